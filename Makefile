@@ -1,10 +1,10 @@
-# make report   the environment if needed, then the default study and its report
-# make test     the environment if needed, then every test but the slow ones
-# make test-all every test, and those of test-torch
-# make test-torch  the unit tests and trainings of every strategy, with the oldest torch and the lowest release of all else
-# make faults   every fault of docs/faults.md for real, and the page
-# make check    formatting and lint of Python and Snakemake code, types of the package
-# make bench    the instrument against other training loops, its stopping rule, its speed on many runs
+# make report   create the environment if needed, run the default study and write its report
+# make test     create the environment if needed, run every test except the slow ones
+# make test-all run every test, including test-torch
+# make test-torch  run the unit tests and a training of every strategy with the lowest supported releases of all packages
+# make faults   inject every fault of docs/faults.md, and write that page
+# make check    check format and lint of Python and Snakemake code, and the types of the package
+# make bench    compare the instrument with other training loops; measure its stopping rule and its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
 #   make env TORCH="torch==2.9.1 --extra-index-url INDEX"
@@ -25,7 +25,7 @@ LOWEST_INDEX ?=
 
 env: $(VENV)/ready
 
-# Torch first and by its own pin: a loose one would pull gigabytes of CUDA libraries.
+# Install torch first, with its own pin: a loose requirement would download gigabytes of CUDA libraries.
 $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.12"; exit 1; }
@@ -41,9 +41,9 @@ report: env
 	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
-# Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time. Folders
-# with few and long tests come first, so that none is left over at the end; each by its name, since pytest drops an
-# argument that another one holds.
+# Tests that check times run alone on the host. The others run in parallel; many of them mostly wait for clusters. Folders
+# with few and long tests come first, so that no long test runs last. Each folder is named, since pytest drops an argument
+# that is contained in another one.
 test: env
 	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone and not slow" \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
@@ -54,7 +54,7 @@ test-all: test
 	$(BIN)/pytest tests/e2e -m "slow and alone"
 	$(MAKE) test-torch
 
-# The build of PyPI is made for CUDA: with its libraries about 3.5 GB are fetched, once. That for CPUs is smaller:
+# The PyPI build of torch is for CUDA; with its libraries it downloads about 3.5 GB, once. The CPU build is smaller:
 #   make test-torch LOWEST_INDEX="--extra-index-url https://download.pytorch.org/whl/cpu"
 $(LOWEST)/ready: pyproject.toml constraints/lowest.txt
 	rm -rf $(LOWEST)
@@ -71,7 +71,7 @@ test-torch: $(LOWEST)/ready
 	$(LOWEST)/bin/pytest tests/unit tests/e2e/test_equal_results.py \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder
 
-# On a host with SLURM and as root, so that no cell is skipped.
+# Run this on a host with SLURM and as root, so that no cell is skipped.
 faults: env
 	$(BIN)/python tests/fault_matrix.py
 
@@ -82,7 +82,7 @@ check: env
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
 
-# The frameworks that our loop is compared with, in an environment of their own. ROUNDS=5 for a quick look.
+# The frameworks that our loop is compared with, in a separate environment. Use ROUNDS=5 for a quick comparison.
 $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(if $(TORCH),$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt $(TORCH))

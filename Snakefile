@@ -1,7 +1,7 @@
-# So that plain `snakemake` works from the repository's root: the study itself is in workflow/Snakefile.
+# Makes plain `snakemake` work in the root of the repository; the workflow itself is in workflow/Snakefile.
 from scalestudy.chain.locks import note_locks
 
-# Only where no study is given: Snakemake would merge the two, and run the workloads of both.
+# Only if no study is given: otherwise Snakemake would merge the two files and run the workloads of both.
 if "workloads" not in config:
 
     configfile: "config/config.yaml"
@@ -17,11 +17,11 @@ module study:
 use rule * from study
 
 
-# So that a call after this one knows whose lock it meets, should this one be killed.
+# If this call is killed, the next one can identify the owner of its lock.
 onstart:
     note_locks(workflow.persistence)
 
 
-# Launches that ended with their job and could not say so; handlers are not part of what a module lends.
+# Records runs that were killed together with their job. `use rule` does not import handlers from a module.
 onerror:
     shell(f"scalestudy stage settle --results results/{config['study']}")

@@ -1,5 +1,5 @@
-# Input functions and names that rules share; what decides something is in scalestudy.chain. The plan is made here, in
-# memory, from the config: rules look runs up in it.
+# Input functions and names that rules share; their logic is in scalestudy.chain. The plan is created here, in
+# memory, from the config: rules look up runs in it.
 import hashlib
 import os
 import sys
@@ -11,7 +11,7 @@ from snakemake.logging import logger
 
 from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
 
-# Before what takes longer to import: whenever this process is killed, its folder is known.
+# Before the slower imports, so that the folder is marked whenever this process is killed.
 mark_temporary(workflow)
 
 from scalestudy.chain.config import (
@@ -53,7 +53,7 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 
 
 def or_one_message(function, *arguments, **options):
-    """What a function returns, or one clear message where the user has to put something right."""
+    """Return the function's result, or raise one clear message if the user must fix something."""
     try:
         return function(*arguments, **options)
     except UserError as error:
@@ -61,9 +61,9 @@ def or_one_message(function, *arguments, **options):
 
 
 def make_checked_plan():
-    """The plan of the config, whose files are read as strictly as by `scalestudy plan`."""
+    """Return the plan of the config, whose files are read as strictly as by `scalestudy plan`."""
     job = not workflow.is_main_process
-    # A workflow that imports this one has files that say other things too; those of a job may have been edited since.
+    # The files of a workflow that imports this one have other keys too; a job's files may have been edited since.
     own = Path(workflow.main_snakefile).resolve().is_relative_to(root())
     for path in workflow.configfiles if own and not job else []:
         read_yaml(Path(path))
@@ -74,7 +74,7 @@ def make_checked_plan():
 
 PLAN = or_one_message(make_checked_plan)
 if workflow.is_main_process:
-    be_patient()  # here, since every way to start a study comes by
+    be_patient()  # here, since every way to start a study runs this line
 if workflow.is_main_process and not workflow.dryrun:
     for said in [*release_dead_locks(), *live_calls()]:
         logger.warning(said)
@@ -82,14 +82,14 @@ if workflow.is_main_process and not workflow.dryrun:
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)
-# Not a parameter of launches, since it is no reason to measure again; launches read it when they start.
+# Not a parameter of runs, since a change does not require a new measurement; runs read it when they start.
 os.environ[ALLOWED] = allowing(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation for allocation in ALLOCATIONS for run in allocation.runs}
 DATASETS = PLAN.study.data_in_files
-# Documents tell what came of advice where it is tried as a part of the study, or was tried by hand. By hand no rule
-# makes the file again: that a document is older than it is seen by a parameter.
+# Documents show the result of advice that is tried as part of the study, or was tried by hand. No rule writes the file
+# again if it was tried by hand: a parameter detects that a document is older than the file.
 VERIFICATION = Path("results") / PLAN.study.name / RESULTS["verification"]
 AUTO_VERIFIED = PLAN.study.verify.automatic
 VERIFIED = AUTO_VERIFIED or VERIFICATION.exists()
@@ -114,32 +114,32 @@ wildcard_constraints:
 
 @cache
 def get_typeset():
-    """Documents to make a PDF of: none where LaTeX is not there, which is said once."""
+    """Return the documents that get a PDF. Without LaTeX there are none, and one warning is printed."""
     missing = missing_tex() if workflow.is_main_process else ""
     if missing:
-        logger.warning(f"PDF documents are not made, their .tex files are: {missing}")
+        logger.warning(f"PDF documents are not made, only their .tex files: {missing}")
     return [] if missing else DOCUMENTS
 
 
 def results(*names):
-    """Files of the study's results folder, by what they hold: named inputs or outputs of a rule."""
+    """Return files of the study's results folder by their names: named inputs or outputs of a rule."""
     return {name: f"<results>/{RESULTS[name]}" for name in names}
 
 
 def verified_advice():
-    """Inputs of what tells of advice that was tried, where that is a part of the study."""
+    """Return the files with the result of tried advice, as inputs, if trying it is part of the study."""
     return results("verification", "verified") if AUTO_VERIFIED else {}
 
 
 @cache
 def get_tried_by_hand(wildcards):
-    """The checksum of what came of advice that was tried by hand; '' where none was."""
+    """Return the checksum of the result of advice that was tried by hand; '' if none was."""
     by_hand = VERIFIED and not AUTO_VERIFIED
     return hashlib.sha256(VERIFICATION.read_bytes()).hexdigest() if by_hand else ""
 
 
 def get_reported_figures():
-    """The SVG of every figure, as Snakemake's report shows it."""
+    """Return the SVG of every figure for Snakemake's report."""
     return [get_reported(*figure) for figure in FIGURES]
 
 
@@ -154,35 +154,35 @@ def get_reported(figure, workload):
 
 
 def get_spec(wildcards):
-    """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
+    """Return the run's spec as one line of JSON. It is part of the job, so later edits of the config do not change it."""
     return PLAN.runs[wildcards.run].to_json()
 
 
 def get_config_json(wildcards):
-    """The study on one line; from a function, since the braces of a command are no wildcards."""
+    """Return the study on one line. It is a function because braces in a command are not wildcards."""
     return CONFIG_JSON
 
 
 def get_command(wildcards):
-    """The command that this study is run with; from a function, since braces in it are no wildcards."""
+    """Return the command that runs this study. It is a function because braces in it are not wildcards."""
     return command_line(workflow.config_settings.configfiles, workflow.config_settings.config)
 
 
 def get_code_of_0_1(wildcards):
-    """What Snakemake remembers of a run that release 0.1 measured."""
+    """Return the fingerprint that Snakemake has stored for a run of release 0.1."""
     return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
 
 
 def get_launch_priority(wildcards):
-    """Launches start in the plan's shuffled order."""
+    """Return the priority that starts runs in the plan's shuffled order."""
     return len(RUNS) - PLAN.launch_order(wildcards.run)
 
 
 @cache
 def check_place():
-    """Before the first job: refuse a scale that does not fit this host; keep the config for jobs of a cluster."""
+    """Before the first job: refuse a scale that does not fit this host, and store the config for cluster jobs."""
     if workflow.local_exec:
-        # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
+        # `--resources gpu=N`, by hand or from a profile, is the number of GPUs that this host offers.
         gpus = workflow.global_resources.get("gpu")
         gpus = gpus.value if gpus else None
         or_one_message(refuse_what_does_not_fit, PLAN, cores=workflow.cores, gpus=gpus)
@@ -193,7 +193,7 @@ def check_place():
 
 
 def get_request(wildcards):
-    """What a launch asks for: on a cluster what its job does, which others share."""
+    """Return the resources that a run requests; on a cluster, those of the job that it shares with others."""
     spec = PLAN.runs[wildcards.run]
     if workflow.local_exec:
         return request(spec, gpu_type=get_gpu_type())
@@ -203,7 +203,7 @@ def get_request(wildcards):
 
 
 def get_gpu_type():
-    """`gpu_type` of the default resources: what SLURM calls the GPUs; its number is that of each scale."""
+    """Return `gpu_type` of the default resources, SLURM's name of the GPUs. Their number comes from each scale."""
     given = workflow.resource_settings.default_resources or {}
     if "gpu_type" not in given:
         return ""
@@ -211,9 +211,9 @@ def get_gpu_type():
 
 
 def get_cores(wildcards):
-    """Cores of one launch, or of its job, on each of its hosts; asked while jobs are planned, which is when to refuse them.
+    """Return the cores of one run, or of its job, on each of its hosts.
 
-    Snakemake does not know where jobs will run before it plans them, nor asks for anything else as early.
+    This also checks the place: Snakemake calls it while it plans jobs, and does not know earlier where they will run.
     """
     if workflow.is_main_process and not workflow.dryrun:
         check_place()
@@ -221,22 +221,22 @@ def get_cores(wildcards):
 
 
 def requested(name):
-    """A resource of a launch, by its name in chain/launches.py."""
+    """Return a function that returns a resource of a run, by its name in chain/launches.py."""
     return lambda wildcards: get_request(wildcards)[name]
 
 
 def get_local_devices(wildcards):
-    """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
+    """Return GPUs as counted by `--resources gpu=N`. A cluster gets `gres` instead; it would refuse both."""
     return get_request(wildcards)["devices"] if workflow.local_exec else 0
 
 
 def get_allocation(wildcards):
-    """The job of a cluster that a launch shares with others; on this host every launch is one of its own."""
+    """Return the cluster job that a run shares with others; on this host every run is a separate job."""
     return None if workflow.local_exec else ALLOCATION_OF[wildcards.run].name
 
 
 def get_runs_before_decision(wildcards):
-    """Records of the launches that a decision is made on."""
+    """Return the records of the runs on which a decision is based."""
     repeats = int(wildcards.repeats)
     return collect(
         "<results>/runs/{run}/run.sha256",
@@ -245,44 +245,44 @@ def get_runs_before_decision(wildcards):
 
 
 def get_deciding_runs(wildcards):
-    """What decides whether a launch in reserve is made: a decision, or records of the launches whose spread does."""
+    """Return what a run in reserve depends on: a decision, or the records of the runs whose spread decides."""
     if repeats := PLAN.decided_after(wildcards.run):
         return f"<results>/{DECISIONS}".format(repeats=repeats)
     return collect("<results>/runs/{run}/run.sha256", run=PLAN.reserve_of(wildcards.run))
 
 
 def get_reserve_arguments(wildcards):
-    """What tells `scalestudy stage train` that it has to decide first."""
+    """Return the arguments with which `scalestudy stage train` first decides whether the run is needed."""
     return reserve_arguments(PLAN, wildcards.run)
 
 
 def get_profile_arguments(wildcards):
-    """The profile of this workflow, for those that it starts."""
+    """Return the profile of this workflow as arguments for the workflows that it starts."""
     return profile_arguments()
 
 
 def get_verify_budget(wildcards):
-    """The device-hours that trials may take, as an option."""
+    """Return the limit of device-hours for trials as a command-line option."""
     hours = PLAN.study.verify.budget_device_hours
     return [] if hours is None else ["--budget", str(hours)]
 
 
 def get_data(wildcards):
-    """The data's entry of the config."""
+    """Return the config entry of the data, as JSON."""
     return DATASETS[wildcards.data].to_json()
 
 
 def get_prepared_data(wildcards):
-    """The manifest of the data of a run; nothing where they do not come in files."""
+    """Return the manifest of the data of a run; nothing if they do not come in files."""
     data = PLAN.runs[wildcards.run].prepared_data
     return ancient(f"<resources>/data/{data.store_name}/manifest.json") if data else []
 
 
 def get_data_arguments(wildcards, input):
-    """What tells `scalestudy stage train` where prepared data are."""
+    """Return the arguments that pass the location of prepared data to `scalestudy stage train`."""
     return ["--data", str(Path(input.data).parents[1])] if input.data else []
 
 
-# Snakemake joins jobs that do not depend on each other only in groups that it is told to join, by name. Each of ours goes
-# by the name that profiles/slurm says it of, as if `allocation` were their pattern.
+# Snakemake joins independent jobs only in groups whose names are listed in `group-components`. Each of our groups is
+# mapped to the name `allocation`, which profiles/slurm lists, as if this were their pattern.
 workflow.parent_groupids.update({allocation.name: "allocation" for allocation in ALLOCATIONS})

@@ -1,6 +1,6 @@
-# Which launches are made next, where `measure.until: decided` leaves that to what the launches before them have shown. All
-# points are decided on together, since they share base cases and a budget. The file is a function of the records: made
-# again from the same ones it is the same, and Snakemake then launches nothing again.
+# With `measure.until: decided`, chooses the next runs from the results of the previous ones. The decision covers all points,
+# since they share baselines and a budget. The file is a function of the records: the same records give the same file, and
+# Snakemake then repeats no run.
 rule decide_on_launches:
     input:
         **results("plan"),

@@ -1,4 +1,4 @@
-# Documents for LaTeX. Their PDFs have a rule of their own, which is asked for only where LaTeX is there.
+# LaTeX documents. Their PDFs have a separate rule, which is requested only if LaTeX is installed.
 rule write_documents:
     input:
         **results(*DOCUMENTED, "numbers"),

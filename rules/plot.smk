@@ -14,7 +14,7 @@ rule plot_figures:
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"
-    threads: len(DRAWN)  # as many as there are; Snakemake takes no more than the host has
+    threads: len(DRAWN)  # one per figure; Snakemake limits it to the cores of the host
     params:
         results=subpath(input.plan, parent=True),
         tried=get_tried_by_hand,

@@ -1,5 +1,5 @@
-# A store is made once and shared by all studies that ask for the same data. `update` keeps Snakemake from removing the
-# manifest of one that is there before the command has looked; the command renames a store that is whole into place.
+# A store is written once and shared by all studies with the same data. `update` prevents Snakemake from removing the
+# manifest of an existing store before the command has checked it; the command renames a complete store into place.
 rule prepare_data:
     output:
         update("<resources>/data/{data}/manifest.json"),

@@ -1,4 +1,4 @@
-# The documents a reader opens; the target that asks for them is in workflow/Snakefile.
+# The documents for readers; the target that requests them is in workflow/Snakefile.
 rule write_text_report:
     input:
         **results(*DOCUMENTED, "numbers"),

@@ -1,15 +1,15 @@
-# A run directory is written by its command in one rename and never by halves, and its record is no output here: Snakemake
-# removes the outputs of jobs that fail or run again. What it knows a run by is the checksum of the record, which the
-# command writes again wherever it finds the run measured.
-# `slot` is the one measurement that a host, or an allocation, can hold at a time.
-# Limits are resources and no parameters, since a longer one is no reason to measure again; the scheduler's own leaves
-# time to write the record.
-# No code is a parameter: what is measured has a version, and measuring again is asked for by the user
-# (docs/protocol.md). Snakemake knows finished runs by this shell line and these parameters, so both stay as they are.
-# The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
+# The command moves a complete run directory into place with one rename. The record is not an output of this rule, because
+# Snakemake removes the outputs of jobs that fail or run again. The output is the checksum of the record, which the
+# command writes again whenever it finds the run measured.
+# `slot` limits a host, or an allocation, to one measurement at a time.
+# Limits are resources and not parameters, since a longer limit does not require a new measurement; the scheduler's own limit
+# leaves time to write the record.
+# No code is a parameter: what is measured has a version, and only the user requests a new measurement
+# (docs/protocol.md). Snakemake recognises finished runs by this shell line and these parameters, so both must not change.
+# The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those silently.
 rule train_baseline:
     input:
-        # Prepared once: newer files are no reason to measure again, another entry in the config has another name.
+        # Prepared once: newer files do not require a new measurement, and another entry in the config has another name.
         data=get_prepared_data,
     output:
         "<results>/runs/{run}/run.sha256",
@@ -53,7 +53,7 @@ use rule train_baseline as train_distributed with:
         run=matching_runs(PLAN, single=False, reserve=False),
 
 
-# Launches in reserve come after those whose spread decides on them, and record that they were not needed if so.
+# Runs in reserve come after the runs or the decision on which they depend. If they are not needed, they record that.
 use rule train_baseline as train_baseline_reserve with:
     input:
         get_deciding_runs,

@@ -1,6 +1,6 @@
-# Advice that is tried, in studies of its own: they run within this job, which holds the slot of all measurements. Asked for by
-# name, `snakemake verify`, or by the study (`verify.mode: auto`); what is finished is not run again. What it may cost is
-# printed before.
+# Tries advice in separate studies. They run within this job, which holds the slot of all measurements. The rule is requested
+# by name, `snakemake verify`, or by the study (`verify.mode: auto`). Finished trials are not run again. The highest cost is
+# printed first.
 rule verify:
     input:
         **results("plan", "runs", "findings"),

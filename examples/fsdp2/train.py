@@ -33,7 +33,7 @@ class Model(nn.Module):
 
 
 def sequences(count):
-    """Each token is the one before it plus a step that the sequence keeps."""
+    """Each token is the previous token plus a step that is constant within the sequence."""
     start, step = torch.randint(0, VOCABULARY, (count, 1)), torch.randint(1, 4, (count, 1))
     return TensorDataset((start + step * torch.arange(LENGTH + 1)) % VOCABULARY)
 

@@ -1,4 +1,4 @@
-"""A small BERT, made from its config, learns with the Trainer which of two tokens a sequence has more of."""
+"""A small BERT, initialised from a config, learns with the Trainer which of two tokens is more frequent."""
 
 from dataclasses import dataclass, field
 

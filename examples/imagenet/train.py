@@ -47,7 +47,7 @@ class Block(nn.Module):
 
 
 class SyntheticImages(torch.utils.data.Dataset):
-    """Noise with a stripe, whose direction and colour are the class."""
+    """Noise with a stripe; its direction and colour determine the class."""
 
     def __init__(self, size, seed):
         generator = torch.Generator().manual_seed(seed)
@@ -88,7 +88,7 @@ def main():
         nn.Linear(32, 6),
     ).to(device)
     if args.distributed:
-        # each process has its part of the total batch
+        # each process gets an equal part of the total batch
         args.batch_size = args.batch_size // args.world_size
         model = torch.nn.parallel.DistributedDataParallel(model)
 

@@ -1,4 +1,4 @@
-"""Its own loop: batches are cut out of an array, gradients are averaged and applied by hand."""
+"""A loop of its own: batches are slices of an array, and gradients are averaged and applied explicitly."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from torch import nn
 
 
 def batches(images, labels, size, rank, ranks, seed):
-    """Of this rank, in an order that all ranks know."""
+    """Yield the batches of this rank, from an order that is the same on all ranks."""
     order = torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))
     for begin in range(rank * size, len(images) - size + 1, ranks * size):
         chosen = order[begin : begin + size]

@@ -136,7 +136,7 @@ def test_what_was_checked_is_said_and_nothing_is_trained(name: str, tmp_path: Pa
     text = example(name) + "\nraise SystemExit('it came to its end')\n"
     lines = checked(text, command, tmp_path)
     assert len(lines) == 2
-    assert re.search(f"were taken, {said}", lines[0])
+    assert re.search(f"were accepted, {said}", lines[0])
     assert lines[1].startswith("1 command line tried in ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"], "it wrote nothing"
 
@@ -149,7 +149,7 @@ def test_a_script_without_a_parser_ends_before_its_first_step(tmp_path: Path) ->
         pathlib.Path("trained").touch()
     """
     (line, _) = checked(text, "train.py", tmp_path)
-    assert line.endswith("were taken, up to its first backward pass")
+    assert line.endswith("were accepted, up to its first backward pass")
     assert not (tmp_path / "trained").exists()
 
 
@@ -163,7 +163,7 @@ def test_ranks_that_a_script_starts_itself_do_not_train_either(tmp_path: Path) -
             torch.multiprocessing.spawn(train, nprocs=2)
     """
     (line, _) = checked(text, "train.py", tmp_path)
-    assert line.endswith("were taken, up to its end")
+    assert line.endswith("were accepted, up to its end")
     assert not (tmp_path / "trained").exists()
 
 
@@ -176,7 +176,7 @@ def test_a_refusal_that_the_script_knows_about_is_none(tmp_path: Path) -> None:
                 TrainingArguments("o", eval_strategy="no")
             trainer = Trainer(""").replace("\n", "\n    "))  # fmt: skip
     (line, _) = checked(text, HUGGINGFACE, tmp_path)
-    assert "were taken" in line
+    assert "were accepted" in line
 
 
 def test_a_script_that_needs_the_variables_of_torchrun_gets_them(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_script_that_ends_by_itself_is_measured_whole(tmp_path: Path) -> None:
     found = run(tmp_path, "train(epochs=1)", run_to_end=True)
     assert ended(found) == ("ok", "")
     assert found.record.stopping is not None
-    assert found.record.stopping.reason == "the script came to its own end"
+    assert found.record.stopping.reason == "the script ended by itself"
     assert found.record.totals.steps == 4096 / 8
     assert found.record.totals.samples == 4096
 
@@ -106,7 +106,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "another batch": (
         "train()",
         {"argument": "32"},
-        "rank 0 trained on 32 samples a step (batch_size of its DataLoader: 32); the study says 8.",
+        "rank 0 trained on 32 samples per step (batch_size of its DataLoader: 32), but the study specifies 8.",
     ),
 }
 
@@ -130,7 +130,7 @@ def test_a_batch_that_only_its_shape_tells_is_warned_of(tmp_path: Path) -> None:
     found = run(tmp_path, body)
     assert ended(found) == ("ok", "")
     (warning,) = [one for one in found.record.environment["warnings"] if one["kind"] == "other batch"]
-    assert "12 samples a step; the study says 8." in warning["text"]
+    assert "12 samples per step, but the study specifies 8." in warning["text"]
 
 
 def test_out_of_memory_is_told_as_such(tmp_path: Path) -> None:
@@ -161,14 +161,14 @@ def test_ranks_that_train_each_by_itself_are_refused(tmp_path: Path) -> None:
     head = HEAD.replace('int(os.environ.get("WORLD_SIZE", 1))', "1")
     outcome, reason = ended(run(tmp_path, "train()", ranks=2, head=head, allow_equal_batches=True))
     assert outcome == "failed"
-    assert reason.startswith("2 ranks were started, and none joined a process group")
+    assert reason.startswith("2 ranks were started, but none joined a process group")
 
 
 def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
     spec = command_spec("absent.py", 1, folder=tmp_path)
     outcome, reason = ended(launched_script(spec, tmp_path / "results"))
     assert outcome == "failed"
-    assert "absent.py is not there" in reason
+    assert "absent.py does not exist" in reason
 
 
 def test_a_process_that_has_reported_and_does_not_end_is_ended(
@@ -255,7 +255,7 @@ def test_the_recorder_does_nothing_outside_a_study() -> None:
         pass
     rec.epoch(validation_accuracy=0.5)
     rec.metric("loss", 1.0)
-    wrong = r"'forwards' is no part of a step; there are data, h2d, forward"
+    wrong = r"'forwards' is not a part of a step; the parts are data, h2d, forward"
     with pytest.raises(ValueError, match=wrong), rec.part("forwards"):
         pass
     with pytest.raises(ValueError, match="'accuracy' is not known"):

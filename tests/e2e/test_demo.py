@@ -24,7 +24,7 @@ pytestmark = [
 def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:
     """They are counted, and no time has to be judged for them."""
     done = checkout.run("scalestudy", "demo", "--fault", "uneven-batches", "--repeats", "1")
-    assert "put in: imbalance\nright" in done.stdout
+    assert "injected: imbalance\ncorrect" in done.stdout
     (found,) = read_document(checkout.root / "results/demo-uneven-batches/findings.json", FindingsFile).diagnoses
     assert "Rank 1 has 20% more samples" in found.findings[0].explanation
     (record,) = (checkout.root / "results/demo-uneven-batches/runs").glob("*ddp*/run.json")

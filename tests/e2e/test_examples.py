@@ -116,7 +116,7 @@ def test_an_example_runs_in_a_short_form(name: str, tmp_path: Path) -> None:
     said = run(f"{whole} short.yaml results/{name}/performance_report.txt", folder)
     assert "were taken, up to" in said
     judge(name, folder, epochs=1)
-    assert f"study {name}: 2 launches (2 ok)" in run(commands[1], folder)
+    assert f"study {name}: 2 runs (2 ok)" in run(commands[1], folder)
 
 
 @pytest.mark.slow

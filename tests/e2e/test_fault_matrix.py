@@ -38,11 +38,11 @@ BY_A_SIGNAL = {
 NAMES = {
     "rank": "a rank",
     "starter": "the process that starts the ranks",
-    "supervisor": "the process that watches the ranks",
-    "keeper": "the keeper of a launch",
+    "supervisor": "the process that monitors the ranks",
+    "keeper": "the keeper of a run",
     "launcher": "the launcher",
 }
-WHOLE, STOPPED, FAILED, NOTHING = "ok", "ok, its probes stopped", "failed", ""
+WHOLE, STOPPED, FAILED, NOTHING = "ok", "ok, without its probes", "failed", ""
 """What is recorded: all; the training without its probes; the reason; nothing."""
 
 
@@ -60,9 +60,9 @@ class Cell:
     @property
     def mark(self) -> pytest.MarkDecorator:
         kept = {
-            WHOLE: "the whole run",
+            WHOLE: "the complete run",
             STOPPED: "the run, with a warning that its probes are missing",
-            FAILED: "a record with the reason, and what the ranks had measured",
+            FAILED: "a record with the reason, and the ranks' measurements so far",
             NOTHING: "nothing of this run; every other run",
         }
         measured = "measures the run; its record says that an earlier attempt was cut off"
@@ -90,9 +90,9 @@ def cells_of_ranks() -> Iterator[Cell]:
 
 def cells_of_what_starts_ranks() -> Iterator[Cell]:
     reasons = {
-        ("starter", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+        ("starter", signal.SIGKILL): "the process that starts the ranks was ended by SIGKILL",
         ("starter", signal.SIGTERM): "was stopped by SIGTERM before any rank had failed",
-        ("keeper", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+        ("keeper", signal.SIGKILL): "the process that starts the ranks was ended by SIGKILL",
     }
     for (victim, fault), reason in reasons.items():
         for moment in IN_TRAINING:
@@ -164,7 +164,7 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
         attempts = read_observation(launch.run).record.environment.get("earlier_attempts", [])
         assert len(attempts) == (cell.fault == signal.SIGKILL)
     else:
-        assert ": kept, it was measured before" in said
+        assert ": kept, already measured" in said
         assert record.read_bytes() == first
     assert launch.left_over() == []
     assert {path: path.read_bytes() for path in before} == before, "no finished run is changed"
@@ -172,10 +172,10 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="SIGSTOP to a rank, for ever",
+    fault="SIGSTOP to a rank, never continued",
     moment="block",
     outcome="failed",
-    kept="a record that names the rank and stall_limit_s, and what the other rank had measured",
+    kept="a record with the rank and stall_limit_s, and the other rank's measurements",
     next_call="keeps the record and measures nothing",
 )
 def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, 
     node = record.ranks[0].node
     assert record.outcome == "failed"
     assert record.reason == (
-        f"rank 1 on {node} stood still: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
+        f"rank 1 on {node} made no progress: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
         " ended by SIGKILL after that"
     )
     assert launch.left_over() == []

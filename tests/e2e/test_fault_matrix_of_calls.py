@@ -74,18 +74,24 @@ def other_host(command: tuple[str, ...]) -> tuple[str, ...]:
     return ("unshare", "--uts", "sh", "-c", 'hostname login2; exec "$@"', "sh", *command)
 
 
-ENDS = "the second call ends at once, and names the process of the first"
+ENDS = "the second call exits at once, and names the process of the first"
 
 
 @pytest.mark.parametrize(
     "second",
     [
-        pytest.param("same folder", marks=fault("a second call on one study", ENDS, next_call="does nothing")),
         pytest.param(
-            "link", marks=fault("a second call on one study, through a link to it", ENDS, next_call="does nothing")
+            "same folder", marks=fault("a second call for the same study", ENDS, next_call="does nothing")
         ),
         pytest.param(
-            "host", marks=fault("a second call on one study, from another host", ENDS, next_call="does nothing")
+            "link",
+            marks=fault(
+                "a second call for the same study, through a link to its folder", ENDS, next_call="does nothing"
+            ),
+        ),
+        pytest.param(
+            "host",
+            marks=fault("a second call for the same study, from another host", ENDS, next_call="does nothing"),
         ),
     ],
 )
@@ -99,7 +105,7 @@ def test_a_second_call_leaves_the_first_alone(checkout: Checkout, tmp_path: Path
     call = start(command, checkout, tmp_path / "second.txt", at=link if second == "link" else None)
     assert call.wait(120) == 1
     said = (tmp_path / "second.txt").read_text()
-    assert f"another call {'may work' if second == 'host' else 'works'} in this folder: process " in said
+    assert f"another call {'may be using' if second == 'host' else 'is using'} this folder: process " in said
     assert f" on host {os.uname().nodename} began here on " in said
     assert first.wait(300) == 0, (tmp_path / "first.txt").read_text()[-3000:]
     assert_whole(checkout, set(checkout.plan().runs))
@@ -110,8 +116,8 @@ def test_a_second_call_leaves_the_first_alone(checkout: Checkout, tmp_path: Path
 
 
 @fault(
-    "two checkouts with one results directory, called at once",
-    "both end well; each launch is made by one of them, and the other keeps it",
+    "two checkouts with one results directory, called at the same time",
+    "both succeed; each run is measured by one of them and kept by the other",
     next_call="does nothing",
 )
 def test_two_checkouts_of_one_results_directory_share_its_launches(tmp_path: Path) -> None:
@@ -131,7 +137,7 @@ def test_two_checkouts_of_one_results_directory_share_its_launches(tmp_path: Pat
 
 
 @fault(
-    "one launch, called twice at once",
+    "two concurrent calls for one run",
     "ok; the second call waits and keeps the run",
     next_call="keeps the run",
 )
@@ -143,13 +149,13 @@ def test_one_launch_called_twice_is_made_once(checkout: Checkout, tmp_path: Path
     assert [call.wait(200) for call in calls] == [0, 0]
     said = sorted((tmp_path / f"{at}.txt").read_text() for at in range(2))
     assert sum(f"{run}: measured: ok" in text for text in said) == 1
-    assert sum("waiting: the run is under way" in text for text in said) == 1
-    assert sum(f"{run}: kept, it was measured before" in text for text in said) == 1
+    assert sum("waiting: another process is measuring this run" in text for text in said) == 1
+    assert sum(f"{run}: kept, already measured" in text for text in said) == 1
 
 
 @fault(
     "the study file is edited",
-    "the study under way ends as it was planned",
+    "the running study completes as planned",
     next_call="measures the runs of the edited study, and keeps the others on disk",
 )
 def test_a_study_edited_while_it_runs_ends_as_planned(checkout: Checkout, tmp_path: Path) -> None:
@@ -173,8 +179,8 @@ def test_a_study_edited_while_it_runs_ends_as_planned(checkout: Checkout, tmp_pa
 
 @fault(
     "the study file is made unreadable",
-    "the study under way ends as it was planned",
-    next_call="is refused, with the line of the file, until it is put right",
+    "the running study completes as planned",
+    next_call="is refused, with the line of the file, until the file is corrected",
 )
 def test_a_study_file_broken_while_it_runs_harms_nothing(checkout: Checkout, tmp_path: Path) -> None:
     checkout.configure(study())
@@ -192,13 +198,17 @@ def test_a_study_file_broken_while_it_runs_harms_nothing(checkout: Checkout, tmp
 
 
 EDITED = {
-    "code of the analysis": ("analyse/published.py", "# edited\n", "does nothing"),
-    "code that measures": (
+    "the analysis code": ("analyse/published.py", "# edited\n", "does nothing"),
+    "the measuring code": (
         "measure/stopping.py",
         "EDITED_HERE = 1\n",
-        "keeps every run; the records tell the code",
+        "keeps every run; the records identify the code",
     ),
-    "code of a document, so that it fails": ("publish/typeset.py", "raise RuntimeError('edited')\n", "makes it"),
+    "a document's code that makes it fail": (
+        "publish/typeset.py",
+        "raise RuntimeError('edited')\n",
+        "writes the document",
+    ),
 }
 
 
@@ -233,9 +243,9 @@ def test_code_edited_while_a_study_runs_changes_no_run(checkout: Checkout, tmp_p
 
 
 @fault(
-    "another environment variable (NCCL_ALGO) on the next call",
+    "a different environment variable (NCCL_ALGO) in the next call",
     "the first call is killed",
-    next_call="makes what is missing; the records have both values",
+    next_call="measures the missing runs; the records have both values",
 )
 def test_an_environment_changed_between_two_calls_is_told(checkout: Checkout, tmp_path: Path) -> None:
     checkout.configure(study())

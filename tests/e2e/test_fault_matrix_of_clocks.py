@@ -68,7 +68,7 @@ CELLS = {
     ("jumps an hour ahead", "probe"): HOUR_S,
     ("jumps an hour back", "writing"): -HOUR_S,
 }
-SAID = {"block": "ok; the launch is marked, since its clock moved"}
+SAID = {"block": "ok; the run is marked as disturbed, since its clock jumped"}
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +92,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
             moment,
             id=f"{how}-{moment}".replace(" ", "-"),
             marks=pytest.mark.fault(
-                fault=f"the clock of the day {how}",
+                fault=f"the wall clock {how}",
                 moment=moment,
                 outcome=SAID.get(moment, "ok"),
-                kept="the whole run",
+                kept="the complete run",
                 next_call="keeps the record and measures nothing",
             ),
         )
@@ -127,6 +127,6 @@ def test_a_wrong_clock_spoils_no_time(how: str, moment: str, library: Path, tmp_
     again = launch.call()
     said = again.communicate(timeout=SOON_S)[0]
     assert again.returncode == 0, said
-    assert ": kept, it was measured before" in said
+    assert ": kept, already measured" in said
     assert (launch.run / "run.json").read_bytes() == first
     assert launch.left_over() == []

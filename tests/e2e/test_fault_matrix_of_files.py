@@ -45,7 +45,7 @@ def lock_away(path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[Path], None]] = {
-    "cut short": cut,
+    "truncated": cut,
     "a bit flipped": flip,
     "emptied": empty,
     "removed": Path.unlink,
@@ -61,11 +61,11 @@ def cell(file: str, damage: str) -> object:
     mark = pytest.mark.fault(
         fault=f"{file} of a finished run: {damage}",
         moment="aggregating",
-        outcome="ok" if harmless else "refused by name, with what to do",
+        outcome="ok" if harmless else "refused; a message names the file and what to do",
         kept="every other file",
         next_call="writes run.sha256 again"
         if harmless
-        else "says the same until it is restored or the run moved away",
+        else "is refused in the same way until the file is restored or the run is moved away",
     )
     return pytest.param(file, damage, id=f"{file}-{damage}".replace(" ", "-"), marks=mark)
 

@@ -89,7 +89,7 @@ def nothing(_: Path) -> None:
 def cell(
     what: str, hit: Callable[[Path], None], outcome: str, reason: str, *, told: dict[str, str], **more: Any
 ) -> Any:
-    kept = "a record with the reason" if outcome != "ok" else "the whole run"
+    kept = "a record with the reason" if outcome != "ok" else "the complete run"
     mark = pytest.mark.fault(outcome=outcome, kept=kept, next_call="keeps the record and measures nothing", **told)
     return pytest.param(what, hit, outcome, reason, more, id=told["fault"].replace(" ", "-"), marks=[mark])
 
@@ -114,7 +114,7 @@ CELLS = [
         "plain",
         kill("starter", signal.SIGKILL),
         "failed",
-        "the process that starts the ranks and watches them was ended by SIGKILL",
+        "the process that starts the ranks was ended by SIGKILL",
         told={"fault": "SIGKILL to the process that starts a script's ranks", "moment": TRAINING},
     ),
     cell(
@@ -137,7 +137,7 @@ CELLS = [
         "timeout",
         "time limit of",
         limit_min=0.5,
-        told={"fault": "a data source that stalls for ever", "moment": TRAINING},
+        told={"fault": "a data source that hangs forever", "moment": TRAINING},
     ),
     cell(
         "deaf",
@@ -159,7 +159,7 @@ CELLS = [
         nothing,
         "failed",
         "EADDRINUSE",
-        told={"fault": "a port that somebody takes before the ranks meet", "moment": "rendezvous"},
+        told={"fault": "another process takes the port before the rendezvous", "moment": "rendezvous"},
     ),
 ]
 
@@ -209,7 +209,7 @@ def test_a_fault_of_a_script(
     assert (record.outcome, reason in record.reason) == (outcome, True), (record.reason, record.log_tail)
     content = (run / "run.json").read_bytes()
     said = call(spec, tmp_path, temporary, 5).communicate(timeout=SOON_S)[0]
-    assert ": kept, it was measured before" in said
+    assert ": kept, already measured" in said
     assert (run / "run.json").read_bytes() == content
     assert read_observation(run).record == record, "no rank wrote into it"
     left = [path.name for path in temporary.iterdir() if not path.name.startswith("torchinductor_")]

@@ -40,11 +40,11 @@ def cells() -> list[Any]:
             fault,
             id=name.replace(" ", "_"),
             marks=pytest.mark.fault(
-                fault=f"{name} to snakemake",
+                fault=f"{name} to snakemake" if fault != HANG_UP else "the terminal of snakemake hangs up",
                 moment="block",
                 outcome="ok",
-                kept="every finished run; the launch under way ends by itself or is not recorded",
-                next_call="makes the launches that are missing",
+                kept="every finished run; the current run ends by itself or is not recorded",
+                next_call="measures the missing runs",
             ),
         )
         for name, fault in FAULTS.items()

@@ -28,14 +28,14 @@ MOMENTS = {
 }
 FAULTS = {
     "full disk": "the disk is full",
-    "disk without inodes": "the disk is full",
+    "disk without free inodes": "the disk is full",
     "read-only file system": "the file system is read-only",
     "file size limit": "it is larger than the limit on the size of files",
     "results owned by someone else": "permission is denied",
     "quota exceeded": "the disk quota is used up",
-    "disk with errors": "the disk reported an error",
+    "disk with I/O errors": "the disk reported an error",
 }
-BY_STRACE = {"quota exceeded": "EDQUOT", "disk with errors": "EIO"}
+BY_STRACE = {"quota exceeded": "EDQUOT", "disk with I/O errors": "EIO"}
 """Of a file system's last step, which is told to the kernel to fail: no disk of ours has quotas or defects."""
 IN_EVERY_RUN = {("full disk", "text"), ("read-only file system", "aggregate"), ("file size limit", "page")}
 
@@ -94,7 +94,7 @@ def broken(fault: str, results: Path) -> Iterator[tuple[tuple[str, ...], int | N
     with contextlib.ExitStack() as stack:
         if fault == "full disk":
             stack.enter_context(full(place))
-        elif fault == "disk without inodes":
+        elif fault == "disk without free inodes":
             stack.enter_context(without_inodes(place))
         elif fault == "read-only file system":
             stack.enter_context(read_only(place))

@@ -19,7 +19,7 @@ from disks import disk, ext4, full, read_only, state_of
 from scalestudy.record.observation import read_record
 
 KEPT = "every finished run, byte for byte"
-NEXT = "measures the launch, and no other"
+NEXT = "measures this run, and no other"
 NOT_WRITTEN = "no record; one line names the file and the reason"
 
 
@@ -152,7 +152,7 @@ def test_a_disk_that_breaks_down_costs_that_launch_alone(checkout: Checkout) -> 
 
 
 @pytest.mark.slow
-@fault("the file system of the results goes away", "block", NOT_WRITTEN)
+@fault("the file system of the results disappears", "block", NOT_WRITTEN)
 def test_a_file_system_that_goes_away_costs_that_launch_alone(checkout: Checkout, tmp_path: Path) -> None:
     launches = Launches(checkout, epochs=200)
     place = tmp_path / "disk"
@@ -181,7 +181,7 @@ def test_a_file_system_that_goes_away_costs_that_launch_alone(checkout: Checkout
 
 
 @pytest.mark.slow
-@fault("fsync takes half a second", "writing", "ok", kept="the whole run", next_call="keeps the record")
+@fault("fsync takes half a second", "writing", "ok", kept="the complete run", next_call="keeps the record")
 def test_a_slow_disk_costs_time_alone(checkout: Checkout) -> None:
     if shutil.which("strace") is None:
         pytest.skip("strace is missing; on Debian: apt-get install strace")
@@ -198,8 +198,8 @@ def test_a_slow_disk_costs_time_alone(checkout: Checkout) -> None:
 
 AT_POWER_CUTS = {
     "block": ("not recorded", NEXT),
-    "just after a launch": ("ok; an empty lock file may stay, which nobody holds", "keeps every record"),
-    "just after the documents": ("ok", "keeps every record, and makes again what was not on the disk"),
+    "just after a run": ("ok; an empty lock file may remain, which no process holds", "keeps every record"),
+    "just after the documents": ("ok", "keeps every record, and repeats what was not on the disk"),
 }
 
 
@@ -207,7 +207,7 @@ AT_POWER_CUTS = {
 @pytest.mark.parametrize(
     "moment",
     [
-        pytest.param(moment, marks=fault("the power is cut", moment, outcome, next_call=next_call))
+        pytest.param(moment, marks=fault("a power cut", moment, outcome, next_call=next_call))
         for moment, (outcome, next_call) in AT_POWER_CUTS.items()
     ],
 )
@@ -225,7 +225,7 @@ def test_a_power_cut_costs_no_finished_run(checkout: Checkout, moment: str) -> N
             process.kill()
             process.wait()
             wait_for(lambda: not checkout.trainers())
-        elif moment == "just after a launch":
+        elif moment == "just after a run":
             checkout.run("scalestudy", "stage", "train", "--run", launches.second)
             cut = place.cut_power()
         else:

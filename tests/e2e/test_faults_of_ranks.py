@@ -99,7 +99,7 @@ def test_a_group_that_never_ends_costs_no_measurement(start: str, tmp_path: Path
     assert {len(steps) for _, steps in observation.steps.groupby("rank")} == {record.ranks[0].steps}
     (warning,) = (one for one in record.environment["warnings"] if one["kind"] == "slow end")
     assert warning["text"].startswith(
-        "all ranks had written their reports, but some of them did not end by themselves"
+        "all ranks had written their reports, but some of them did not exit normally"
     )
 
 

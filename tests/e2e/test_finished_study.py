@@ -206,7 +206,7 @@ def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None
 
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:
     lines = finished.run("scalestudy", "summary").stdout.splitlines()
-    assert lines[0] == "study tiny: 4 launches (4 ok)"
+    assert lines[0] == "study tiny: 4 runs (4 ok)"
     lines = [line for line in lines if "beside other load" not in line]  # said where tests run beside
     assert len(lines) <= 10
     for line in lines[3:]:

@@ -168,7 +168,7 @@ def test_a_parent_ends_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_process_with_threads_forks_no_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parent.threading, "active_count", lambda: 2)
-    assert parent.unfit() == "2 threads run in it"
+    assert parent.unfit() == "2 threads are running in it"
 
 
 def test_several_nodes_start_cold(content: dict[str, Any]) -> None:

@@ -52,8 +52,8 @@ def test_the_commands_on_one_machine(tmp_path: Path) -> None:
     folder = empty_folder(tmp_path)
     first, cluster, again = COMMANDS
     said = run(first, folder)
-    assert "on one process: 32 samples a step" in said
-    assert "on 2 ranks: 32 samples a step on each" in said
+    assert "on one process: 32 samples per step" in said
+    assert "on 2 ranks: 32 samples per step on each" in said
     assert re.search(r"^study train: \d+ launches \(\d+ ok\)$", said, flags=re.MULTILINE)
     for name in ("report.html", "performance_report.txt", "tables/summary_table.tex", "figures"):
         assert (folder / "results/train" / name).exists()

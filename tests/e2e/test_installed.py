@@ -112,7 +112,7 @@ def test_a_study_runs_from_the_wheel_and_writes_its_results_only(installed: Inst
     (installed.place / "small.yaml").write_text(yaml.safe_dump(small_study()))
     said = installed.run("scalestudy", "run", "--study", "small.yaml")
     assert "(100%) done" in said
-    assert "study small: 2 launches (2 ok)" in installed.run("scalestudy", "summary")
+    assert "study small: 2 runs (2 ok)" in installed.run("scalestudy", "summary")
     results = installed.place / "results/small"
     for name in ("report.html", "performance_report.txt", "numbers.json", "figures/mlp_throughput.pdf"):
         assert (results / name).stat().st_size > 0
@@ -151,9 +151,9 @@ def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Ins
     refused = installed.run("scalestudy", "run", *options, "--", *script, status=2)
     assert "checkpoint.pt: each run writes there" in refused
     said = installed.run("scalestudy", "run", *options, "--allow-shared", "--", *script)
-    assert "on one process: 16 samples a step" in said
-    assert "on 2 ranks: 16 samples a step on each" in said
-    assert "study train-me: 2 launches (2 ok)" in said
+    assert "on one process: 16 samples per step" in said
+    assert "on 2 ranks: 16 samples per step on each" in said
+    assert "study train-me: 2 runs (2 ok)" in said
     study = yaml.safe_load((installed.place / "train-me.yaml").read_text())
     assert len((installed.place / "train-me.yaml").read_text().splitlines()) <= 13
     assert study["workloads"]["train-me"]["command"] == "'train me.py' --epochs 100 --batch-size {batch_per_rank}"

@@ -47,7 +47,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
     moment="block",
     outcome="not recorded",
     kept="every finished run",
-    next_call="makes the launches that are missing",
+    next_call="measures the missing runs",
 )
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
     """Killed inside its third launch, then run to its end."""

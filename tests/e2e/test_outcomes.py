@@ -49,10 +49,10 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="a loss that is no number",
+    fault="a loss that is not a number",
     moment="block",
     outcome="diverged",
-    kept="a record with the step and the rank, and what was measured",
+    kept="a record with the step and the rank, and the measurements so far",
     next_call="keeps the record and measures nothing",
 )
 def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
@@ -104,7 +104,7 @@ def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkou
     assert record.reason.startswith("host.device is cuda, but no CUDA device is visible to this job")
     summary = checkout.run("scalestudy", "summary", check=False)
     assert summary.returncode == 1
-    assert "2 launches failed; the report says why" in summary.stdout
+    assert "2 runs failed; the report shows why" in summary.stdout
     retry = checkout.run("scalestudy", "retry", "results/tiny")
     assert "2 of 2 runs set aside" in retry.stdout
     assert len(list(checkout.root.glob("results/tiny/superseded/*/run.json"))) == 2

@@ -529,7 +529,7 @@ def test_a_first_look_that_leaves_a_checkpoint_is_told_before_there_is_a_study(t
     words = ("--scales", "1x2", "--batch-size", "8", "--device", "cpu", "--", "train.py", "{batch_per_rank}")
     said = scalestudy_run(folder, *words, status=2)
     assert "The first look at the script left these outside its own folder ({out}):\n  checkpoint.pt: " in said
-    assert "remove what the look left, or the first run begins with it: checkpoint.pt" in said
+    assert "remove the files of this first look, or the first run starts from them: checkpoint.pt" in said
     assert {path.name for path in folder.iterdir()} == {"train.py", "pretrained.pt", "checkpoint.pt"}
 
 
@@ -557,7 +557,7 @@ def test_a_study_stops_after_the_first_launch_and_goes_on_where_it_is_allowed(tm
     write_study(folder, "s", "train.py {batch_per_rank}")
     said = scalestudy_run(folder, "--study", "s.yaml", summary, status=2)
     assert "Building DAG of jobs" in said
-    assert said.rstrip().splitlines()[-1].startswith("- or accept it: `scalestudy run` with --allow-shared")
+    assert said.rstrip().splitlines()[-1].startswith("- or accept this: `scalestudy run` with --allow-shared")
     first = records(folder, "s")
     assert [json.loads(content)["outcome"] for content in first.values()] == ["ok"]
 

@@ -72,8 +72,8 @@ def test_a_launch_in_reserve_that_is_not_needed_says_why(
 ) -> None:
     record = observations[world_size, 4].record
     assert record.outcome == "unneeded"
-    assert record.reason.startswith("half-width ")
-    assert record.reason.endswith("after 3 launches, target 99.00%: 3 are enough")
+    assert record.reason.startswith("step time known to ±")
+    assert record.reason.endswith("after 3 runs (goal ±99.00%): 3 runs are enough")
     assert observations[world_size, 4].steps.empty
 
 

@@ -76,7 +76,7 @@ def test_advice_is_tried_scored_and_not_run_again(place: Path) -> None:
     said = in_shell("scalestudy verify --results results/small", place)
     name = "small-mlp-ddp-save-less-often"
     file = place / f"results/small/verification/{name}.yaml"
-    assert f"{file.relative_to(place)}: 6 launches at the most" in said
+    assert f"{file.relative_to(place)}: at most 6 runs" in said
     assert set(yaml.safe_load(file.read_text())["variants"]) == {"single", "ddp", "ddp-after"}
     (found,) = read_document(place / "results/small/verification.json", VerificationFile).verified
     # Two repeats beside other load leave a wide interval: only that a gain is not excluded follows from them.
@@ -108,7 +108,7 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     (file,) = (copy / "verification").glob("*.yaml")
     content = yaml.safe_load(file.read_text())
     file.write_text(yaml.safe_dump(content | {"repeats": 1, "max_repeats": 1}))
-    assert "3 launches at the most" in in_shell("scalestudy verify --results results/small --dry-run", tmp_path)
+    assert "at most 3 runs" in in_shell("scalestudy verify --results results/small --dry-run", tmp_path)
     file.write_text(yaml.safe_dump(content | {"study": "other"}))
     said = in_shell("scalestudy verify --results results/small --dry-run || true", tmp_path)
     assert f"keep the name {file.stem}" in said
@@ -118,7 +118,7 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     in_shell("scalestudy verify --results results/small --keep-going", tmp_path)
     found = read_document(copy / "verification.json", VerificationFile)
     assert not found.verified
-    assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake ended with 1"]
+    assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake failed with exit status 1"]
     assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)
 
 
@@ -192,7 +192,7 @@ def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measu
     assert sum(took) < budget + max(took)
     assert {one.outcome for one in records.values() if one.spec.repeat == 1} == {"ok"}
     reasons = {one.reason for one in records.values() if one.outcome == "unneeded"}
-    assert all("the budget of the trial has ended" in reason for reason in reasons)
+    assert all("the trial's budget is spent" in reason for reason in reasons)
     (found,) = read_document(copy / "verification.json", VerificationFile).verified
     assert found.verdict == "undecided"
     assert "the budget ended after 1 repeat" in found.reason
@@ -219,7 +219,7 @@ def test_a_budget_that_ends_in_the_first_repeat_keeps_its_launches_for_a_larger_
     assert len(first) == 1, "one launch is as much as the budget may be exceeded by"
     left = read_document(copy / "verification.json", VerificationFile)
     assert not left.verified
-    assert "the budget ended before its first repeat was whole" in left.left_out[0].why
+    assert "the budget was spent before its first repeat was complete" in left.left_out[0].why
     in_shell(f"scalestudy verify --results results/small --budget {50 * hours}", tmp_path)
     records = launches_of_trial(tmp_path)
     assert len(records) == 6 and {one.outcome for one in records.values()} == {"ok"}

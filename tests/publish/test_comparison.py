@@ -331,24 +331,27 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
     ("what", "said"),
     [
         ("missing", "no such folder; name the results of a study, such as results/STUDY"),
-        ("above", "it has no plan.json. Name the folder of one; in it are new, old"),
-        ("empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
-        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy stage aggregate --results"),
+        ("above", "it has no plan.json. Name the folder of one study; it contains new, old"),
+        ("empty", "it has no plan.json. Name the folder of one study, such as results/STUDY"),
+        (
+            "no summary",
+            "so the study is not finished; run snakemake on it, or `scalestudy stage aggregate --results",
+        ),
         ("schema", "plan.json: written by a newer scalestudy: schema 2, this one reads 1"),
         ("column", "has no column throughput_samples_per_s, so another version wrote it"),
-        ("points", "not of the plan beside it: its points are others"),
-        ("runs", "not of the plan beside it: no run mlp-"),
+        ("points", "does not match the plan in its folder: other points"),
+        ("runs", "does not match the plan in its folder: no run mlp-"),
         (
             "no environment",
             "environment.json: no such file or directory; run snakemake again, or `scalestudy stage aggregate`",
         ),
         ("twice", "given twice"),
-        ("link", "is the same); name two studies"),
+        ("link", "is the same); name two different studies"),
         ("confidence", "report.confidence differs: 0.95 in"),
-        ("name", "--name D=x: say LETTER=NAME or FOLDER=NAME; the studies are A ("),
+        ("name", "--name D=x: write LETTER=NAME or FOLDER=NAME; the studies are A ("),
         ("empty name", "no name after the equals sign"),
-        ("same names", "two studies cannot both be called x"),
-        ("out", "is the folder of a study; name one for the comparison"),
+        ("same names", "two studies are called x; give them different names"),
+        ("out", "is the folder of a study; name another folder for the comparison"),
         ("in common", "the studies have no point in common\n  A ("),
         ("copy", "the studies have the same runs; one is a copy of the other"),
     ],
@@ -414,4 +417,4 @@ def test_a_study_alone_is_nothing_to_compare(
     old: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert compare(old, "--out", tmp_path / "out") == 2
-    assert "two studies at least are compared" in capsys.readouterr().err
+    assert "a comparison needs at least 2" in capsys.readouterr().err

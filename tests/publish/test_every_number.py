@@ -169,7 +169,7 @@ def test_an_unknown_key_says_which_there_are(
     path = tmp_path / "numbers.json"
     write_document(path, numbers)
     assert main(["number", key, "--results", str(tmp_path)]) == 2
-    assert f"{key}: no such number in {path}" in (error := capsys.readouterr().err)
+    assert f"{key}: not found in {path}" in (error := capsys.readouterr().err)
     assert said in error
 
 

@@ -22,7 +22,7 @@ from scalestudy.record.host.environment import hardware_facts
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
-BUSY = {"kind": "busy host", "text": "the host is busy: 0.6 cores in use by others just before this launch"}
+BUSY = {"kind": "busy host", "text": "the host is busy: others used 0.6 cores just before this run"}
 
 
 def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[str, str]:

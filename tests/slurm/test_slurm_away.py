@@ -15,9 +15,9 @@ from slurm_studies import Submitting, small_study
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller is away",
-    moment="a launch begins",
-    outcome="the launch waits for it; its log says so",
+    fault="the controller does not answer",
+    moment="a run starts",
+    outcome="the run waits for it; its log shows this",
     kept="the run",
     next_call="nothing is left to do",
 )
@@ -41,8 +41,8 @@ def test_a_launch_waits_for_the_controller(submitting: Submitting, controller: C
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller stays away for longer than a launch waits",
-    moment="a launch begins",
+    fault="the controller does not answer for longer than a run waits",
+    moment="a run starts",
     outcome="preempted; the record quotes SLURM",
     kept="finished runs",
     next_call="the run is measured",
@@ -59,7 +59,7 @@ def test_a_launch_that_gives_up_waiting_leaves_a_record(
     with handlers_kept():
         record, _ = measure_run(spec, tmp_path)
         assert record.outcome == "preempted"
-        assert record.reason.startswith("SLURM does not say within 0.1 min what job 1 is given: ")
+        assert record.reason.startswith("SLURM did not report within 0.1 min the allocation of job 1: ")
         assert "slurm controller" in record.reason
         assert record.environment["slurm_job_id"] == "1"
         monkeypatch.delenv("SLURM_JOB_ID")

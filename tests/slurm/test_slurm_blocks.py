@@ -61,5 +61,5 @@ def test_words_for_one_rule_alone_are_refused_before_anything_is_submitted(submi
     output = submitting.submit("--set-resources", "train_distributed:slurm_extra='--exclusive'", check=False)
     assert output.returncode != 0
     assert "slurm_extra of train_distributed is" in output.stdout
-    assert "their launches share a job" in output.stdout
+    assert "their runs share a job" in output.stdout
     assert not submitting.records()

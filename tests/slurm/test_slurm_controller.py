@@ -19,8 +19,8 @@ def one_run(submitting: Submitting, variant: str = "single") -> str:
 
 @pytest.mark.fault(
     fault="squeue fails for a while",
-    moment="a job is under way",
-    outcome="the study goes on; one line says since when SLURM has not answered",
+    moment="a job is running",
+    outcome="the study continues; one line shows since when SLURM has not answered",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -41,9 +41,9 @@ def test_status_queries_that_fail_for_a_while_cost_only_time(submitting: Submitt
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller is killed, and is back after 70 s",
-    moment="a job is under way, and ends meanwhile",
-    outcome="the study goes on; one line says since when SLURM has not answered",
+    fault="the controller is killed, and restarted after 70 s",
+    moment="a job is running, and ends meanwhile",
+    outcome="the study continues; one line shows since when SLURM has not answered",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -67,9 +67,9 @@ def test_a_controller_that_is_away_for_a_minute_costs_only_time(
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="squeue hangs for ten minutes, and SLURM has forgotten the job by then",
-    moment="a job is under way, and ends meanwhile",
-    outcome="the study goes on; the files of the job tell how it ended",
+    fault="squeue hangs for ten minutes, and SLURM no longer lists the job by then",
+    moment="a job is running, and ends meanwhile",
+    outcome="the study continues; how the job ended is read from its files",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -95,9 +95,9 @@ def test_a_job_that_slurm_has_forgotten_is_judged_by_its_files(
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller is away",
+    fault="the controller does not answer",
     moment="jobs are about to be submitted",
-    outcome="they are submitted once it is back; one line says since when SLURM has not answered",
+    outcome="they are submitted once it answers; one line shows since when SLURM has not answered",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -143,7 +143,7 @@ def test_an_interrupt_during_a_status_query_cancels_the_jobs(submitting: Submitt
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="sbatch says that it timed out, and SLURM has the job all the same",
+    fault="sbatch reports a time-out, but SLURM has accepted the job",
     moment="submission",
     outcome="the job is found in the queue and not submitted twice",
     kept="every run",
@@ -157,7 +157,7 @@ def test_a_job_that_slurm_took_without_an_answer_is_not_submitted_twice(
     broken = submitting.break_command("sbatch", f"REAL \"$@\" >/dev/null; echo '{timed_out}' >&2; exit 1")
     broken.touch()
     driver = submitting.drive("--", one_run(submitting))
-    driver.wait_until_it_says("SLURM has taken n1g2-blocks-1 (1 run) as job")
+    driver.wait_until_it_says("SLURM has accepted n1g2-blocks-1 (1 run) as job")
     assert driver.end() == 0
     assert driver.said.count("as job") == 1
     assert {record.outcome for record in submitting.records().values()} == {"ok"}

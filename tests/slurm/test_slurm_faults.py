@@ -17,10 +17,10 @@ COME_UP_S = 15
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="a node of two fails",
-    moment="ranks train",
+    fault="one of two nodes fails",
+    moment="training",
     outcome="failed; the reason names the job whose node failed",
-    kept="what was measured until then",
+    kept="the measurements so far",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_nodes: None) -> None:
@@ -29,17 +29,17 @@ def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_no
     submitting.cluster.run("scontrol", "update", "nodename=node2", "state=down", "reason=test")
     launch.end()
     record = launch.record()
-    # On a busy host the record may be due before SLURM says why it ended the job: then the launch is made again.
-    said = {"failed": "a node of SLURM job", "preempted": "was told to end"}
+    # On a busy host the record may be due before SLURM reports why it ended the job. The run is then repeated.
+    said = {"failed": "a node of SLURM job", "preempted": "received SIGTERM"}
     assert said[record.outcome] in record.reason
 
 
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="SIGKILL of all processes of the job, and its node down",
-    moment="ranks train",
-    outcome="failed; Snakemake asks SLURM at its end and records the reason",
-    kept="what had been written",
+    moment="training",
+    outcome="failed; Snakemake queries SLURM when it ends, and records the reason",
+    kept="the data that had been written",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
@@ -81,7 +81,7 @@ def processes_of(job: str, cluster: Cluster) -> list[int]:
     fault="the job has too little memory",
     moment="ranks start",
     outcome="oom; the reason quotes SLURM",
-    kept="what had been written",
+    kept="the data that had been written",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
@@ -89,15 +89,15 @@ def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
     launch.end()
     record = launch.record()
     assert record.outcome == "oom"
-    assert "more memory was used than the job was given" in record.reason
+    assert "the job used more memory than it was allocated" in record.reason
 
 
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="SIGKILL of a rank on the second node",
-    moment="ranks train",
+    moment="training",
     outcome="failed; the reason names the rank and its node",
-    kept="what was measured until then",
+    kept="the measurements so far",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
@@ -114,9 +114,9 @@ def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="SIGSTOP of a rank on the second node",
-    moment="ranks train",
+    moment="training",
     outcome="failed after stall_limit_s; the reason names the rank and its node",
-    kept="what was measured until then",
+    kept="the measurements so far",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitting: Submitting) -> None:
@@ -137,7 +137,7 @@ def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitti
 @pytest.mark.fault(
     fault="a node never starts its ranks",
     moment="rendezvous",
-    outcome="failed after start_limit_s; the reason says which node came",
+    outcome="failed after start_limit_s; the reason lists the node that came up",
     kept="the log",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
@@ -146,14 +146,14 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", scales=["2x1"], start_limit_s=COME_UP_S)
     launch.end()
     record = launch.record()
-    assert (record.outcome, record.reason) == ("failed", f"1 of 2 nodes came up within {COME_UP_S} s: node1")
+    assert (record.outcome, record.reason) == ("failed", f"only 1 of 2 nodes came up within {COME_UP_S} s: node1")
 
 
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="the ranks of a node never reach the rendezvous",
     moment="rendezvous",
-    outcome="failed; the reason says that the nodes did not meet",
+    outcome="failed; the reason is that the nodes did not complete their rendezvous",
     kept="the log",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
@@ -171,13 +171,13 @@ def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting
     launch.end()
     record = launch.record()
     assert record.outcome == "failed"
-    assert "did not meet" in record.reason
+    assert "did not complete their rendezvous" in record.reason
 
 
 @pytest.mark.fault(
     fault="the job has fewer nodes than the scale",
-    moment="a launch begins",
-    outcome="failed; the reason has both numbers",
+    moment="a run starts",
+    outcome="failed; the reason shows both numbers",
     kept="the log",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
@@ -186,7 +186,7 @@ def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Sub
     launch.end()
     record = launch.record()
     assert record.outcome == "failed"
-    assert record.reason.startswith("2 nodes are planned, and SLURM job ")
+    assert record.reason.startswith("2 nodes are planned, but SLURM job ")
     assert not len(read_observation(submitting.results / "runs" / record.run_id).steps)
 
 
@@ -194,7 +194,7 @@ def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Sub
 @pytest.mark.fault(
     fault="the job has GPUs that torch does not see",
     moment="ranks start",
-    outcome="failed; the reason has CUDA_VISIBLE_DEVICES",
+    outcome="failed; the reason shows CUDA_VISIBLE_DEVICES",
     kept="the log",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )

@@ -22,13 +22,13 @@ def measured_once(launch: Launch) -> None:
     checksum = launch.submitting.results / "runs" / launch.run_id / "run.json"
     before = checksum.read_bytes()
     said = launch.submitting.run("scalestudy", "stage", "train", "--run", launch.run_id).stdout
-    assert "kept, it was measured before" in said
+    assert "kept, already measured" in said
     assert checksum.read_bytes() == before
 
 
 @pytest.mark.fault(
     fault="slurmd of the node is killed, and starts again",
-    moment="ranks train",
+    moment="training",
     outcome="ok",
     kept="the run",
     next_call="the run is kept and not measured again",
@@ -46,7 +46,7 @@ def test_a_node_daemon_that_is_killed_does_not_end_the_launch(submitting: Submit
 
 @pytest.mark.fault(
     fault="the node is drained",
-    moment="ranks train",
+    moment="training",
     outcome="ok: a node is drained once its jobs have ended",
     kept="the run",
     next_call="the run is kept and not measured again",
@@ -62,8 +62,8 @@ def test_a_node_that_is_drained_lets_the_launch_end(submitting: Submitting, both
 
 @pytest.mark.fault(
     fault="scontrol requeue",
-    moment="ranks train",
-    outcome="ok: the launch begins again when the job does, and its record tells of the earlier attempt",
+    moment="training",
+    outcome="ok: the run starts again with the job, and its record lists the earlier attempt",
     kept="the run",
     next_call="the run is kept and not measured again",
 )
@@ -74,15 +74,17 @@ def test_a_requeued_job_measures_the_run_again(submitting: Submitting) -> None:
     submitting.cluster.run("scontrol", "requeue", job)
     wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=120)
     submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
+    # The queue is empty for a moment before the job begins again.
+    wait_for(lambda: {"ok"} == {record.outcome for record in submitting.records().values()}, seconds=120)
     launch.end()
     assert launch.record().environment["earlier_attempts"]
     measured_once(launch)
 
 
 @pytest.mark.fault(
-    fault="the accounting hangs (sacct, sacctmgr and sshare do not end)",
-    moment="submission and a job under way, with slurm-status-command: sacct",
-    outcome="ok: squeue tells what sacct does not",
+    fault="the accounting hangs (sacct, sacctmgr and sshare do not return)",
+    moment="submission and a running job, with slurm-status-command: sacct",
+    outcome="ok: squeue shows what sacct does not",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -98,8 +100,8 @@ def test_an_accounting_that_hangs_costs_only_time(submitting: Submitting) -> Non
 
 
 GOES_ON = {
-    "moment": "a job is under way",
-    "outcome": "the job goes on to its end",
+    "moment": "a job is running",
+    "outcome": "the job completes",
     "kept": "every run of the job",
     "next_call": "finished runs are kept and not measured again",
 }
@@ -133,7 +135,7 @@ def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submittin
     moment="a job waits in the queue",
     outcome="the job stays in the queue",
     kept="every run",
-    next_call="submits a job of its own, which keeps what the first one measured",
+    next_call="submits its own job, which keeps the measurements of the first",
 )
 def test_a_call_after_a_logout_shares_the_launch_with_the_job_that_waits(submitting: Submitting) -> None:
     submitting.configure(small_study())

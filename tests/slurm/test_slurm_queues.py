@@ -11,9 +11,9 @@ from slurm_studies import ENDLESS, Launch, Submitting
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="the job reaches its time limit",
-    moment="ranks train",
+    moment="training",
     outcome="timeout; the reason names the job",
-    kept="what was measured until then",
+    kept="the measurements so far",
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(submitting: Submitting) -> None:
@@ -29,9 +29,9 @@ def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(subm
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the job is preempted and queued again",
-    moment="ranks train",
-    outcome="ok: the launch begins again when the job does, and its record tells of the earlier attempt",
+    fault="the job is preempted and requeued",
+    moment="training",
+    outcome="ok: the run starts again with the job, and its record lists the earlier attempt",
     kept="the run",
     next_call="nothing is left to do",
 )
@@ -54,9 +54,9 @@ def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> 
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="scancel",
-    moment="ranks train",
+    moment="training",
     outcome="preempted; the reason names the job",
-    kept="what was measured until then",
+    kept="the measurements so far",
     next_call="the run is measured again, and the earlier record is set aside",
 )
 def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submitting: Submitting) -> None:
@@ -66,8 +66,8 @@ def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submit
     launch.end()
     record = launch.record()
     assert record.outcome == "preempted"
-    # While its processes are ending SLURM does not say as what.
-    assert record.reason.split(" after ")[0].split(" ", 3)[3] in ("was cancelled", "was told to end")
+    # While the processes of a job are ending, SLURM does not report its final state.
+    assert record.reason.split(" after ")[0].split(" ", 3)[3] in ("was cancelled", "received SIGTERM")
     assert record.totals.steps > 0
     dry = submitting.submit("-n", "--", f"results/small/runs/{launch.run_id}/run.sha256").stdout
     assert "train_distributed" in dry

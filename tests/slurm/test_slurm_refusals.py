@@ -18,11 +18,11 @@ def logs_of(submitting: Submitting) -> list[str]:
 def refused(what: str, said: str) -> pytest.MarkDecorator:
     """A cell of the fault matrix: a submission that cannot be."""
     return pytest.mark.fault(
-        fault=f"a job asks for {what}",
+        fault=f"a job requests {what}",
         moment="submission",
-        outcome=f"the job fails; terminal and logs say {said}, and which key would change it",
+        outcome=f"the job fails; terminal and logs show {said}, and the key to change",
         kept="finished runs",
-        next_call="the runs are measured, once the key is changed",
+        next_call="the runs are measured once the key is changed",
     )
 
 
@@ -32,7 +32,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
         pytest.param(
             "mem_mb=200000",
             {},
-            "it asks for 200000 MB of memory on a node, and the largest of partition main has 100000",
+            "it requests 200000 MB of memory per node, but the largest node of partition main has 100000",
             "mem_mb under set-resources in profiles/slurm/config.yaml",
             marks=refused("more memory than a node has", "how much the nodes have"),
             id="memory",
@@ -40,31 +40,31 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
         pytest.param(
             "slurm_partition=nowhere",
             {},
-            "there is no partition nowhere (there are: main, members, single, urgent)",
+            "partition nowhere does not exist (there are: main, members, single, urgent)",
             "slurm_partition under default-resources",
-            marks=[refused("a partition that is not there", "which partitions there are"), pytest.mark.slow],
+            marks=[refused("a partition that does not exist", "which partitions exist"), pytest.mark.slow],
             id="partition",
         ),
         pytest.param(
             "slurm_partition=urgent",
             {"time_limit_min": 20},
-            "it asks for 44 min, and partition urgent allows 10",
+            "it requests 44 min, but partition urgent allows 10",
             "allocation_limit_min of the study",
-            marks=[refused("more time than a partition gives", "how much it gives"), pytest.mark.slow],
+            marks=[refused("more time than a partition allows", "how much it allows"), pytest.mark.slow],
             id="time",
         ),
         pytest.param(
             "slurm_partition=single",
             {"scales": ["2x1"]},
-            "it asks for 2 nodes, and partition single gives a job up to 1",
+            "it requests 2 nodes, but partition single allows up to 1 per job",
             "scales of the study",
-            marks=[refused("more nodes than a partition gives", "how many it gives"), pytest.mark.slow],
+            marks=[refused("more nodes than a partition allows", "how many it allows"), pytest.mark.slow],
             id="nodes",
         ),
         pytest.param(
             "slurm_partition=main",
             {"host": {"device": "cpu", "cores_per_rank": 3}},
-            "it asks for 6 CPUs on a node, and the largest of partition main has 4",
+            "it requests 6 CPUs per node, but the largest node of partition main has 4",
             "host.cores_per_rank",
             marks=[refused("more cores than a node has", "how many the nodes have"), pytest.mark.slow],
             id="cores",
@@ -74,7 +74,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
             {},
             "Requested node configuration is not available",
             "mem_mb under set-resources in profiles/slurm/config.yaml",
-            marks=[refused("what SLURM itself refuses", "SLURM's words"), pytest.mark.slow],
+            marks=[refused("something that SLURM itself refuses", "SLURM's message"), pytest.mark.slow],
             id="by-slurm",
         ),
     ],
@@ -116,7 +116,7 @@ def waiting(submitting: Submitting) -> Iterator[Driver]:
 @pytest.mark.fault(
     fault="scancel",
     moment="a job waits in the queue",
-    outcome="the job fails; terminal and logs say that it was cancelled",
+    outcome="the job fails; terminal and logs show that it was cancelled",
     kept="finished runs",
     next_call="the runs are measured",
 )
@@ -136,14 +136,14 @@ def test_a_cancelled_job_says_so_in_terminal_and_logs(submitting: Submitting, wa
 @pytest.mark.fault(
     fault="a job is held",
     moment="a job waits in the queue",
-    outcome="the study waits; the terminal says that the job is held, and how to release it",
+    outcome="the study waits; the terminal shows that the job is held, and how to release it",
     kept="every run",
     next_call="nothing is left to do",
 )
 def test_a_held_job_is_said_to_be_held(submitting: Submitting, waiting: Driver) -> None:
     job = submitting.cluster.jobs()[0].split()[0]
     submitting.cluster.run("scontrol", "uhold", job)
-    waiting.wait_until_it_says(f"SLURM job {job}: held (JobHeldUser). To go on: scontrol release {job}")
+    waiting.wait_until_it_says(f"SLURM job {job}: held (JobHeldUser). To continue: scontrol release {job}")
     submitting.cluster.run("scontrol", "update", "partition=main", "state=up")
     submitting.cluster.run("scontrol", "release", job)
     assert waiting.end() == 0
@@ -154,7 +154,7 @@ def test_a_held_job_is_said_to_be_held(submitting: Submitting, waiting: Driver) 
 @pytest.mark.fault(
     fault="a partition's time limit is lowered below a job's",
     moment="a job waits in the queue",
-    outcome="the study waits; the terminal says that the job never starts as things are, and what would change it",
+    outcome="the study waits; the terminal shows that the job cannot start, and what to change",
     kept="finished runs",
     next_call="the job is refused before it is submitted, with the same key",
 )
@@ -162,21 +162,23 @@ def test_a_job_that_can_never_start_is_said_to(submitting: Submitting, waiting: 
     job = submitting.cluster.jobs()[0].split()[0]
     submitting.cluster.run("scontrol", "update", "partition=main", "MaxTime=1")
     submitting.cluster.run("scontrol", "update", "partition=main", "state=up")
-    waiting.wait_until_it_says(f"SLURM job {job}: waiting, and never started as things are (PartitionTimeLimit)")
+    waiting.wait_until_it_says(
+        f"SLURM job {job}: waiting, and cannot start unless this is changed (PartitionTimeLimit)"
+    )
     assert "allocation_limit_min of the study" in waiting.said
     waiting.kill()
     submitting.cluster.run("scancel", job)
     output = submitting.submit("--", "results/small/comprehensive_summary.csv", check=False).stdout
-    assert "it asks for 10 min, and partition main allows 1" in output
+    assert "it requests 10 min, but partition main allows 1" in output
 
 
 @pytest.mark.slow
 @pytest.mark.fault(
     fault="a job names an account that its partition refuses",
     moment="submission",
-    outcome="the study waits; the terminal has SLURM's words, and says which key would change it",
+    outcome="the study waits; the terminal shows SLURM's reason and the key to change",
     kept="finished runs",
-    next_call="the runs are measured, once the key is changed",
+    next_call="the runs are measured once the key is changed",
 )
 def test_an_account_that_a_partition_refuses(submitting: Submitting) -> None:
     """Where there is no accounting SLURM takes such a job, and never starts it."""
@@ -188,7 +190,7 @@ def test_an_account_that_a_partition_refuses(submitting: Submitting) -> None:
     ]
     driver = submitting.drive("--set-resources", *given, "--", "results/small/comprehensive_summary.csv")
     driver.wait_until_it_says("Job's account not known, so it can't use this partition (members allows science)")
-    assert "never started as things are" in driver.said
+    assert "cannot start unless this is changed" in driver.said
     assert "slurm_account under default-resources" in driver.said
     submitting.cluster.run("scancel", "--partition=members")
     assert driver.end() != 0
@@ -222,8 +224,8 @@ def test_the_plan_says_what_slurm_cannot_run(submitting: Submitting) -> None:
         + "set-resources:\n  train_baseline: {mem_mb: 200000}\n  train_distributed: {mem_mb: 200000}\n"
     )
     said = submitting.run("scalestudy", "plan").stdout
-    assert "SLURM cannot run n1g2-blocks-1: it asks for 44 min, and partition urgent allows 10." in said
-    assert "it asks for 200000 MB of memory on a node, and the largest of partition urgent has 100000." in said
+    assert "SLURM cannot run n1g2-blocks-1: it requests 44 min, but partition urgent allows 10." in said
+    assert "it requests 200000 MB of memory per node, but the largest node of partition urgent has 100000." in said
 
 
 @pytest.mark.slow
@@ -233,4 +235,4 @@ def test_scalestudy_run_says_it_too(submitting: Submitting) -> None:
     given = [f"{rule}:mem_mb=200000" for rule in ("train_baseline", "train_distributed")]
     said = submitting.run("scalestudy", "run", "--profile", "slurm", "--set-resources", *given, check=False)
     assert said.returncode != 0
-    assert "Not submitted: n1g2-blocks-1 (2 runs): it asks for 200000 MB of memory on a node" in said.stdout
+    assert "Not submitted: n1g2-blocks-1 (2 runs): it requests 200000 MB of memory per node" in said.stdout

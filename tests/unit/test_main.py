@@ -47,8 +47,8 @@ def test_an_older_python_is_told_which_one_is_needed(
     assert module.main() == 2
     here = "{}.{}".format(*sys.version_info)
     assert capsys.readouterr().err == (
-        f"scalestudy: the command needs Python 4.2 or newer, and this is Python {here}."
-        " Make an environment with it: python4.2 -m venv .venv && .venv/bin/pip install 'scalestudy[study]'\n"
+        f"scalestudy: the command needs Python 4.2 or newer, but this is Python {here}."
+        " Make a new environment: python4.2 -m venv .venv && .venv/bin/pip install 'scalestudy[study]'\n"
     )
 
 

@@ -62,7 +62,7 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
 def test_a_budget_ends_between_repeats(checkout: Checkout) -> None:
     checkout.configure(study_of(budget_device_hours=1e-6))
     printed = checkout.run("scalestudy", "plan").stdout
-    assert "expected launches: " in printed
+    assert "expected runs: " in printed
     checkout.run("snakemake", str(RESULTS / "comprehensive_summary.csv"))
     found = records(checkout)
     assert Counter(record.outcome for record in found.values()) == {"ok": 2, "unneeded": 6}

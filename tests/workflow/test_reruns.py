@@ -138,7 +138,7 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
 
     assert "4 of 4 runs set aside" in edited.run("scalestudy", "retry", "results/tiny", "--protocol").stdout
     again = edited.run("scalestudy", "retry", "results/tiny", "--protocol", check=False)
-    assert "results/tiny: has no runs" in again.stdout
+    assert "results/tiny: no runs found" in again.stdout
     kept = {path.parent.name.split(".")[0]: path for path in results.glob("superseded/*/run.json")}
     assert {name: path.read_bytes() for name, path in kept.items()} == before
     assert {path.name for path in next(iter(kept.values())).parent.iterdir()} == {*DATA_FILES, "run.json", VOUCHER}

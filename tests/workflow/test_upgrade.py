@@ -85,7 +85,7 @@ def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Check
         assert "the current protocol is 4" in (upgraded.root / document).read_text(encoding="utf-8")
     again = ("scalestudy", "retry", str(RESULTS), "--protocol")
     assert "3 of 6 runs set aside" in upgraded.run(*again).stdout
-    assert "of 3 runs none would be measured otherwise by protocol 4" in upgraded.run(*again).stdout
+    assert "none of 3 runs would be measured differently by protocol 4" in upgraded.run(*again).stdout
 
 
 def test_tables_of_0_1_are_refused_by_name(upgraded: Checkout) -> None:

@@ -54,6 +54,6 @@ def test_advice_is_tried_before_the_documents_where_the_study_says_so(edited: Ch
     said = edited.run("snakemake", "--until", "write_text_report").stdout
     text = (edited.root / "results/tiny/performance_report.txt").read_text()
     assert "0 pieces of advice tried" in text
-    assert "not run, since" in said or "no advice that a study can try" in said
+    assert "not run, since" in said or "no advice that a study can test" in said
     assert not {"verify", "write_text_report"} & jobs(edited), "they are up to date"
     assert [path.name for path in (edited.root / "results").iterdir()] == ["tiny"], "a budget of nothing"

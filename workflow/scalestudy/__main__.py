@@ -1,6 +1,6 @@
-"""`scalestudy` and `python -m scalestudy`: says in one line what the command lacks, or else starts it.
+"""`scalestudy` and `python -m scalestudy`: starts the command, or prints one line if it lacks something.
 
-Up to there it imports the standard library only, and runs on every Python that the package can be installed on.
+Until then it imports only the standard library, so that it runs on every Python on which the package installs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ MODULES = (
     *("click", "fontTools", "jinja2", "matplotlib", "numpy", "pynvml", "pandas", "psutil", "pyarrow"),
     *("pydantic", "yaml", "quantiphy", "requests", "sklearn", "scipy", "seaborn", "snakemake", "tqdm"),
 )
-"""What the packages of the extra `study` in pyproject.toml are imported as."""
+"""Import names of the packages in the extra `study` of pyproject.toml."""
 INSTALL = "install 'scalestudy[study]'"
 
 
 def main() -> int:
-    """Run one command (cli/main.py); 2, and one line, where the environment is not enough for any."""
+    """Run one command (cli/main.py). Returns its exit status, or 2 if Python or packages are missing."""
     if lacking := requirement():
         print(f"scalestudy: {lacking}", file=sys.stderr)
         return 2
@@ -29,11 +29,11 @@ def main() -> int:
 
 
 def requirement() -> str:
-    """What the command needs and does not have, with the command that installs it; '' if it has everything."""
+    """Return what is missing, with the command that installs it; '' if nothing is missing."""
     if sys.version_info[:2] < OLDEST:
         here, oldest = ("{}.{}".format(*version) for version in (sys.version_info, OLDEST))
         return (
-            f"the command needs Python {oldest} or newer, and this is Python {here}. Make an environment with it:"
+            f"the command needs Python {oldest} or newer, but this is Python {here}. Make a new environment:"
             f" python{oldest} -m venv .venv && .venv/bin/pip {INSTALL}"
         )
     missing = [name for name in MODULES if find_spec(name) is None]

@@ -1,20 +1,20 @@
-"""The exceptions that mean "the user can put this right"; the command line prints them without a traceback."""
+"""Exceptions for errors that the user can fix; the command line prints them without a traceback."""
 
 from collections.abc import Sequence
 
 WHOLE_LIMIT = 1000
-"""Characters of a message that is kept whole: about twice those of NCCL's longest messages."""
+"""Largest number of characters of a message: about twice NCCL's longest message."""
 CPP_STACK = "Exception raised from "
-"""What comes before the C++ stack in a message of torch (c10/util/Exception.cpp)."""
+"""Text in front of the C++ stack in a message of torch (c10/util/Exception.cpp)."""
 CUT = " ... "
 
 
 class UserError(ValueError):
-    """Bad input. Its text names the key, file or run, and says what would be right."""
+    """Bad input. Its message names the key, file or run, and what would be right."""
 
 
 class RefusedStudyError(UserError):
-    """A study's file with keys or values that are not valid: its problems, a line each."""
+    """A study file with invalid keys or values. Its message has a line per problem."""
 
     def __init__(self, source: str, problems: Sequence[str]) -> None:
         super().__init__("\n  ".join([f"{source}: the study is refused", *problems]))
@@ -22,15 +22,15 @@ class RefusedStudyError(UserError):
 
 
 def with_type(error: BaseException) -> str:
-    """The name of its type and the first line of its message."""
+    """Return the name of the error's type and the first line of its message."""
     return f"{type(error).__name__}: {first_line(error)}"
 
 
 def whole_with_type(error: BaseException, *, limit: int = WHOLE_LIMIT) -> str:
-    """The name of its type and all lines of its message as one, of at most `limit` characters.
+    """Return the name of the error's type and all lines of its message as one, in at most `limit` characters.
 
-    For errors whose cause is in their last line, as NCCL's is (torch 2.13, NCCLUtils.hpp: "NCCL error in:
-    FILE:LINE, ...", the meaning of its code, "Last error:", and what it was). C++'s stack is left out. A message
+    For errors with the cause in their last line, such as NCCL's (torch 2.13, NCCLUtils.hpp: "NCCL error in:
+    FILE:LINE, ...", the meaning of its code, "Last error:", and the error). The C++ stack is left out. A message
     that is too long loses its middle.
     """
     text = ""
@@ -44,5 +44,5 @@ def whole_with_type(error: BaseException, *, limit: int = WHOLE_LIMIT) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Of its message; the name of its type where it has none."""
+    """Return the first line of the error's message, or the name of its type if the message is empty."""
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,6 +1,6 @@
-"""Where the files of the workflow are (rules, templates, profiles, studies), in a checkout or an installed wheel.
+"""Finds the files of the workflow (rules, templates, profiles, studies), in a checkout or an installed wheel.
 
-Both hold the same folders in the same relative positions. `setup.py` copies them into the wheel.
+Both have the same folders in the same relative positions. `setup.py` copies them into the wheel.
 """
 
 from pathlib import Path
@@ -10,10 +10,10 @@ _COPIED = _PACKAGE / "_project"
 
 
 def root() -> Path:
-    """The folder that holds workflow/, rules/, report/, profiles/ and config/."""
+    """Return the folder with workflow/, rules/, report/, profiles/ and config/."""
     return _COPIED if installed() else _PACKAGE.parents[1]
 
 
 def installed() -> bool:
-    """Whether the package was installed from a wheel, and does not run from a checkout."""
+    """Return whether the package was installed from a wheel and does not run from a checkout."""
     return _COPIED.is_dir()

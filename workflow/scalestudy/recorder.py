@@ -1,12 +1,12 @@
-"""`scalestudy.Recorder`: three lines in a training script that say more than can be seen from outside.
+"""`scalestudy.Recorder`: three lines in a training script that report what cannot be seen from outside.
 
     rec = scalestudy.Recorder()
     for batch in rec.steps(loader):
         ...
     rec.epoch(validation_accuracy=accuracy)
 
-Outside a study it does nothing, so that the lines may stay. It needs the standard library alone, from Python 3.9
-on. In a study it talks to what looks on in this process (attach/).
+Outside a study it does nothing, so that the lines can stay. It needs only the standard library, of Python 3.9 or
+newer. In a study it reports to the code that observes this process (attach/).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Batch = TypeVar("Batch")
 PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
 """Parts of a step that can be named."""
 EPOCH = ("train_loss", "validation_loss", "validation_accuracy")
-"""What can be said of an epoch."""
+"""Values of an epoch that can be reported."""
 
 
 class Recorder:
-    """Tells a study where steps end, what is a part of them, and what an epoch reached."""
+    """Reports to a study where steps end, what their parts are, and what an epoch reached."""
 
     def __init__(self) -> None:
         begin = sys.modules.get("scalestudy_attach.begin")
@@ -32,26 +32,26 @@ class Recorder:
 
     @property
     def active(self) -> bool:
-        """Whether this process is measured."""
+        """Return whether this process is measured."""
         return self._said is not None
 
     def steps(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches; what is done with each is one step. Waiting for a batch is a part of it (`data`)."""
+        """Yield the batches. The work on each is one step; waiting for the batch is a part of it (`data`)."""
         if self._said is None:
             yield from batches
             return
         yield from self._said.steps(batches)
 
     def samples(self, count: int) -> None:
-        """Training samples of this rank in the step under way, where they are not those of a DataLoader."""
+        """Report the training samples of this rank in the current step, if they do not come from a DataLoader."""
         if self._said is not None:
             self._said.samples(count)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """What is done inside is a part of the step: one of PARTS. Raises ValueError for another name."""
+        """Time the enclosed work as a part of the step: one of PARTS. Raises ValueError for another name."""
         if name not in PARTS:
-            raise ValueError(f"Recorder.part: {name!r} is no part of a step; there are {', '.join(PARTS)}")
+            raise ValueError(f"Recorder.part: {name!r} is not a part of a step; the parts are {', '.join(PARTS)}")
         if self._said is None:
             yield
             return
@@ -59,17 +59,17 @@ class Recorder:
             yield
 
     def epoch(self, **values: float) -> None:
-        """An epoch ended: train_loss, validation_loss, validation_accuracy (0 to 1), as far as they are known.
+        """Report the end of an epoch: train_loss, validation_loss, validation_accuracy (0 to 1), if known.
 
         Raises ValueError for another name.
         """
         wrong = set(values) - set(EPOCH)
         if wrong:
-            raise ValueError(f"Recorder.epoch: {min(wrong)!r} is not known; there are {', '.join(EPOCH)}")
+            raise ValueError(f"Recorder.epoch: unknown value {min(wrong)!r}; the values are {', '.join(EPOCH)}")
         if self._said is not None:
             self._said.epoch({name: float(value) for name, value in values.items()})
 
     def metric(self, name: str, value: Any) -> None:
-        """A number of the run that is kept with its record, such as the final loss."""
+        """Report a number of the run that is kept in its record, such as the final loss."""
         if self._said is not None:
             self._said.metric(str(name), float(value))

@@ -125,14 +125,14 @@ def test_the_plan_forbids_both_ways_in_all_its_launches() -> None:
 
 def test_a_launch_over_sockets_is_transport() -> None:
     found = transport_check(PLAN, launched())
-    assert (found.word, found.found) == ("green", "transport; NCCL took NET/Socket; 1.86 GiB/s")
+    assert (found.word, found.found) == ("green", "transport; NCCL used NET/Socket; 1.86 GiB/s")
     assert transport_check(PLAN, launched(transport=None)).word == "green", "the bandwidth tells it as well"
 
 
 def test_a_launch_that_is_fast_or_failed_is_red() -> None:
     fast = transport_check(PLAN, launched(transport="P2P", gb_per_s=300.0))
     assert fast.word == "red"
-    assert "NCCL took P2P" in fast.found
+    assert "NCCL used P2P" in fast.found
     assert transport_check(PLAN, launched(outcome="failed")).found == "failed: a reason"
 
 

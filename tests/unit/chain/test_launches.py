@@ -91,11 +91,11 @@ def test_what_does_not_fit_this_host_is_refused(content: dict[str, Any], monkeyp
     for name in ("SCALESTUDY_HOSTS", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     refuse_what_does_not_fit(plan_of(content), cores=2, gpus=0)  # auto may fall back to the CPU
-    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 ranks x 1 cores = 2 cores .* 1 are on offer"):
+    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 ranks x 1 cores = 2 cores .* available: 1\."):
         refuse_what_does_not_fit(plan_of(content), cores=1, gpus=None)
-    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 CUDA devices on one host; 1 are on offer"):
+    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 CUDA devices on one host; available: 1\."):
         refuse_what_does_not_fit(plan_of(content, host={"device": "cuda"}), cores=2, gpus=1)
-    with pytest.raises(UserError, match=r"scales\[1\]: 2x2 needs 2 nodes; 1 on offer here. Submit it with"):
+    with pytest.raises(UserError, match=r"scales\[1\]: 2x2 needs 2 nodes; available here: 1\. Submit it with"):
         refuse_what_does_not_fit(plan_of(content, scales=["1x2", "2x2"]), cores=None, gpus=None)
 
 
@@ -172,5 +172,7 @@ def test_rules_whose_launches_share_a_job_are_given_the_same_words(content: dict
     refuse_unequal_requests(scales, make_allocations(scales), {"train_distributed": typed})
     refuse_unequal_requests(blocks, make_allocations(blocks), {"train_distributed": {"mem_mb": 9000}})
     for rule in rules:
-        with pytest.raises(UserError, match=f"gres of {rule} is 'gpu:a100:2', and train_.* has none; .*scales"):
+        with pytest.raises(
+            UserError, match=f"gres of {rule} is 'gpu:a100:2', but of train_.* it is not set; .*scales"
+        ):
             refuse_unequal_requests(blocks, make_allocations(blocks), {rule: typed})

@@ -40,15 +40,15 @@ def test_lines_that_say_nothing_for_sure_are_left_out(line: str) -> None:
         (
             Asked(memory_mb=600000),
             "main",
-            "600000 MB of memory on a node, and the largest of partition main has 500000",
+            "600000 MB of memory per node, but the largest node of partition main has 500000",
         ),
-        (Asked(cpus=16), "short", "16 CPUs on a node, and the largest of partition short has 8"),
-        (Asked(gpus=8), "short", "8 GPUs on a node, and the largest of partition short has 4"),
-        (Asked(minutes=31), "short", "31 min, and partition short allows 30"),
-        (Asked(nodes=3), "short", "3 nodes, and partition short gives a job up to 2"),
-        (Asked(nodes=4), "main", "4 nodes, and partition main gives a job up to 3"),
+        (Asked(cpus=16), "short", "16 CPUs per node, but the largest node of partition short has 8"),
+        (Asked(gpus=8), "short", "8 GPUs per node, but the largest node of partition short has 4"),
+        (Asked(minutes=31), "short", "31 min, but partition short allows 30"),
+        (Asked(nodes=3), "short", "3 nodes, but partition short allows up to 2 per job"),
+        (Asked(nodes=4), "main", "4 nodes, but partition main allows up to 3 per job"),
         (Asked(minutes=31), "short,main", None),  # SLURM takes the one that fits
-        (Asked(), "gone", "there is no partition gone (there are: free, long, main, short)"),
+        (Asked(), "gone", "partition gone does not exist (there are: free, long, main, short)"),
         (Asked(minutes=10**6), "free", None),
     ],
 )
@@ -90,10 +90,11 @@ def test_the_key_that_would_change_it(said: str, key: str) -> None:
 
 
 def test_why_a_job_waits() -> None:
-    assert why_it_waits("7", "Priority") == "waiting for a turn (Priority)"
-    assert why_it_waits("7", "JobHeldUser") == "held (JobHeldUser). To go on: scontrol release 7"
+    assert why_it_waits("7", "Priority") == "waiting in the queue (Priority)"
+    assert why_it_waits("7", "JobHeldUser") == "held (JobHeldUser). To continue: scontrol release 7"
     assert why_it_waits("7", "PartitionTimeLimit").startswith(
-        "waiting, and never started as things are (PartitionTimeLimit). To change it: allocation_limit_min"
+        "waiting, and cannot start unless this is changed (PartitionTimeLimit)."
+        " What to change: allocation_limit_min"
     )
     assert why_it_waits("7", "PartitionDown") == "waiting (PartitionDown)"
 

@@ -13,7 +13,7 @@ from scalestudy.cli.main import main
     ("arguments", "said"),
     [
         (["--devices", "0"], "0 is not in the range x>=1"),
-        (["--device", "cpu", "--devices", "100000"], f"may use {len(os.sched_getaffinity(0))}"),
+        (["--device", "cpu", "--devices", "100000"], f"only {len(os.sched_getaffinity(0))}"),
         (["--device", "cuda", "--devices", "99"], "CUDA devices"),
         (["--stages", "9"], "'9' is not one of '1', '2', '3', '4', '5'"),
         (["--stages", "1", "clocks"], "unexpected extra argument (clocks)"),
@@ -31,6 +31,6 @@ def test_another_acceptance_is_not_overwritten(tmp_path: Path, capsys: pytest.Ca
     kept = tmp_path / "acceptance.json"
     kept.write_text("of yesterday", encoding="utf-8")
     assert main(["accept", "--device", "cpu", "--devices", "1", "--out", str(tmp_path)]) == 2
-    assert "holds an acceptance already, and nothing is overwritten" in capsys.readouterr().err
+    assert "already has an acceptance, which is not overwritten" in capsys.readouterr().err
     assert kept.read_text(encoding="utf-8") == "of yesterday"
     assert [path.name for path in tmp_path.iterdir()] == ["acceptance.json"]

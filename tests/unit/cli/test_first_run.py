@@ -27,7 +27,7 @@ def test_commands_and_variables_are_said_once(tmp_path: Path, capsys: pytest.Cap
     say_what_runs(plan, tmp_path, remember=False)
     first = capsys.readouterr()
     assert first.out == "", "stdout is for what came out of it"
-    assert "small runs this with your rights; said once, and again when it changes:" in first.err
+    assert "small runs this with your permissions (shown once, and again after a change):" in first.err
     assert "train.py --run '$(touch x)'  (workload theirs, in " in first.err
     assert "LD_PRELOAD='/tmp/x y.so'" in first.err
     say_what_runs(plan, tmp_path, remember=True)

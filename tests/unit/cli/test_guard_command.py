@@ -74,8 +74,8 @@ def test_a_revision_is_removed_when_something_goes_wrong(repository: Path) -> No
 @pytest.mark.parametrize(
     ("revision", "links", "said"),
     [
-        ("nowhere", [], "nowhere: no revision of .*; a branch, tag or commit is one. In a shallow clone"),
-        ("main", ["elsewhere"], "--link elsewhere: no file or folder of "),
+        ("nowhere", [], "nowhere: not a revision of .*; give a branch, tag or commit. In a shallow clone"),
+        ("main", ["elsewhere"], "--link elsewhere: not a file or folder in "),
     ],
 )
 def test_what_cannot_be_checked_out(repository: Path, revision: str, links: list[str], said: str) -> None:
@@ -124,7 +124,7 @@ def test_equal_sides_have_runs_of_their_own() -> None:
 
 def test_a_command_that_is_told_its_batch_needs_one() -> None:
     wanted = Wanted(None, None, "cpu", 1, 0, False)
-    with pytest.raises(UserError, match="--batch-size: the command has"):
+    with pytest.raises(UserError, match="--batch-size: needed because the command has"):
         side_of_command("after", "p", ["train.py", "{global_batch}"], wanted, None, None)
 
 
@@ -151,13 +151,13 @@ def test_studies_meet_at_the_points_of_both() -> None:
 
 def test_a_revision_is_for_commands(tmp_path: Path) -> None:
     place = Place(tmp_path, tmp_path, "old")
-    with pytest.raises(UserError, match="workload mlp is no command"):
+    with pytest.raises(UserError, match="workload mlp has no `command`"):
         place_study(parse_study(small_content(), source="x"), place, tmp_path)
 
 
 def test_an_absolute_path_would_be_the_same_on_both_sides(tmp_path: Path) -> None:
     place = Place(tmp_path, tmp_path, "old")
-    with pytest.raises(UserError, match=r"its command is /a/train\.py, an absolute path, so both sides would"):
+    with pytest.raises(UserError, match=r"command is the absolute path /a/train\.py, so both sides would"):
         side_of_command("before", "p", ["/a/train.py"], WANTED, place, tmp_path)
     side = side_of_command("before", "p", ["a/train.py", "/data"], WANTED, place, tmp_path)
     spec = side.spec("p", 1)
@@ -169,16 +169,16 @@ def test_an_absolute_path_would_be_the_same_on_both_sides(tmp_path: Path) -> Non
     ("words", "said"),
     [
         ([], "--fail-if"),
-        ([*LIMIT], "name what is launched: a script after `--`, or --study FILE"),
-        ([*LIMIT, "--", "train.py"], "say what to compare with, in one way: --against REVISION"),
-        ([*LIMIT, "--against", "main", "--against-command", "x.py", "--", "train.py"], "in one way"),
+        ([*LIMIT], "nothing to run; give a script after `--`, or --study FILE"),
+        ([*LIMIT, "--", "train.py"], "give exactly one of --against REVISION"),
+        ([*LIMIT, "--against", "main", "--against-command", "x.py", "--", "train.py"], "give exactly one of"),
         ([*LIMIT, "--study", "a.yaml", "--against", "main", "--", "train.py"], "leave one of them out"),
         ([*LIMIT, "--study", "a.yaml", "--against-command", "x.py"], "use --against-study for a study"),
         ([*LIMIT, "--against-study", "a.yaml", "--", "train.py"], "use --against-command for a script"),
         ([*LIMIT, "--against-command", "x.py", "--link", "data", "--", "train.py"], "--link: needs --against"),
-        ([*LIMIT, "--study", "a.yaml", "--against", "x", "--scale", "1x2"], "--scale: is for a script"),
-        ([*LIMIT, "--against-command", "'x.py", "--", "train.py"], "--against-command: no command line"),
-        (["--fail-if", "speedup < -3%", "--against", "x", "--", "t.py"], "launches in turn have no speedup"),
+        ([*LIMIT, "--study", "a.yaml", "--against", "x", "--scale", "1x2"], "--scale: only for a script"),
+        ([*LIMIT, "--against-command", "'x.py", "--", "train.py"], "--against-command: not a valid command"),
+        (["--fail-if", "speedup < -3%", "--against", "x", "--", "t.py"], "speedup needs runs of the baseline"),
     ],
 )
 def test_mistakes_end_with_2(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from scalestudy.cli.main import STAGES, VERBS, main
         (["agregate"], "scalestudy: no command agregate; did you mean `scalestudy stage aggregate`?"),
         (["stage", "polt"], "scalestudy stage: no command polt; did you mean `scalestudy stage plot`?"),
         (["stage", "number"], "scalestudy stage: no command number; did you mean `scalestudy number`?"),
-        (["xyz"], "scalestudy: no command xyz; there are new, plan, run"),
+        (["xyz"], "scalestudy: no command xyz; the commands are new, plan, run"),
         (
             ["summary", "--resluts", "x"],
             "scalestudy summary: No such option '--resluts'. Did you mean '--results'?",

@@ -70,11 +70,11 @@ def default_study(here: Path, name: str) -> None:
     ("verb", "said"),
     [
         (["plan"], "study first: 4 configurations"),
-        (["summary"], "study first: 8 launches (8 ok)"),
+        (["summary"], "study first: 8 runs (8 ok)"),
         (["number", KEY], f"{KEY} = "),
         (["estimate", "--gpus", "8", "--params", "1M", "--bandwidth", "1GB/s"], "8 ranks, 1 GB/s"),
         (["stage", "diagnose"], "mlp ddp strong on 2 ranks: "),
-        (["retry"], "results/first: has no runs"),
+        (["retry"], "results/first: no runs found"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -131,9 +131,9 @@ def test_a_default_study_without_results_leaves_the_only_one_that_has_some(here:
     ("files", "results", "said"),
     [
         ([], "nowhere", "nowhere: no such folder; name the results of a study, such as results/STUDY"),
-        ([], "first.yaml", "a study file is named with --study first.yaml"),
-        ([], "results", "it has no plan.json. Name the folder of one; in it are first"),
-        ([], "empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
+        ([], "first.yaml", "give a study file with --study first.yaml"),
+        ([], "results", "it has no plan.json. Name the folder of one study; it contains first"),
+        ([], "empty", "it has no plan.json. Name the folder of one study, such as results/STUDY"),
         (["third.yaml"], None, "results/third/plan.json: missing; `scalestudy run` runs the study and writes it"),
         (["nowhere.yaml"], None, "nowhere.yaml: no such study file"),
     ],
@@ -151,7 +151,9 @@ def test_an_empty_folder_has_no_study(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     for verb in ("plan", "run", "summary", "retry"):
         assert main([verb]) == 2
-        assert "name a study with --study FILE or --results FOLDER; results/ has none" in capsys.readouterr().err
+        assert (
+            "name a study with --study FILE or --results FOLDER; results/ has no study" in capsys.readouterr().err
+        )
 
 
 def test_a_checkout_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

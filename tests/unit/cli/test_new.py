@@ -63,7 +63,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.
     file.write_text("precious")
     assert main(["new", "--out", str(file)]) == 2
     assert file.read_text() == "precious"
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_there_is_a_flag_for_every_key_of_the_model() -> None:

@@ -27,13 +27,13 @@ def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -
     done = checkout.run("scalestudy", "run", "-n", at=checkout.root / below).stdout
     assert planned(done) == 4
     assert "results/tiny/runs/first-single-" in done
-    assert done.startswith("4 launches, at most 2 ranks at once"), "the cost comes first"
+    assert done.startswith("4 runs, one after another on the same devices"), "the cost comes first"
 
 
 def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout) -> None:
     done = checkout.run("scalestudy", "run", "-n", "--allow-shared", check=False)
     assert done.returncode == 2
-    assert "--allow-shared: is for workloads with a `command`, and this study has none" in done.stdout
+    assert "--allow-shared: only for workloads with a `command`, which this study does not have" in done.stdout
 
 
 def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
@@ -47,7 +47,7 @@ def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
     (checkout.root / "results/more").rename(checkout.root / "results/moved")
     moved = checkout.run("scalestudy", "run", "--results", "results/moved", "-n", check=False)
     assert moved.returncode == 2
-    assert "--results results/moved: study more runs in results/more; give --study" in moved.stdout
+    assert "--results results/moved: study more runs in results/more; use --study FILE" in moved.stdout
 
 
 def test_an_empty_folder_uses_the_rules_of_the_package(checkout: Checkout, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_without_torch_runs_are_refused_before_snakemake_starts(
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
     assert main(["run", "--study", "mine.yaml"]) == 2
-    assert "PyTorch is missing. Install the build that fits this machine" in capsys.readouterr().err
+    assert "PyTorch is missing. Install the build for this machine" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,14 @@ def finish(name: str) -> None:
 def test_what_is_beyond_the_budget_is_named_and_a_cheaper_one_may_follow() -> None:
     names, over = Budget(most=3, hours=1.3).within(PRICES)
     assert names == ["first", "third"]
-    assert "it may take 1 device-hours, and 0.3 are left of the budget" in over["second"]
+    assert "it may take 1 device-hours, and the budget has 0.3 left" in over["second"]
 
 
 def test_a_budget_of_nothing_and_a_number_of_none() -> None:
     assert Budget(most=3, hours=0).within(PRICES)[0] == []
     names, over = Budget(most=0, hours=None).within(PRICES)
     assert not names and set(over) == set(PRICES)
-    assert "no more than 0 trials may be run" in over["first"]
+    assert "at most 0 trials may run" in over["first"]
     assert Budget(most=1, hours=None).within(PRICES)[0] == ["first"]
 
 
@@ -62,7 +62,7 @@ def test_what_trials_really_took_ends_the_budget_half_way(monkeypatch: pytest.Mo
     assert budget.within(PRICES)[0] == ["first", "second", "third"]
     assert budget.spent_up("first", PRICES["first"]) == ""
     launched("first", 1.9, monkeypatch)
-    assert "it may take 1 device-hours, and 0.3 are left" in budget.spent_up("second", PRICES["second"])
+    assert "it may take 1 device-hours, and the budget has 0.3 left" in budget.spent_up("second", PRICES["second"])
     assert budget.spent_up("third", PRICES["third"]) == ""
 
 
@@ -78,7 +78,7 @@ def test_a_trial_is_bounded_by_what_those_before_it_left_beyond_what_it_has(
     assert float(budget.environment("third")[BOUND]) == pytest.approx(0.7 + 0.3)
     assert budget.why_unfinished("third") == ""
     launched("third", 1.05, monkeypatch)
-    assert "the budget ended before its first repeat was whole" in budget.why_unfinished("third")
+    assert "the budget was spent before its first repeat was complete" in budget.why_unfinished("third")
     finish("third")
     assert budget.why_unfinished("third") == ""
 

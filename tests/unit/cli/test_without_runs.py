@@ -64,8 +64,8 @@ def test_what_is_given_comes_before_what_was_measured(results: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--gpus", "8", "--bandwidth", "1GB/s"], "--params: is needed; or --results"),
-        (["--gpus", "8", "--params", "1M"], "--bandwidth: is needed; or --results"),
+        (["--gpus", "8", "--bandwidth", "1GB/s"], "--params: missing; give it, or --results"),
+        (["--gpus", "8", "--params", "1M"], "--bandwidth: missing; give it, or --results"),
     ],
 )
 def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,9 +76,9 @@ def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytes
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        (["--bandwidth", "10"], "say bits or bytes a second"),
+        (["--bandwidth", "10"], "not in bits or bytes per second"),
         (["--bandwidth", "fast"], "not a bandwidth such as 10Gbit/s"),
-        (["--latency", "5"], "a time with its unit is meant"),
+        (["--latency", "5"], "not a time with its unit"),
         (["--params", "0.5"], "a number of at least 1"),
         (["--params", "3 GB"], "a number of at least 1"),
     ],

@@ -129,13 +129,16 @@ def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("devices,throughput\n1,2\n", "no column gpus (nor ranks or world_size); it has devices, throughput"),
+        (
+            "devices,throughput\n1,2\n",
+            "no column gpus (or ranks or world_size); its columns are devices, throughput",
+        ),
         ("gpus,loss\n1,2\n", "one of the columns throughput, step_time_ms"),
-        ("gpus,throughput\n1,12k\n", "line 2, throughput: '12k' is no number"),
-        ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is no whole number from 1 to"),
-        ("gpus,throughput\n,12\n", "line 2, gpus: how many devices is not stated"),
-        ("gpus,throughput\n", "no rows under its header"),
-        ("", "it has none"),
+        ("gpus,throughput\n1,12k\n", "line 2, throughput: '12k' is not a number"),
+        ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is not a whole number from 1 to"),
+        ("gpus,throughput\n,12\n", "line 2, gpus: no value; state the number of devices"),
+        ("gpus,throughput\n", "no rows below the header"),
+        ("", "it has no columns"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:

@@ -50,7 +50,7 @@ def test_the_next_attempt_tells_of_those_before_it(cut_off: Path, tmp_path: Path
     assert found[0] == {"started_at": "before", "end": "cut off"}
     assert found[1]["end"].endswith("in SLURM job 7 before it could record anything")
     (warning,) = repeated(found)
-    assert warning["text"].startswith("2 earlier attempts; the last, of ")
+    assert warning["text"].startswith("2 earlier attempts; the last, started at ")
     assert repeated([]) == []
 
 
@@ -95,7 +95,7 @@ def test_a_launch_that_was_cut_off_before_it_began_leaves_nothing(
 ) -> None:
     states(monkeypatch, "NODE_FAIL")
     (cut_off / "spec.json").unlink()
-    assert settle(tmp_path) == [f"{spec.run_id}: was cut off before anything was started"]
+    assert settle(tmp_path) == [f"{spec.run_id}: was cut off before its ranks were started"]
     assert not cut_off.exists()
     assert not (tmp_path / "runs" / spec.run_id).exists()
 

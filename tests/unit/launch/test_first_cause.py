@@ -75,7 +75,7 @@ def test_a_rank_that_was_busy_elsewhere(spec: RunSpec) -> None:
     reason = reason_of(
         spec, {0: WAITED, 1: {"outcome": "timeout", "reason": "stopped by SIGTERM", "waited": False}}
     )
-    assert reason.startswith("rank 1 on node2 did not come to where the others waited")
+    assert reason.startswith("rank 1 on node2 did not arrive where the others waited")
 
 
 def test_all_ranks_wait(spec: RunSpec) -> None:
@@ -91,7 +91,7 @@ def test_of_devices_that_are_all_busy_the_one_behind_is_named(
     reason = reason_of(spec, reports)
     if named:
         assert reason.startswith(
-            "rank 1 on node2 did not come to where the others waited: it had begun 64 steps, the others 70"
+            "rank 1 on node2 did not arrive where the others waited: it had begun 64 steps, the others 70"
         )
     else:
         assert reason.startswith("every rank waited for the others in a collective")
@@ -130,13 +130,13 @@ def test_a_rank_that_somebody_stopped(spec: RunSpec) -> None:
 
 def test_nodes_that_do_not_meet(spec: RunSpec) -> None:
     reason = reason_of(spec, {}, log="torch...RendezvousTimeoutError")
-    assert reason.startswith("the ranks did not meet within 5 s")
+    assert reason.startswith("the ranks did not complete their rendezvous within 5 s")
 
 
 def test_a_step_that_slurm_does_not_start(spec: RunSpec) -> None:
     log = "srun: error: Unable to create step for job 3: More processors requested than permitted"
     assert reason_of(spec, {}, log=log) == (
-        "SLURM did not start the launch: Unable to create step for job 3: More processors requested than permitted"
+        "SLURM did not start the run: Unable to create step for job 3: More processors requested than permitted"
     )
 
 
@@ -159,7 +159,7 @@ def test_a_kill_for_memory_is_told_from_the_schedulers_words(spec: RunSpec, line
     assert memory_kill("other\n" + line) is not None
     outcome, reason = judge(spec, Evidence(reports=(), exit_code=1, log=line, limits=Limits()))
     assert outcome == "oom"
-    assert reason.startswith("more memory was used than the job was given: ")
+    assert reason.startswith("the job used more memory than it was allocated: ")
 
 
 def test_a_rank_that_stood_still_is_named_with_the_limit_and_not_blamed_on_memory(spec: RunSpec) -> None:
@@ -172,7 +172,9 @@ def test_a_rank_that_stood_still_is_named_with_the_limit_and_not_blamed_on_memor
             spec, Evidence((gave_up,), 1, log, Limits(stall_limit_s=7), nodes=NODES, oom_kills=kills)
         )
         assert outcome == "failed"
-        assert reason.startswith("rank 1 on node2 stood still: rank 0 on node1 waited 7 s (stall_limit_s) for it")
+        assert reason.startswith(
+            "rank 1 on node2 made no progress: rank 0 on node1 waited 7 s (stall_limit_s) for it"
+        )
         assert "memory" not in reason
 
 
@@ -199,4 +201,4 @@ def test_a_rank_that_was_stopped_is_the_cause_and_not_one_that_lost_it(spec: Run
     reason = reason_of(spec, {0: lost, 1: stopped}, log=log)
     assert reason == "rank 1 on node2 was stopped by SIGTERM before any rank had failed; exit code 1"
     gave_up = {"reason": "7 s without an answer, in backward", "waited": True, "stalled_s": 7.0}
-    assert "did not come to where the others waited" in reason_of(spec, {0: gave_up, 1: stopped}, log=log)
+    assert "did not arrive where the others waited" in reason_of(spec, {0: gave_up, 1: stopped}, log=log)

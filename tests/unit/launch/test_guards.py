@@ -79,9 +79,9 @@ def test_too_few_visible_devices_are_refused_with_what_would_be_right(
         assert refused is None
         return
     assert refused is not None
-    assert f"2 rank(s) need 2 CUDA device(s) on this host; {count} visible" in refused
+    assert f"2 rank(s) need 2 CUDA device(s) on this host, but {count} are visible" in refused
     assert f"through CUDA_VISIBLE_DEVICES='{visible}'" in refused
-    assert refused.endswith("Ask for more devices, use a smaller scale, or set host.device: cpu")
+    assert refused.endswith("Request more devices, use a smaller scale, or set host.device: cpu")
 
 
 SLICED = replace(ONE, instances=["MIG-aaaa", "MIG-bbbb"])
@@ -103,7 +103,7 @@ def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], 
     refused, warnings = check_gpus(spec, {"CUDA_VISIBLE_DEVICES": visible}, nvml, cores=8)
     assert (refused is None) == (count == 2)
     if refused:
-        assert f"{count} visible through CUDA_VISIBLE_DEVICES='{visible}'" in refused
+        assert f"{count} are visible through CUDA_VISIBLE_DEVICES='{visible}'" in refused
     unlike = [one["text"] for one in warnings if one["kind"] == "unlike GPUs"]
     assert bool(unlike) == ("GPU-" in visible)
 
@@ -142,7 +142,7 @@ def test_an_occupied_device_is_named_with_what_is_used_and_by_whom(content: dict
     assert warnings == [
         {
             "kind": "GPU in use",
-            "text": "GPU 1 (NVIDIA H100 80GB HBM3) was in use just before this launch: 12.3 GiB of its memory,"
+            "text": "GPU 1 (NVIDIA H100 80GB HBM3) was in use just before this run: 12.3 GiB of its memory,"
             " by pid 4711, 4712",
         }
     ], "the third device is no rank's"
@@ -167,7 +167,7 @@ def test_fewer_than_four_cores_for_a_gpu_are_warned_of(content: dict[str, Any]) 
     refused, (warning,) = check_gpus(spec, {}, nvml, cores=3)
     assert refused is None
     assert warning["kind"] == "few cores for a GPU"
-    assert warning["text"].startswith("every rank on a GPU is bound to 3 core(s); fewer than 4 ")
+    assert warning["text"].startswith("every rank on a GPU is bound to 3 core(s); with fewer than 4, ")
     assert check_gpus(spec_of(content, device="auto"), {}, nvml, cores=3) == (None, [warning])
     assert check_gpus(spec, {}, nvml, cores=4) == (None, [])
     assert check_gpus(spec_of(content, device="cuda", pin=False), {}, nvml, cores=3) == (None, []), "not bound"
@@ -190,7 +190,7 @@ def test_a_look_counts_physical_cores_as_the_ranks_are_bound(content: dict[str, 
 def test_a_rank_far_from_its_gpu_is_warned_of(content: dict[str, Any], dgx: Machine) -> None:
     placed = dgx.placed(2, visible="0,4", usable=range(56))
     assert {"kind": "cores far from their GPU", "text": far_cores(placed)} in looked_at(content, dgx, placed)
-    assert far_cores(placed).startswith("cores of rank 1 are on socket 0, and its GPU is attached to socket 1: ")
+    assert far_cores(placed).startswith("cores of rank 1 are on socket 0, but its GPU is attached to socket 1: ")
     assert far_cores(dgx.placed(8)) == ""
 
 
@@ -214,7 +214,7 @@ def test_a_core_that_somebody_uses_is_seen() -> None:
     assert 0.8 < cores <= 1.0
     warning = busy_host(cores)
     assert warning.startswith("the host is busy: ")
-    assert warning.endswith(" cores in use by others just before this launch")
+    assert warning.endswith(" cores just before this run")
 
 
 def test_a_quiet_host_is_not_warned_of(content: dict[str, Any]) -> None:
@@ -226,9 +226,9 @@ def test_a_quiet_host_is_not_warned_of(content: dict[str, Any]) -> None:
 
 def test_little_memory_and_a_tight_quota_are_warned_of(content: dict[str, Any]) -> None:
     memory = little_memory(spec_of(content), 1.24)
-    assert memory == "1.2 GiB of memory were free for 2 rank(s) just before this launch"
+    assert memory == "only 1.2 GiB of memory were free for 2 rank(s) just before this run"
     quota = tight_quota(1.5, [0, 1])
-    assert "a CPU quota of 1.5 cores" in quota
+    assert "the CPU quota is 1.5 cores" in quota
 
 
 def test_the_look_and_the_ranks_use_what_was_decided_once(content: dict[str, Any], dgx: Machine) -> None:
@@ -253,7 +253,7 @@ def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
     threads = {0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}
     warning = shared_cores([(0,), (1,)], threads)
     assert warning == (
-        "ranks share 1 physical core(s): CPUs 0 and 1, of rank 0 and rank 1, are threads of one core"
+        "ranks share 1 physical core(s): CPUs 0 and 1 of rank 0 and rank 1 are threads of the same core"
     )
     assert shared_cores([(0, 1), (2, 3)], threads) == "", "both threads of a core are one rank's"
     assert shared_cores([(0,), (2,)], threads) == ""
@@ -263,7 +263,7 @@ def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
 
 def test_more_threads_than_cores_are_warned_of_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
     warning = too_many_threads(spec_of(content, pin=False), 4, range(4))
-    assert warning.startswith("2 ranks x 4 threads are 8 threads on 4 cores; with host.cores_per_rank: 2")
+    assert warning.startswith("2 ranks x 4 threads are 8 threads on 4 cores. Set host.cores_per_rank: 2")
     environment = {"OMP_NUM_THREADS": "3"}
     warning = too_many_threads(spec_of(content, pin=False, environment=environment), 1, range(4))
     assert warning.startswith("2 ranks x 3 threads are 6 threads on 4 cores")

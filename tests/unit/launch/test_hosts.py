@@ -13,7 +13,7 @@ from scalestudy.launch.starters import make_starter
 
 def test_hosts_are_listed_with_commas_or_spaces() -> None:
     assert parse_hosts("a, b  c") == ("a", "b", "c")
-    with pytest.raises(UserError, match="each host may be named once"):
+    with pytest.raises(UserError, match="list each host once"):
         parse_hosts("a,a")
 
 

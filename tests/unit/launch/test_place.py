@@ -41,7 +41,7 @@ def superseded(results: Path) -> list[Path]:
 
 
 @pytest.mark.fault(
-    fault="a file in the place of a run",
+    fault="a file at the path of a run",
     moment="preparing",
     outcome="ok",
     kept="the file, under superseded/",
@@ -57,11 +57,11 @@ def test_a_file_in_the_place_of_a_run_is_set_aside(
     assert read_record(final).reason == "enough"
     (kept,) = superseded(tmp_path)
     assert kept.read_text() == "mine"
-    assert f"{final}: is no run; moved to {kept}" in capsys.readouterr().err
+    assert f"{final} is not a run; it was moved to {kept}" in capsys.readouterr().err
 
 
 @pytest.mark.fault(
-    fault="a link to nothing in the place of a run",
+    fault="a dangling link at the path of a run",
     moment="preparing",
     outcome="not recorded",
     kept="the link",
@@ -72,7 +72,7 @@ def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Pat
     final = tmp_path / "runs" / spec.run_id
     final.parent.mkdir()
     final.symlink_to("/nowhere/run")
-    with pytest.raises(UserError, match=r"is a link to /nowhere/run, which is not there\. Bring that back"):
+    with pytest.raises(UserError, match=r"is a link to /nowhere/run, which does not exist\. Restore that"):
         record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched"))
 
 
@@ -82,7 +82,7 @@ def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Pat
         pytest.param(
             what,
             marks=pytest.mark.fault(
-                fault=f"a {what} comes into the place of a run",
+                fault=f"a {what} appears at the path of a run",
                 moment="publishing",
                 outcome="ok",
                 kept=f"the run, and the {what} under superseded/",
@@ -109,15 +109,15 @@ def test_what_comes_into_the_way_meanwhile_costs_no_measurement(
     assert read_record(final).reason == "enough"
     assert len(superseded(tmp_path)) == 1
     if what != "directory":
-        assert "was in the way of the run; moved to" in capsys.readouterr().err
+        assert "was in the way of the run; it was moved to" in capsys.readouterr().err
 
 
 @pytest.mark.fault(
-    fault="the results folder takes no new run",
+    fault="no new run can be created in the results folder",
     moment="publishing",
     outcome="not recorded yet",
-    kept="the whole record, in .partial/",
-    next_call="puts the record in its place and measures nothing",
+    kept="the complete record, in .partial/",
+    next_call="moves the record to its place and measures nothing",
 )
 def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
     spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,7 +132,9 @@ def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", refuse)
-        with pytest.raises(UserError, match=r"cannot be put here \(permission denied\)\. Its record is whole in"):
+        with pytest.raises(
+            UserError, match=r"its record cannot be moved here \(permission denied\)\. The record is complete in"
+        ):
             record(spec, tmp_path)
     assert not final.exists()
     kept, measured_now = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
@@ -142,12 +144,12 @@ def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
 
 GARBLED = {
     "empty": b"",
-    "cut short": b'{"started_at": "2026-',
+    "truncated": b'{"started_at": "2026-',
     "another document": b"[1, 2]",
     "wrong types": b'{"started_at": 3, "host": null, "slurm_job_id": 4, "earlier": {}}',
     "wrong entries": b'{"started_at": "x", "host": "h", "slurm_job_id": null, "earlier": [1]}',
-    "no text": bytes(range(256)),
-    "deep": b"[" * 100_000,
+    "not text": bytes(range(256)),
+    "deeply nested": b"[" * 100_000,
 }
 
 
@@ -160,7 +162,7 @@ GARBLED = {
                 fault=f"attempt.json of an earlier attempt is unreadable: {name}",
                 moment="preparing",
                 outcome="ok",
-                kept="what is left of that attempt, under superseded/",
+                kept="the files of that attempt, under superseded/",
                 next_call="keeps the record and measures nothing",
             ),
         )
@@ -181,7 +183,7 @@ def test_an_attempt_that_cannot_be_read_is_kept_and_does_not_block_its_run(
     (kept,) = superseded(tmp_path)
     assert (kept / "attempt.json").exists()
     said = capsys.readouterr().err
-    assert f"{partial / 'attempt.json'}: does not say who tried to measure the run before" in said
+    assert f"{partial / 'attempt.json'}: not a valid note of an earlier attempt to measure the run" in said
     assert str(kept) in said
 
 
@@ -200,8 +202,8 @@ def test_what_is_no_directory_in_the_place_of_an_attempt_is_kept(spec: RunSpec, 
     fault="SIGKILL to the launcher, just before the rename",
     moment="publishing",
     outcome="ok",
-    kept="the whole record, in .partial/",
-    next_call="puts the record in its place and measures nothing",
+    kept="the complete record, in .partial/",
+    next_call="moves the record to its place and measures nothing",
 )
 def test_a_whole_record_of_a_killed_launcher_is_put_in_its_place(spec: RunSpec, tmp_path: Path) -> None:
     """It was killed between the record and the rename."""

@@ -118,10 +118,10 @@ ENDS = [
     ("PREEMPTED", "preempted", "SLURM job 7 was preempted after 5 steps"),
     ("CANCELLED", "preempted", "SLURM job 7 was cancelled after 5 steps"),
     ("NODE_FAIL", "failed", "a node of SLURM job 7 failed after 5 steps"),
-    ("OUT_OF_MEMORY", "oom", "SLURM job 7 used more memory than it was given after 5 steps"),
+    ("OUT_OF_MEMORY", "oom", "SLURM job 7 used more memory than it was allocated after 5 steps"),
     ("PENDING", "preempted", "SLURM job 7 was requeued after 5 steps"),
-    ("RUNNING", "preempted", "SLURM job 7 was told to end after 5 steps"),
-    ("UNKNOWN", "failed", "SLURM job 7 is gone, and SLURM no longer knows how it ended"),
+    ("RUNNING", "preempted", "SLURM job 7 received SIGTERM after 5 steps"),
+    ("UNKNOWN", "failed", "SLURM job 7 has ended, and SLURM has no record of how it ended"),
     ("FAILED", "failed", "SLURM job 7 ended as FAILED after 5 steps"),
 ]
 
@@ -135,8 +135,8 @@ def test_how_a_job_ended_is_an_outcome(state: str, outcome: str, reason: str) ->
     ("reason", "outcome", "words"),
     [
         ("TimeLimit", "timeout", "reached its time limit after 5 steps"),
-        ("OutOfMemory", "oom", "used more memory than it was given after 5 steps"),
-        ("None", "preempted", "was told to end after 5 steps"),
+        ("OutOfMemory", "oom", "used more memory than it was allocated after 5 steps"),
+        ("None", "preempted", "received SIGTERM after 5 steps"),
     ],
 )
 def test_a_job_whose_processes_are_ending_has_no_end_yet(reason: str, outcome: str, words: str) -> None:
@@ -162,7 +162,7 @@ def test_more_nodes_than_the_job_has_are_refused(content: dict[str, Any]) -> Non
     )
     assert Slurm(Job("7", "RUNNING", ("a", "b"))).refuse(spec) is None
     assert Slurm(Job("7", "RUNNING", ("a",))).refuse(spec) == (
-        "2 nodes are planned, and SLURM job 7 has 1 (a); ask for as many (nodes, tasks and mpi of the rule)"
+        "2 nodes are planned, but SLURM job 7 has only 1 (a); request 2 (nodes, tasks and mpi of the rule)"
     )
 
 
@@ -179,7 +179,7 @@ def test_a_launch_ends_before_its_allocation() -> None:
 
 
 def test_no_launch_is_begun_that_could_not_be_ended() -> None:
-    with pytest.raises(UserError, match="too few for another launch"):
+    with pytest.raises(UserError, match="too little for another run"):
         ending_in(WRITING_S + LEAST_S - 5).limits(Limits())
 
 
@@ -190,7 +190,7 @@ def test_a_job_that_ends_while_its_controller_is_away_keeps_what_was_measured(
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome, reason = Slurm(Job("7", "RUNNING", ("a",))).took(signal.SIGTERM, 12)
     assert outcome == "preempted"
-    assert reason.startswith("SLURM job 7 was told to end after 12 steps; SLURM does not say")
+    assert reason.startswith("SLURM job 7 received SIGTERM after 12 steps; SLURM did not report")
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_a_launch_that_slurm_did_not_start(content: dict[str, Any], said: str, o
     """One that only met a controller that was away is measured again by the next call."""
     spec = next(iter(make_plan(parse_study(content, source="x")).runs.values()))
     found = judge(spec, Evidence(reports=(), exit_code=1, log=f"{said}\n", limits=Limits()))
-    assert found == (outcome, f"SLURM did not start the launch: {said.removeprefix('srun: error: ')}")
+    assert found == (outcome, f"SLURM did not start the run: {said.removeprefix('srun: error: ')}")

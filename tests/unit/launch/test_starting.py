@@ -46,7 +46,7 @@ def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int,
     """A step's time is the largest over ranks: where one is missing steps, no number may be made of it."""
     first, second = reports(specs[2], ("ok", ""), ("ok", ""))
     found = judge(specs[2], evidence((first, second.model_copy(update={"steps": 3}))))
-    assert found == ("failed", "rank 1 made 3 steps, rank 0 5; all make the same")
+    assert found == ("failed", "rank 1 made 3 steps and rank 0 made 5; all must make the same number of steps")
 
 
 def test_one_process_is_started_plainly_and_several_are_watched(specs: dict[int, RunSpec]) -> None:
@@ -85,7 +85,7 @@ JUDGED = [
     ([("timeout", "stopped"), ("timeout", "stopped")], 1, True, None, "timeout", "time limit of 30 min"),
     ([("ok", ""), ("failed", "rank 1: ValueError: x")], 1, False, None, "failed", "rank 1: ValueError: x"),
     ([("ok", "")], 0, False, None, "failed", "rank 1 left no report; exit code 0"),
-    ([], -9, False, None, "failed", "the process that starts the ranks and watches them was ended by SIGKILL"),
+    ([], -9, False, None, "failed", "the process that starts the ranks was ended by SIGKILL"),
     ([], 1, False, "2 ranks need 2 CUDA devices", "failed", "2 ranks need 2 CUDA devices"),
     ([("ok", ""), ("ok", "")], 3, False, None, "ok", ""),  # whole: what a process does after its report is a note
     ([("ok", ""), ("ok", "")], -14, True, None, "ok", ""),

@@ -80,7 +80,7 @@ def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
         ("train/place/placement.py", "but no CUDA device is visible", "yet no CUDA device is visible"),
         ("train/place/placement.py", "available", "usable"),
         ("train/loop.py", "train_loss", "loss_of_training"),
-        ("launch/outcome.py", "did not meet within", "were not together within"),
+        ("launch/outcome.py", "did not complete their rendezvous", "were not together"),
         ("demo/rank.py", "SLEEP_S = 0.03", "SLEEP_S = 0.04"),
         ("study/traffic.py", "return", "return 2 *"),
         ("study/config/conditions.py", "min_steps: int = Field(50", "min_steps: int = Field(60"),

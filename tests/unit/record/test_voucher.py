@@ -59,21 +59,21 @@ def test_a_record_is_read_that_nobody_changed(run: Path) -> None:
         pytest.param(
             voucher,
             marks=pytest.mark.fault(
-                fault=f"run.json is edited so that it stays valid, with run.sha256 {voucher}",
+                fault=f"run.json is edited and stays valid; run.sha256 is {voucher}",
                 moment="aggregating",
-                outcome="refused by name, with what to do",
+                outcome="refused; a message names the file and what to do",
                 kept="every file of the run",
-                next_call="says the same until run.json is restored or the run moved away",
+                next_call="is refused in the same way until run.json is restored or the run is moved away",
             ),
         )
-        for voucher in ("stale", "missing", "made again")
+        for voucher in ("stale", "missing", "rewritten")
     ],
 )
 def test_an_edited_record_that_stays_valid_is_refused(run: Path, voucher: str) -> None:
     edit(run)
     if voucher == "missing":
         (run / "run.sha256").unlink()
-    if voucher == "made again":
+    if voucher == "rewritten":
         digest = hashlib.sha256((run / "run.json").read_bytes()).hexdigest()
         (run / "run.sha256").write_text(f"{digest}  run.json\n")
     said = refusal(run)
@@ -94,9 +94,9 @@ def test_a_voucher_that_is_wrong_is_noticed_and_can_be_made_again(run: Path, vou
 
 
 @pytest.mark.fault(
-    fault="a directory in the place of run.sha256",
+    fault="run.sha256 is replaced by a directory",
     moment="aggregating",
-    outcome="refused by name, with what to do",
+    outcome="refused; a message names the file and what to do",
     kept="every file of the run",
     next_call="writes run.sha256 again once it is removed",
 )
@@ -123,11 +123,11 @@ def test_a_record_of_an_older_release_has_its_voucher_alone(run: Path) -> None:
         pytest.param(
             what,
             marks=pytest.mark.fault(
-                fault=f"a {what} in the place of run.json",
+                fault=f"run.json is replaced by a {what}",
                 moment="aggregating",
-                outcome="refused by name, with what to do",
+                outcome="refused; a message names the file and what to do",
                 kept="every file of the run",
-                next_call="says the same until run.json is restored or the run moved away",
+                next_call="is refused in the same way until run.json is restored or the run is moved away",
             ),
         )
         for what in ("directory", "dangling link")

@@ -65,8 +65,8 @@ def test_a_base_case_that_would_not_be_itself_takes_no_turns(
     taken = {spec.alternation is not None for spec in plan.runs.values() if spec.variant == "tried"}
     assert taken == {why == NotAlternated.NONE}
     printed = "\n".join(plan_lines(plan))
-    assert "base case in turns with: ddp" in printed
-    assert ("not with tried, beside its base case single" in printed) == (why != NotAlternated.NONE)
+    assert "baseline alternates with: ddp" in printed
+    assert ("not with tried (baseline single)" in printed) == (why != NotAlternated.NONE)
 
 
 def test_a_launch_cannot_be_judged_by_what_it_does_not_measure(content: dict[str, Any]) -> None:

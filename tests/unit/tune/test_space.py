@@ -145,7 +145,7 @@ def test_a_dry_run_prints_space_and_cost_and_leaves_nothing(
     assert "ddp.bucket_cap_mb   25 (now), 1, 5, 100" in said
     assert "input.workers is held: --hold" in said
     assert "at most 0.5 device-hours: 15 min on 2 devices" in said
-    assert "which a first launch measures" in said
+    assert "which a first run measures" in said
     assert [path.name for path in place.iterdir()] == ["study.yaml"]
 
 
@@ -290,7 +290,10 @@ def test_the_command_reads_the_bounds_of_the_study(place: Path, capsys: pytest.C
 
 @pytest.mark.parametrize(
     ("epochs", "said"),
-    [(2, "only if its accuracy is shown to be kept"), (0, "accuracy is not measured: nothing is known of it")],
+    [
+        (2, "only if its accuracy is shown to be kept"),
+        (0, "accuracy is not measured, so its value at another batch"),
+    ],
 )
 def test_what_becomes_of_the_accuracy_is_said_before_anything_is_launched(
     place: Path, capsys: pytest.CaptureFixture[str], epochs: int, said: str

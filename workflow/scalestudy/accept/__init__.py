@@ -1,1 +1,1 @@
-"""Does the instrument work on this machine? What is launched, what is checked, and the document that says so."""
+"""Checks whether scalestudy measures correctly on this machine: its runs, its checks and its document."""

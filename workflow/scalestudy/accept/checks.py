@@ -1,4 +1,4 @@
-"""What is checked of launches and of the clocks. Pure: observations and numbers in, checks out."""
+"""Checks of runs and of the clocks. Pure functions: observations and numbers in, checks out."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from scalestudy.record.tables import Observation
 
 CLOCK, TRACED = 0.02, 0.05
 MARKS_S = 1e-4
-"""Seconds that the marks of a step may take: 1 % of a step of 10 ms."""
+"""Largest time of the marks of a step, in seconds: 1 % of a step of 10 ms."""
 EARLY_STEPS = 20
 """PowerSGD begins at step 10, after the warm-up."""
 LOSSES = {"fp32": 1e-4, "tf32": 1e-2, "bf16": 3e-2, "fp16": 3e-2}
-"""By how much early losses may differ from those of fp32, as a fraction. Source: the formats' precision, 2^-24,
+"""Largest relative difference between early losses and those of fp32. Source: the precision of the formats, 2^-24,
 2^-11 (tf32 and fp16) and 2^-8, with room for sums of many terms."""
 HOOK_LOSSES = {"none": 0.0, "fp16": 1e-2, "bf16": 3e-2, "powersgd": 0.1}
 METHODS = 0.5
-"""Relative difference that two measurements of one short step may have beside other load."""
+"""Largest relative difference between two measurements of one short step, with other load on the host."""
 BANDWIDTH, FASTEST = 0.10, 0.1
 END_S = 15.0
-"""Seconds beyond the stall limit in which a launch with a fault has to be over, imports included."""
+"""Seconds beyond the stall limit within which a run with a fault must end, including imports."""
 
 
 def identity_checks(record: RunRecord, *, device: str, devices: int) -> list[Check]:
-    """Of a plain launch: devices, versions, affinity and links."""
+    """Return the checks of a plain run: devices, versions, affinity and links."""
     found, ranks = record.environment, record.ranks
     packages = found["packages"]
     checks = [
@@ -43,7 +43,7 @@ def identity_checks(record: RunRecord, *, device: str, devices: int) -> list[Che
             "versions",
             all(packages.get(name) for name in ("torch", "numpy")),
             f"Python {found['python']}, torch {packages.get('torch')}",
-            "the versions of Python and torch are known",
+            "known versions of Python and torch",
         ),
     ]
     cores = [core for rank in ranks for core in rank.cores]
@@ -52,19 +52,19 @@ def identity_checks(record: RunRecord, *, device: str, devices: int) -> list[Che
             "affinity",
             len(cores) == len(set(cores)) and all(rank.threads <= len(rank.cores) for rank in ranks),
             "; ".join(f"rank {rank.rank}: cores {', '.join(map(str, rank.cores))}" for rank in ranks),
-            "no core of two ranks, no more threads than cores",
+            "no core shared by two ranks, at most as many threads as cores",
         )
     )
     gpu = found["hardware"]["gpu"]
     if device == "cpu":
-        return [*checks, unproven("links", "no GPUs: there are no links between devices")]
+        return [*checks, unproven("links", "no GPUs, so there are no links between devices")]
     names = {one["uuid"] for one in gpu["devices"]}
     checks.append(check("devices", len(names) >= devices, f"{len(names)} devices", f"{devices} devices or more"))
     if len(gpu["devices"]) < 2:
-        return [*checks, unproven("links", "one device: there are no links between devices")]
+        return [*checks, unproven("links", "a single device, so there are no links between devices")]
     said = ", ".join(f"{pair}: {link}" for pair, link in gpu["links"].items())
     unread = any(not link or link == "could not be read" for link in gpu["links"].values())
-    return [*checks, check("links", not unread, said, "the link of every pair of devices is known")]
+    return [*checks, check("links", not unread, said, "a known link for every pair of devices")]
 
 
 def _backend(record: RunRecord, *, device: str) -> Check:
@@ -76,7 +76,7 @@ def _backend(record: RunRecord, *, device: str) -> Check:
 
 
 def clock_checks(found: Mapping[str, Any]) -> list[Check]:
-    """Of what train/acceptance/clock.py prints: medians over its steps."""
+    """Return the checks of the output of train/acceptance/clock.py: medians over its steps."""
 
     def off(steps: str, name: str, of: str) -> float:
         return float(median(step[name] / step[of] - 1 for step in found[steps]))
@@ -93,7 +93,7 @@ def clock_checks(found: Mapping[str, Any]) -> list[Check]:
         check(
             "cost of marks",
             found["marks_s"] <= MARKS_S,
-            f"{found['marks_s'] * 1e6:.2f} us a step",
+            f"{found['marks_s'] * 1e6:.2f} us per step",
             f"at most {MARKS_S * 1e6:.0f} us",
             value=found["marks_s"],
             limit=MARKS_S,
@@ -102,7 +102,7 @@ def clock_checks(found: Mapping[str, Any]) -> list[Check]:
 
 
 def early_losses(observation: Observation) -> np.ndarray:
-    """Losses of the first EARLY_STEPS steps of training, means over ranks: shape (EARLY_STEPS,)."""
+    """Return the losses of the first EARLY_STEPS steps of training, mean over ranks: shape (EARLY_STEPS,)."""
     steps = observation.steps
     trained = steps[steps["phase"].isin(["warmup", "measured"])]
     return trained.groupby("step")["loss"].mean().to_numpy()[:EARLY_STEPS]
@@ -111,9 +111,9 @@ def early_losses(observation: Observation) -> np.ndarray:
 def combination_checks(
     name: str, row: Row, observation: Observation, reference: np.ndarray | None, *, device: str
 ) -> list[Check]:
-    """Of one row of the covering array: outcome, backend, steps, parts of a step, early losses.
+    """Return the checks of a row of the covering array: outcome, backend, steps, parts of a step, early losses.
 
-    reference: early losses of plain DDP in fp32; None where it did not end well.
+    reference: early losses of plain DDP in fp32; None if its run failed.
     """
     record = observation.record
     run_id = record.run_id
@@ -130,13 +130,13 @@ def combination_checks(
         check(
             f"{name}: methods agree",
             gap_s < 1e-6 and timed <= wall,
-            f"parts miss {gap_s * 1e6:.2f} us of a step; {timed:.3f} s of {wall:.3f} s are timed",
-            "parts add up to the step, steps fit into the training",
+            f"the parts and the step differ by {gap_s * 1e6:.2f} us; {timed:.3f} s of {wall:.3f} s are timed",
+            "the parts add up to the step, and the steps fit into the training",
             run_id=run_id,
         ),
     ]
     if reference is None:
-        return [*checks, unproven(f"{name}: early losses", "the launch to compare with did not end well")]
+        return [*checks, unproven(f"{name}: early losses", "the run to compare with failed")]
     losses = early_losses(observation)
     limit = LOSSES[row["precision"]] + HOOK_LOSSES[row["hook"]]
     off = float(np.max(np.abs(losses / reference - 1))) if len(losses) == len(reference) else nan
@@ -145,7 +145,7 @@ def combination_checks(
         check(
             f"{name}: early losses",
             isfinite(off) and off <= limit,
-            f"{off:.1e} off those of plain DDP in fp32",
+            f"{off:.1e} relative difference from plain DDP in fp32",
             f"at most {limit:.1e}",
             value=off,
             limit=limit,
@@ -155,7 +155,7 @@ def combination_checks(
 
 
 def memory_check(ddp: RunRecord, fsdp: RunRecord) -> Check:
-    """Whether FSDP's peak memory per rank is below DDP's, for a model that outweighs the process."""
+    """Check that FSDP's peak memory per rank is below DDP's, for a model larger than the rest of the process."""
     peaks = []
     for record in (ddp, fsdp):
         if record.outcome != "ok":
@@ -168,7 +168,7 @@ def memory_check(ddp: RunRecord, fsdp: RunRecord) -> Check:
 
 
 def probe_checks(observation: Observation) -> list[Check]:
-    """Of a launch with probes: whether the step time is the same by two methods."""
+    """Return the checks of a run with probes: all probes, and equal step times from two methods."""
     record, steps = observation.record, observation.steps
     if record.outcome != "ok":
         said = f"{record.outcome}: {without_names(record)}"
@@ -184,10 +184,10 @@ def probe_checks(observation: Observation) -> list[Check]:
 
 
 def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) -> Check:
-    """Whether the probe of collectives has the bandwidth of a plain loop at the same message size.
+    """Check that the probe of collectives has the bandwidth of a plain loop at the same message size.
 
-    On a CPU the fastest tenth of the calls is compared: the others wait for cores that somebody else has too. On a
-    host that was busy before the launch even those may, so a difference there is unproven, not red.
+    On a CPU, the fastest tenth of the calls is compared, since the others wait for cores that other processes use.
+    On a host that was busy before the run, even the fastest may wait, so that a difference is unproven, not red.
     """
     name = "all-reduce against a plain loop"
     record, calls = observation.record, observation.collectives
@@ -217,9 +217,9 @@ def fault_checks(
     kept_steps: int,
     stall_s: float,
 ) -> list[Check]:
-    """Of a launch with a fault: outcome, blamed ranks, kept steps, and the time until the launch was over.
+    """Return the checks of a run with a fault: outcome, blamed ranks, kept steps, and time until the run ended.
 
-    blamed: ranks whose own reason is that of the run.
+    blamed: ranks whose own reason must be the reason of the run.
     """
     record = observation.record
     run_id = record.run_id
@@ -234,7 +234,7 @@ def fault_checks(
         check(
             f"{name}: kept data",
             least >= kept_steps and len(counts) > 0,
-            f"{least} steps of each rank that reported",
+            f"at least {least} steps of each rank that reported",
             f"{kept_steps} steps or more",
             value=least,
             limit=kept_steps,
@@ -252,7 +252,7 @@ def fault_checks(
     ]
     if outcome == "ok":
         right = len(noted) == 1
-        found = "noted as a warning" if right else "not noted"
+        found = "recorded as a warning" if right else "not recorded"
         return [*checks, check(f"{name}: noted", right, found, "a warning that the probes failed", run_id=run_id)]
     found, expected = _ranks(own), _ranks(blamed)
     right = own == set(blamed)
@@ -264,7 +264,7 @@ def _ranks(numbers: Collection[int]) -> str:
 
 
 def without_names(record: RunRecord) -> str:
-    """The reason of a run, with `this host` in the place of names of hosts."""
+    """Return the reason of a run, with `this host` instead of host names."""
     text = record.reason
     for name in {rank.host for rank in record.ranks} | {rank.node for rank in record.ranks}:
         text = text.replace(name, "this host")

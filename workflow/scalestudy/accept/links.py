@@ -1,4 +1,4 @@
-"""Whether a launch whose NCCL may use neither peer-to-peer nor host memory is diagnosed as `transport`."""
+"""Checks that a run in which NCCL may use neither peer-to-peer nor host memory is diagnosed as `transport`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CAUSE = "transport"
 
 
 def transport_check(plan: Plan, observations: Sequence[Observation]) -> Check:
-    """Analyses the launches of a plan as every study's are, and looks for the cause at its distributed point."""
+    """Analyse the runs of a plan like any study's, and check the cause found at its distributed point."""
     for observation in observations:
         record = observation.record
         if record.outcome != "ok":
@@ -32,7 +32,7 @@ def transport_check(plan: Plan, observations: Sequence[Observation]) -> Check:
     diagnoses = diagnose_study(plan.study, summary, forecasts_frame(plan.study, summary))
     causes = [finding.cause for diagnosis in diagnoses for finding in diagnosis.findings]
     said_by_nccl = {one.record.environment.get(NCCL_TRANSPORT) for one in observations} - {None}
-    took = f"; NCCL took {', '.join(sorted(map(str, said_by_nccl)))}" if said_by_nccl else ""
+    took = f"; NCCL used {', '.join(sorted(map(str, said_by_nccl)))}" if said_by_nccl else ""
     bandwidth = summary["all_reduce_bus_gib_per_s"].max()
     found = f"{', '.join(causes) or 'no cause'}{took}; {bandwidth:.3g} GiB/s"
     return check(NAME, CAUSE in causes, found, CAUSE)

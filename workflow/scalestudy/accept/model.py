@@ -1,4 +1,4 @@
-"""acceptance.json: what was checked on this machine, and what came of it."""
+"""acceptance.json: the checks of this machine and their results."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Any, ClassVar, Literal
 from scalestudy.record.document import Document, Part, Real
 
 Word = Literal["green", "red", "unproven"]
-"""green: checked, and as it should be. red: checked, and not. unproven: this machine or form cannot check it."""
+"""green: the check passed. red: it failed. unproven: it cannot be done on this machine or in the short form."""
 NAMES = {1: "identity", 2: "clocks", 3: "combinations", 4: "bandwidth", 5: "faults"}
 """The stages, by number."""
 
 
 class Check(Part):
-    """One thing that was checked."""
+    """One check."""
 
     name: str
-    """Of what: a combination, a fault, a quantity."""
+    """What is checked: a combination, a fault or a quantity."""
     word: Word
     found: str
-    """What was found, as a phrase."""
+    """The result, as a phrase."""
     expected: str
-    """What makes it green."""
+    """The result that makes the check green."""
     value: Real = float("nan")
-    """The number that was compared, where there is one."""
+    """The number that was compared, if there is one."""
     limit: Real = float("nan")
     """The number that it was compared with."""
     run_id: str | None = None
-    """Of the launch; None where the check looks at several or at none."""
+    """Id of the run; None if the check concerns several runs or none."""
 
 
 class Stage(Part):
@@ -37,18 +37,18 @@ class Stage(Part):
     name: str
     launches: int
     seconds: float
-    """All of the stage."""
+    """Duration of the whole stage."""
     checks: tuple[Check, ...]
 
     @property
     def word(self) -> Word:
-        """red if any check is; unproven if no check is green."""
+        """Return red if any check is red, else green if any is green, else unproven."""
         words = {check.word for check in self.checks}
         return "red" if "red" in words else "green" if "green" in words else "unproven"
 
 
 class Impossible(Part):
-    """A pair of options that no launch can have here."""
+    """A pair of options that no run can have on this machine."""
 
     options: tuple[tuple[str, str], tuple[str, str]]
     """(name, value) of both."""
@@ -56,44 +56,44 @@ class Impossible(Part):
 
 
 class AcceptanceFile(Document):
-    """What `scalestudy accept` keeps."""
+    """The document that `scalestudy accept` writes."""
 
     made_by: ClassVar[str] = "scalestudy accept"
     schema_version: Literal[1] = 1
     scalestudy: str
     commit: str | None
     date: str
-    """Day on which it was made, in UTC."""
+    """Day of the acceptance, in UTC."""
     device: Literal["cpu", "cuda"]
     devices: int
-    """Ranks of the launches, each with a device of its own unless `shared`."""
+    """Number of ranks of a run, each with its own device unless `shared`."""
     shared: bool
-    """Whether two ranks shared one CUDA device over gloo in stages 4 and 5. That measures no scaling."""
+    """Whether two ranks shared one CUDA device over gloo in stages 4 and 5. This does not measure scaling."""
     short: bool
     machine: dict[str, Any]
-    """Versions, processor, memory, devices and links; no names of hosts."""
+    """Versions, processor, memory, devices and links, without host names."""
     stages: tuple[Stage, ...]
     impossible: tuple[Impossible, ...]
-    """Of stage 3."""
+    """Pairs of options that stage 3 left out."""
 
     @property
     def word(self) -> Word:
-        """red if any stage is; else green if any is."""
+        """Return red if any stage is red, else green if any is green, else unproven."""
         words = {stage.word for stage in self.stages}
         return "red" if "red" in words else "green" if "green" in words else "unproven"
 
 
 def check(name: str, holds: bool, found: str, expected: str, **more: Any) -> Check:
-    """A check that is green or red."""
+    """Return a check that is green or red."""
     return Check(name=name, word="green" if holds else "red", found=found, expected=expected, **more)
 
 
 def unproven(name: str, why: str) -> Check:
-    """A check that could not be made, and why."""
+    """Return a check that could not be done, with the reason."""
     return Check(name=name, word="unproven", found=why, expected="")
 
 
 def near(name: str, value: float, limit: float, of: str) -> Check:
-    """Whether the relative difference `value` is at most `limit` in size. A value of nan is red."""
+    """Check that the absolute value of the relative difference `value` is at most `limit`. A nan is red."""
     found = f"{value:+.2%} from {of}"
     return check(name, abs(value) <= limit, found, f"within {limit:.0%}", value=value, limit=limit)

@@ -1,4 +1,4 @@
-"""The bus bandwidth that nccl-tests measures, beside that of the probe of collectives."""
+"""Compares the bus bandwidth from nccl-tests with that from the probe of collectives."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NAME = "nccl-tests"
 PROGRAM = "all_reduce_perf"
 HOME = "NCCL_TESTS_HOME"
 LIMIT = 0.20
-"""Relative difference that is allowed: its NCCL may be another version, and one process drives all its devices."""
+"""Largest relative difference: nccl-tests may use another NCCL version, and drives all devices in one process."""
 
 
 def find_program(environment: Mapping[str, str], which: Callable[[str], str | None]) -> str | None:
-    """Path of all_reduce_perf in $NCCL_TESTS_HOME, where nccl-tests builds it, or on PATH; None without it."""
+    """Return the path of all_reduce_perf, from its build in $NCCL_TESTS_HOME or on PATH; None if missing."""
     if home := environment.get(HOME):
         for path in (Path(home) / "build" / PROGRAM, Path(home) / PROGRAM):
             if path.is_file():
@@ -38,9 +38,9 @@ def command(program: str, size: int, devices: int) -> list[str]:
 
 
 def bus_bandwidths(text: str) -> dict[int, float]:
-    """GB/s of in-place all-reduces by their size in bytes, of what all_reduce_perf prints.
+    """Return GB/s of in-place all-reduces by size in bytes, from the output of all_reduce_perf.
 
-    The line of names above the table says which column is which: versions have `redop`, `root`, `#wrong` or not.
+    Columns are found by the header of the table, since versions differ in `redop`, `root` and `#wrong`.
     """
     found: dict[int, float] = {}
     column = None
@@ -57,7 +57,7 @@ def bus_bandwidths(text: str) -> dict[int, float]:
 
 
 def largest_message(observation: Observation) -> tuple[int, float]:
-    """(bytes, bus bandwidth in GB/s) of the largest all-reduce that the probe measured; (0, nan) without any."""
+    """Return (bytes, bus bandwidth in GB/s) of the largest probed all-reduce; (0, nan) if there is no probe."""
     network = network_of(collectives_of(observation.tables["collectives"]))
     if isnan(network[LARGEST]):
         return 0, nan
@@ -65,12 +65,12 @@ def largest_message(observation: Observation) -> tuple[int, float]:
 
 
 def nccl_tests_check(observation: Observation, exit_code: int, printed: str) -> Check:
-    """Whether both bus bandwidths at the largest message agree. printed: by all_reduce_perf at that size."""
+    """Check that both bus bandwidths at the largest message agree. printed: output of all_reduce_perf."""
     size, probed = largest_message(observation)
     measured = bus_bandwidths(printed).get(size, nan)
     if exit_code or not isfinite(measured):
         last = (printed.strip().splitlines() or ["nothing was printed"])[-1]
-        return unproven(NAME, f"no figure at {size} bytes; exit code {exit_code}: {last}")
+        return unproven(NAME, f"no bandwidth at {size} bytes; exit code {exit_code}: {last}")
     off = probed / measured - 1
     found = f"{probed:.3g} GB/s by the probe, {measured:.3g} GB/s by nccl-tests at {size} bytes ({off:+.1%})"
     return check(NAME, abs(off) <= LIMIT, found, f"within {LIMIT:.0%}", value=off, limit=LIMIT)

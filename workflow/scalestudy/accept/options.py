@@ -1,4 +1,4 @@
-"""The options that are combined, which combinations cannot be, and the variant that a combination is."""
+"""The options that stage 3 combines, impossible combinations, and the variant of a combination."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "checkpoint": ("none", "written", "asynchronous", "activations"),
     "compile": ("no", "yes"),
 }
-"""checkpoint: written to disk, written while training goes on, or activations that are computed again."""
+"""checkpoint: written to disk, written while training continues, or activations that are recomputed."""
 COMPILE_S, WORKERS_S = 10.0, 1.0
 EVERY_STEPS = 20
 INPUTS: dict[str, dict[str, Any]] = {
@@ -32,7 +32,7 @@ CHECKPOINTS: dict[str, dict[str, Any]] = {
 
 
 def refusals(row: Row, *, cuda: bool, compiler: bool) -> list[str]:
-    """All reasons why a combination cannot be on this machine; empty where it can."""
+    """Return all reasons why a combination is impossible on this machine; empty if it is possible."""
     ddp = row["strategy"] == "ddp"
     rules = {
         "tf32 exists on CUDA only": row["precision"] == "tf32" and not cuda,
@@ -47,12 +47,12 @@ def refusals(row: Row, *, cuda: bool, compiler: bool) -> list[str]:
 
 
 def cost_s(row: Row) -> float:
-    """About how many seconds a combination takes beyond a plain launch."""
+    """Return the approximate seconds that a combination takes longer than a plain run."""
     return COMPILE_S * (row["compile"] == "yes") + WORKERS_S * (row["loader"] == "workers")
 
 
 def variant_of(row: Row) -> dict[str, Any]:
-    """The variant of a study that a combination is."""
+    """Return the variant of a study for a combination."""
     found: dict[str, Any] = {"strategy": row["strategy"], "precision": row["precision"]}
     if row["hook"] != "none":
         found["ddp"] = {"communication_hook": row["hook"]}
@@ -64,7 +64,7 @@ def variant_of(row: Row) -> dict[str, Any]:
 
 
 def words_of(row: Row) -> str:
-    """What a combination has that is not the usual: `ddp bf16 hook powersgd`."""
+    """Return the strategy, the precision and the other non-default options: `ddp, bf16, hook powersgd`."""
     said = [row["strategy"], row["precision"]]
     for name in ("hook", "sharding", "loader", "checkpoint", "compile"):
         value = row[name]

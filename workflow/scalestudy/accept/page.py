@@ -1,4 +1,4 @@
-"""acceptance.md: the same document for people."""
+"""acceptance.md: the acceptance as a readable page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ FILE = "acceptance.json"
 
 
 def page_text(found: AcceptanceFile) -> str:
-    """The page of an acceptance, in Markdown."""
+    """Return the page of an acceptance in Markdown."""
     return render(DIRECTORY / "acceptance.md", found=found, cell=cell) + "\n"
 
 
 def cell(text: str) -> str:
-    """Text that does not end a cell of a Markdown table."""
+    """Return text escaped for a cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")

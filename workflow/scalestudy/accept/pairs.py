@@ -1,7 +1,7 @@
 """A pairwise covering array: a few rows in which every possible pair of options occurs.
 
-Greedy: of all rows that no rule forbids, the one with the most pairs that are still missing. With equal counts the
-cheaper row is taken, then the earlier one, so that the same options always give the same rows.
+The algorithm is greedy: of all allowed rows, it takes the one with the most missing pairs. With equal counts it
+takes the cheaper row, then the earlier one, so that the same options always give the same rows.
 Source: Cohen, Dalal, Fredman and Patton (1997), The AETG system, IEEE Trans. Software Engineering 23.
 """
 
@@ -23,11 +23,11 @@ class Covering:
 
     rows: tuple[Row, ...]
     impossible: Mapping[Pair, str]
-    """Why, as a sentence without a full stop."""
+    """Pair -> why it is impossible, as a sentence without a full stop."""
 
 
 def pairs_of(row: Row) -> list[Pair]:
-    """All pairs of options of a row."""
+    """Return all pairs of options of a row."""
     return list(itertools.combinations(row.items(), 2))
 
 
@@ -36,9 +36,9 @@ def cover(
     refusals: Callable[[Row], Sequence[str]],
     cost: Callable[[Row], float] = lambda row: 0.0,
 ) -> Covering:
-    """The rows. refusals: all reasons why a row cannot be, empty where it can. cost: of a row, in any unit.
+    """Return a covering array. refusals: reasons why a row is impossible, or none. cost: of a row, in any unit.
 
-    All combinations are looked at: a few thousand of them take some tenths of a second.
+    All combinations are examined; a few thousand take some tenths of a second.
     """
     rows = [dict(zip(options, values, strict=True)) for values in itertools.product(*options.values())]
     why = [frozenset(refusals(row)) for row in rows]
@@ -59,7 +59,7 @@ def cover(
 
 
 def few(reasons: list[frozenset[str]]) -> list[str]:
-    """A few reasons of which every row has at least one: greedy, the most frequent first, then by the alphabet."""
+    """Return a few reasons such that every row has at least one: greedy by frequency, then alphabetical."""
     said: list[str] = []
     while reasons:
         counts = Counter(reason for row in reasons for reason in row)

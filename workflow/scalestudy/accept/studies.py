@@ -1,4 +1,4 @@
-"""The launches of an acceptance: tiny trainings of one study, each a spec as any study has it."""
+"""The runs of an acceptance: tiny trainings, each with an ordinary spec of a study."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LIMITS = Limits(time_limit_min=4)
 FAULT_LIMITS = Limits(time_limit_min=2, stall_limit_s=STALL_S)
 BLOCK = 10
 STEPS = {"warmup_steps": 10, "max_warmup_steps": 10, "min_steps": 50, "max_steps": 50, "block_steps": BLOCK}
-"""60 steps in 6 blocks; the precision that would end a launch earlier is never looked at before."""
+"""60 steps in 6 blocks. A run does not end earlier, since its precision is first checked after these."""
 SHARED, FAILS = "SCALESTUDY_SHARED_DEVICE", "SCALESTUDY_FAILS"
-"""Variables that train/acceptance/rank.py and demo/failing.py read."""
+"""Environment variables that train/acceptance/rank.py and demo/failing.py read."""
 LOOP_RANK, FAILING_RANK = "scalestudy.train.acceptance.rank", "scalestudy.demo.failing"
 DATA = {"type": "synthetic-vectors", "samples": 4096, "features": 64, "classes": 10, "on_device": False}
 SGD, ADAM = {"type": "sgd", "learning_rate": 0.01}, {"type": "adam", "learning_rate": 1e-4}
@@ -31,30 +31,30 @@ BATCH = 8
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_LINKS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
 GIVES_BACK = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
-"""Has glibc give freed memory back at once. Else the resident memory of a rank also has what it keeps for later:
+"""Makes glibc return freed memory at once. Otherwise the resident memory of a rank includes what glibc keeps:
 0.9 GiB instead of 0.44 GiB for the large model with FSDP, 0.64 instead of 0.61 GiB with DDP."""
 
 
 def workload(hidden_dim: int, num_layers: int, optimizer: Mapping[str, Any] = SGD) -> dict[str, Any]:
-    """A network on vectors from memory; it has no epochs, so a launch ends after its 60 steps."""
+    """Return a workload: a network on vectors from memory. Without epochs, a run ends after its 60 steps."""
     model = {"type": "mlp", "hidden_dim": hidden_dim, "num_layers": num_layers}
     return {"model": model, "data": DATA, "optimizer": optimizer, "batch_size": BATCH, "epochs": 0}
 
 
 WORKLOADS = {"tiny": workload(64, 3), "link": workload(512, 5), "large": workload(1536, 8, ADAM)}
-"""large: 17 million parameters, whose gradients and optimizer state outweigh what a process has anyway."""
+"""large: 17 million parameters, so that gradients and optimizer state need more memory than the bare process."""
 
 
 @dataclass(frozen=True)
 class Launches:
-    """Specs for one machine. devices: ranks of a launch. shared: they share the only CUDA device."""
+    """Specs of runs on one machine. devices: ranks of a run. shared: the ranks share the only CUDA device."""
 
     device: str
     devices: int
     shared: bool = False
 
     def spec(self, variant: Mapping[str, Any], *, name: str, model: str = "tiny", **given: Any) -> RunSpec:
-        """The spec of the launch of a variant. given: as of `study`."""
+        """Return the spec of the run of a variant. given: arguments of `study`."""
         study = self.study(variant, name=name, model=model, **given)
         return make_spec(study, model, name, f"1x{self.devices}", BATCH, 1)
 
@@ -69,8 +69,10 @@ class Launches:
         environment: Mapping[str, str] = NOTHING,
         measure: Mapping[str, Any] = NOTHING,
     ) -> Study:
-        """The study of a variant beside one process. worker: the module of a rank, if not the usual one. fails: a
-        fault of demo/failing.py. On CUDA launches start cold: forks from a parent were not tried there."""
+        """Return the study of a variant and one process. On CUDA, runs start cold: forks were not tried there.
+
+        worker: the module of a rank, if not the usual one. fails: a fault of demo/failing.py.
+        """
         variables = dict(environment)
         if self.shared:
             variables |= {SHARED: "1", WORKER: LOOP_RANK}
@@ -86,7 +88,7 @@ class Launches:
             "workloads": {model: WORKLOADS[model] | {"scaling": ["weak"]}},
             "report": {"overhead_reference": False},
             "host": {
-                # A refusal for too few devices is right unless they are shared on purpose.
+                # Too few devices are an error unless ranks share them on purpose.
                 "device": "auto" if self.shared else self.device,
                 "start": "fork" if self.device == "cpu" else "cold",
                 "environment": variables,
@@ -96,35 +98,35 @@ class Launches:
         return parse_study(content, source=name)
 
     def combination(self, row: Row, number: int) -> RunSpec:
-        """The launch of a row of the covering array."""
+        """Return the run of a row of the covering array."""
         return self.spec(variant_of(row), name=f"row-{number}")
 
     def plain(self) -> RunSpec:
-        """DDP with nothing else."""
+        """Return a run of plain DDP."""
         return self.spec({"strategy": "ddp"}, name="plain")
 
     def probed(self, number: int = 1) -> RunSpec:
-        """DDP with all probes, and a plain loop of all-reduces beside the probe of collectives."""
+        """Return a run of DDP with all probes, and with a plain loop of all-reduces to compare with them."""
         probes = {"probe_rounds": 4, "probe_steps": 6}
         return self.spec(
             {"strategy": "ddp"}, name=f"probed-{number}", model="link", worker=LOOP_RANK, measure=probes
         )
 
     def without_links(self) -> Plan:
-        """The plan of DDP with all probes, whose NCCL may use neither peer-to-peer nor host memory."""
+        """Return the plan of DDP with all probes, in which NCCL may use neither peer-to-peer nor host memory."""
         probes = {"probe_rounds": 4, "probe_steps": 6}
         given: dict[str, Any] = {"model": "link", "environment": NO_LINKS, "measure": probes}
         return make_plan(self.study({"strategy": "ddp"}, name="no-links", **given))
 
     def large(self, strategy: str) -> RunSpec:
-        """A model whose memory can be told from that of the process."""
+        """Return a run of a model whose memory dominates that of the process."""
         few = {"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 10, "max_steps": 10, "block_steps": 6}
         variables = GIVES_BACK if self.device == "cpu" else NOTHING
         name = f"large-{strategy}"
         return self.spec({"strategy": strategy}, name=name, model="large", environment=variables, measure=few)
 
     def failing(self, fails: str) -> RunSpec:
-        """A launch whose last rank fails. Only a fault in the probes needs them."""
+        """Return a run whose last rank fails. It has probes only if the fault is in the probes."""
         rounds = 2 if fails == "probe" else 0
         return self.spec(
             {"strategy": "ddp"},

@@ -1,4 +1,4 @@
-"""For accelerate.Accelerator: each call of `accelerator.log` with a validation metric is the end of an epoch.
+"""For accelerate.Accelerator: each call of `accelerator.log` with a validation metric ends an epoch.
 
 accelerator = Accelerator(log_with=[ScalestudyTracker()])
 accelerator.init_trackers("name")
@@ -26,8 +26,8 @@ USUAL = {
 class ScalestudyTracker(GeneralTracker):
     """Reports validation accuracy and losses of `accelerator.log`.
 
-    accuracy, loss, train_loss: their names there. The numbers are those of the main process: gather what they are
-    made of over ranks (`accelerator.gather_for_metrics`).
+    accuracy, loss, train_loss: names in `accelerator.log`. The numbers are those of the main process, so compute
+    them from values gathered over ranks (`accelerator.gather_for_metrics`).
     """
 
     name = "scalestudy"
@@ -43,11 +43,11 @@ class ScalestudyTracker(GeneralTracker):
 
     @property
     def tracker(self) -> Recorder:
-        """What is underneath."""
+        """Return the recorder, as the underlying tracker."""
         return self._recorder
 
     def log(self, values: Mapping[str, Any], step: int | None = None, **kwargs: Any) -> None:
-        """A call with a validation metric ends an epoch; one with a training loss alone is kept for it."""
+        """End an epoch if there is a validation metric; keep a training loss alone for the next epoch's end."""
         if not self._recorder.active:
             return
         found = self._metrics.of(values)
@@ -58,6 +58,6 @@ class ScalestudyTracker(GeneralTracker):
             self._train_loss = found or self._train_loss
 
     def finish(self) -> None:
-        """Raise ValueError if a name that was given was never logged."""
+        """Raise ValueError if a given name was never logged."""
         if self._recorder.active:
             self._metrics.refuse_missing("accuracy", "loss", "train_loss")

@@ -1,8 +1,8 @@
-"""For Lightning's Trainer: each validation while fitting is the end of an epoch of the study.
+"""For Lightning's Trainer: each validation during fitting ends an epoch of the study.
 
     trainer = L.Trainer(..., callbacks=[ScalestudyCallback(accuracy="val_acc")])
 
-It is a callback of the package that the script has imported, `lightning` or `pytorch_lightning`.
+It is a callback for the package that the script has imported, `lightning` or `pytorch_lightning`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ USUAL = {
 class ScalestudyCallback(Callback):
     """Reports validation accuracy and losses, and the time in which batches are copied to the device.
 
-    accuracy, loss, train_loss: names of metrics as `self.log` has them. A metric that was logged without
-    `sync_dist` is the mean over ranks.
+    accuracy, loss, train_loss: names of metrics in `self.log`. For a metric that was logged without `sync_dist`,
+    the mean over ranks is reported.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class ScalestudyCallback(Callback):
         trainer.strategy.batch_to_device = timed
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """The strategy is as it was."""
+        """Restore the strategy."""
         vars(trainer.strategy).pop("batch_to_device", None)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, *arguments: Any) -> None:
-        """Training goes on after a validation within an epoch."""
+        """Report a validation within an epoch, after which training continues."""
         self._epoch({})
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """The sanity check before training is none that counts. Collective: all ranks come here."""
+        """Keep the validation metrics, except the sanity check's before training. Collective over all ranks."""
         if self._recorder.active and trainer.training is False and trainer.state.fn == "fit":
             if trainer.sanity_checking:
                 return
@@ -77,13 +77,13 @@ class ScalestudyCallback(Callback):
             self._validated = {name: value for name, value in found.items() if name != TRAIN_LOSS}
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """The training loss of an epoch is known only here. Collective."""
+        """Report the epoch with its training loss, which is known only here. Collective over all ranks."""
         if self._recorder.active and self._validated:
             found = self._over_ranks(trainer, pl_module)
             self._epoch({name: value for name, value in found.items() if name == TRAIN_LOSS})
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
-        """Where training ended with a validation within an epoch."""
+        """Report a last validation, if training ended within an epoch."""
         self._epoch({})
 
     def _epoch(self, trained: Mapping[str, float]) -> None:
@@ -92,7 +92,7 @@ class ScalestudyCallback(Callback):
             self._validated = {}
 
     def _over_ranks(self, trainer: Any, pl_module: Any) -> dict[str, float]:
-        """The mean over the ranks that have a number, of each number of an epoch."""
+        """Return each number of an epoch, as the mean over the ranks that have it."""
         mine = self._metrics.of(trainer.callback_metrics)
         if trainer.world_size == 1:
             return mine

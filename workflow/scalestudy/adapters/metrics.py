@@ -1,4 +1,4 @@
-"""Which of a framework's metrics are the numbers of an epoch, by their names."""
+"""Finds the numbers of an epoch among a framework's metrics, by name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 ACCURACY, LOSS, TRAIN_LOSS = "validation_accuracy", "validation_loss", "train_loss"
-"""Names that scalestudy.Recorder takes."""
+"""Names that scalestudy.Recorder accepts."""
 FIELDS = {"accuracy": ACCURACY, "loss": LOSS, "train_loss": TRAIN_LOSS}
-"""Arguments of the adapters, and what they are called there."""
+"""Arguments of the adapters -> names of the Recorder."""
 
 
 class Metrics:
-    """Names of an adapter. who: named in errors. usual: the names that are looked for where none was given.
+    """Metric names of an adapter. who: the adapter's name in errors. usual: names to look for by default.
 
-    accuracy, loss, train_loss: names that were given. A name that was given has to be there.
+    accuracy, loss, train_loss: names given by the user, which must exist among the metrics.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Metrics:
         self._seen: set[str] = set()
 
     def of(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """The numbers of an epoch among these metrics. Raises ValueError where the accuracy is not from 0 to 1."""
+        """Return the numbers of an epoch among these metrics. Raises ValueError if accuracy is not from 0 to 1."""
         self._seen.update(values)
         found = {}
         for field, names in self._names.items():
@@ -45,7 +45,7 @@ class Metrics:
             found[field] = float(values[name])
             if field == ACCURACY and (found[field] < 0 or found[field] > 1):
                 raise ValueError(
-                    f"{self._who}: {name} is {found[field]:g}, and an accuracy is a number from 0 to 1. Divide a"
+                    f"{self._who}: {name} is {found[field]:g}, but an accuracy is a number from 0 to 1. Divide a"
                     " percentage by 100, or name another metric with accuracy=..."
                 )
         return found
@@ -56,4 +56,6 @@ class Metrics:
             name = self._given.get(word)
             if name and name not in self._seen:
                 known = ", ".join(sorted(self._seen)) or "none"
-                raise ValueError(f"{self._who}: {word}={name!r} is not among the metrics; there are: {known}")
+                raise ValueError(
+                    f"{self._who}: {word}={name!r} is not among the metrics; the metrics are: {known}"
+                )

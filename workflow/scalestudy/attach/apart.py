@@ -1,4 +1,4 @@
-"""Folders whose files are no output of a script: Python, packages, caches, the system, and the launch's own."""
+"""Folders whose files are not output of a script: Python, packages, caches, the system, and the run's own."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ HIDDEN = (f"{os.sep}__pycache__{os.sep}", f"{os.sep}.git{os.sep}", f"{os.sep}.sn
 
 
 def apart(launch: str, own: tuple[str, ...]) -> tuple[str, ...]:
-    """Folders that are no part of what the script shares: the launch's own, Python's, and caches.
+    """Folders whose files do not count as shared: the run's own, Python's, and caches.
 
-    own: folders of the script. What is hidden in the user's home is a cache, unless the script lies there.
+    launch: folder of the run. own: folders of the script. A hidden folder in the user's home counts as a cache,
+    unless the script is inside.
     """
     folders = [launch, sys.prefix, sys.exec_prefix, sys.base_prefix, *site.getsitepackages()]
     folders += [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
@@ -31,6 +32,6 @@ def apart(launch: str, own: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def not_counted() -> tuple[str, ...]:
-    """Folders of the system and of temporary files. They count where the script itself lies in one."""
+    """Folders of the system and of temporary files. Their files count only if the script itself is in them."""
     folders = (*NOT_COUNTED, tempfile.gettempdir(), "/tmp", "/var/tmp")
     return tuple({folder.rstrip(os.sep) + os.sep for folder in folders})

@@ -1,8 +1,8 @@
-"""A script is begun and ended before it trains: do it and its framework take the arguments that it is given?
+"""Checks whether a script and its framework accept the given arguments: starts it, and ends it before it trains.
 
-It ends where its arguments were read, or, with a framework that can still refuse some, at the first of: an
-optimizer, a process group, a batch, a backward pass. A refusal is what ends the script with an error: one that the
-script catches is none.
+The script is ended once its arguments are parsed, or, with a framework that may still refuse some, at the first
+optimizer, process group, batch or backward pass. A refusal is an error that ends the script; an error that the
+script catches does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .hooks import wrap
 
 FRAMEWORKS = ("transformers", "trl", "lightning", "pytorch_lightning", "accelerate", "torch")
 LATER = FRAMEWORKS[:-1]
-"""Those that may refuse what a parser has taken."""
+"""Frameworks that may refuse an argument that the parser has accepted."""
 REPORT = "arguments.json"
 UNEXPECTED = re.compile(r"(?:(\w+)\.)?__init__\(\) got an unexpected keyword argument '(\w+)'")
 UNUSED = "not used by the HfArgumentParser"
@@ -30,7 +30,7 @@ INVALID = " is not a valid "
 
 
 class Check:
-    """Of this interpreter. direct: whether the launcher started it; processes that it starts report nothing."""
+    """The check in this interpreter. direct: whether the launcher started it; other processes report nothing."""
 
     def __init__(self, folder: str, *, direct: bool) -> None:
         self._path = os.path.join(folder, REPORT)
@@ -38,7 +38,7 @@ class Check:
         self._facts: dict[str, Any] = {"parsed": False}
 
     def begin(self) -> None:
-        """Before the script is."""
+        """Install the hooks, before the script begins."""
         sys.meta_path.insert(0, After({"torch": self._torch}))
         hook = sys.excepthook
 
@@ -94,14 +94,14 @@ class Check:
         return around
 
     def _leave(self, what: str) -> NoReturn:
-        """The script ends here, and does not notice."""
+        """End the script here, without an exception."""
         self._write(reached=what, refused=None)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
 
     def _failed(self, error: BaseException) -> None:
-        """The script ends with an error: was it an argument that a framework does not take?"""
+        """Note the error that ends the script, and whether a framework refused an argument."""
         own = own_frames(error)
         where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
         self._write(error=f"{type(error).__name__}: {error}")
@@ -120,9 +120,9 @@ class Check:
 
 
 def refusal(error: BaseException, line: str) -> dict[str, Any] | None:
-    """{who, takes} of an error that an argument is the reason of, on whatever machine; None of any other.
+    """{who, takes} for an error that an argument causes on any machine; None for other errors.
 
-    line: of the script's own, where the error came from.
+    line: the line of the script that the error came from.
     """
     text = str(error)
     unexpected = UNEXPECTED.search(text)
@@ -145,9 +145,10 @@ def refusal(error: BaseException, line: str) -> dict[str, Any] | None:
 
 
 def class_of(name: str, frames: list[Any]) -> tuple[str, Any]:
-    """(framework that has a class of this name, the class); ('', None) for none. frames: those of an error.
+    """Return (framework that has a class of this name, the class); ('', None) if there is none.
 
-    Several frameworks have a Trainer. It is of the one that the error came from, or that the script has it from.
+    frames: of an error. Several frameworks have a Trainer: the framework is the one that the error came from, or
+    the one that the script imported the class from.
     """
     last = frames[-1]
     known = [last.f_globals.get(name), *(getattr(value, name, None) for value in list(last.f_globals.values()))]
@@ -160,16 +161,16 @@ def class_of(name: str, frames: list[Any]) -> tuple[str, Any]:
 
 
 def package_of(frame: Any) -> str:
-    """The package that a frame's code is of."""
+    """The package of a frame's code."""
     return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def of_parser(frame: Any) -> Any:
-    """The parser that a frame is a method of; None of another frame."""
+    """The parser whose method a frame runs; None for another frame."""
     mine = frame.f_locals.get("self")
     return mine if isinstance(mine, argparse.ArgumentParser) else None
 
 
 def options(parser: Any) -> list[str]:
-    """The option words of a parser."""
+    """The options of a parser, such as --epochs."""
     return [word for word in parser._option_string_actions if word.startswith("--")]

@@ -1,4 +1,4 @@
-"""What a batch tells: its number of samples, and a few numbers by which ranks see that they read the same."""
+"""Number of samples of a batch, and a fingerprint that shows whether two ranks read the same batch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 DEEPEST = 4
-"""Levels of dictionaries and lists that are looked through for a tensor."""
+"""Levels of nested dictionaries and lists that are searched for tensors."""
 
 
 def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
-    """Tensors of a batch, in its order, whatever it is made of."""
+    """Tensors of a batch of any type, in their order."""
     if isinstance(batch, torch.Tensor):
         yield batch
         return
@@ -27,12 +27,12 @@ def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def samples_of(batch: Any, torch: Any, place: int = 0) -> int:
-    """Samples of a batch: the first dimension of a tensor; else the length of a list; 0 if unknown.
+    """Number of samples of a batch: the first dimension of a tensor; else the length of a list; 0 if unknown.
 
-    place: of that tensor among those that have dimensions.
+    place: index of the tensor among those that have dimensions.
     """
     if place == 0 and type(batch) in (list, tuple) and batch and type(batch[0]) is torch.Tensor and batch[0].dim():
-        return int(batch[0].size(0))  # as most are
+        return int(batch[0].size(0))  # the most common case
     for tensor in tensors(batch, torch):
         if tensor.dim():
             if place == 0:
@@ -42,7 +42,7 @@ def samples_of(batch: Any, torch: Any, place: int = 0) -> int:
 
 
 def fingerprint(batch: Any, torch: Any) -> list[float]:
-    """Sum, and sum weighted by place, of the tensors of a batch: equal batches have equal ones."""
+    """Sum, and sum weighted by position, of each tensor of a batch. Equal batches have equal fingerprints."""
     found: list[float] = []
     with torch.no_grad():
         for tensor in tensors(batch, torch):

@@ -1,4 +1,4 @@
-"""Waits for torch to be imported, and looks on from there; sees to it that a process reports however it ends."""
+"""Waits until torch is imported, then installs the hooks. Makes a process report however it ends."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .portions import portion
 from .said import SaidByScript
 
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
-"""Variables: the folder of the launch; set for processes that the launcher itself starts, and not for theirs."""
+"""Variables: the run's folder `attached`; set for processes that the launcher starts, not for their children."""
 ASKED = "asked.json"
 
 said_by_script: SaidByScript | None = None
-"""What scalestudy.Recorder talks to."""
+"""Receives the calls of scalestudy.Recorder."""
 
 
 def begin() -> None:
-    """At the start of the interpreter."""
+    """Attach to this process, at the start of the interpreter."""
     folder = os.environ[ATTACH]
     with open(os.path.join(folder, ASKED), encoding="utf-8") as file:
         asked = json.load(file)
@@ -40,12 +40,12 @@ def begin() -> None:
         Check(folder, direct=direct).begin()
         return
     if direct and local_rank is None and not asked["starts_ranks"]:
-        return  # what starts the ranks, such as torchrun: no rank itself
+        return  # this process starts the ranks, such as torchrun, and is not a rank
     os.environ.pop(DIRECT, None)
     if direct:
         with open(os.path.join(folder, f"{os.getpid()}.started"), "w", encoding="utf-8") as file:
             file.write(os.environ.get("RANK", "0"))
-        # A script that starts its ranks itself is not bound to cores, since they would inherit it: they are later.
+        # A script that starts its ranks itself is not bound, since they would inherit its cores; they are, later.
         bound = asked["pin"] and (local_rank is not None or asked["ranks"] == 1)
         if bound and (mine := portion(int(local_rank or 0))):
             os.sched_setaffinity(0, mine)
@@ -56,7 +56,7 @@ def begin() -> None:
 
 
 class Attachment:
-    """Of this interpreter: nothing before torch is imported, a Rank after it. A forked child begins again."""
+    """The attachment to this interpreter. It has a Rank once torch is imported. A forked child starts again."""
 
     def __init__(self, folder: str, asked: dict[str, Any], *, direct: bool) -> None:
         self._folder, self._asked, self._direct = folder, asked, direct
@@ -67,7 +67,7 @@ class Attachment:
         self._paths = Paths(folder, self._phase)
 
     def wait(self) -> None:
-        """Until torch is imported."""
+        """Install what is needed before torch is imported."""
         then = {"torch": self._torch, "torch.distributed.fsdp": self._fsdp}
         sys.meta_path.insert(0, After({**then, **of_modules(self._paths.note)}))
         self._see_errors()
@@ -76,7 +76,7 @@ class Attachment:
         of_programs(self._paths.note)
 
     def _phase(self) -> str:
-        """When a file is opened, as paths.py has it."""
+        """The current phase, as paths.py defines it."""
         rank = self.rank
         if rank is None or not (rank.updates or rank.report.steps):
             return "b"
@@ -103,12 +103,12 @@ class Attachment:
     def _see_to_the_end(self) -> None:
         atexit.register(self._close)
         leave = os._exit
-        self._see_errors()  # again: what was imported until now may have put its own in the place of ours
+        self._see_errors()  # again: modules that were imported may have replaced our hook
 
         def left(code: int) -> NoReturn:
             self._close()
             leave(code)
-            raise AssertionError("os._exit came back")
+            raise AssertionError("os._exit returned")
 
         os._exit = left  # type: ignore[assignment]
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
@@ -135,14 +135,14 @@ class Attachment:
             self._paths.write()
 
     def _told(self, signum: int, _frame: Any) -> None:
-        """Told to end, by a script that does not care: report, and end as it would have."""
+        """Handle SIGTERM in a script without a handler for it: report, then end as without us."""
         self.rank.report.facts["told_to_end"] = True
         self._close()
         signal.signal(signum, signal.SIG_DFL)
         os.kill(os.getpid(), signum)
 
     def _forked(self) -> None:
-        """A worker that reads batches, or a rank that the script starts itself: it is a process of its own."""
+        """Start again in a forked child: a loader worker, or a rank that the script starts itself."""
         self._pid, self._direct = os.getpid(), False
         if self._handler is not None and signal.getsignal(signal.SIGTERM) == self._handler:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -151,7 +151,7 @@ class Attachment:
 
 
 class After(importlib.abc.MetaPathFinder):
-    """Calls a function with each of these modules once it was imported, as the last thing its loader does."""
+    """Calls a function with each of these modules at the end of the module's import."""
 
     def __init__(self, then: dict[str, Callable[[Any], None]]) -> None:
         self._then = then

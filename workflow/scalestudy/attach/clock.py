@@ -1,6 +1,6 @@
-"""Marks in time: of the host, or events on the current stream of a CUDA device.
+"""Time marks: times of the host, or events on the current stream of a CUDA device.
 
-A device is never waited for: events are recorded as the script goes on and read later, when they have passed.
+No device is waited for: events are recorded while the script runs, and read later, when they have passed.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import time
 from typing import Any
 
 Mark = Any
-"""A float of the host's clock, in seconds, or a CUDA event."""
+"""A time of the host's clock in seconds, or a CUDA event."""
 
 
 class HostClock:
-    """time.perf_counter()."""
+    """Times from time.perf_counter()."""
 
     now = staticmethod(time.perf_counter)
 
@@ -22,11 +22,11 @@ class HostClock:
         return float(end - begin)
 
     def has_passed(self, mark: Mark) -> bool:
-        """Whether `between` can tell the time of this mark."""
+        """Whether `between` can be used with this mark."""
         return True
 
     def settle(self) -> None:
-        """Wait for every mark: at the very end."""
+        """Wait for all marks, at the very end."""
 
 
 class DeviceClock:
@@ -43,11 +43,11 @@ class DeviceClock:
         return event
 
     def between(self, begin: Mark, end: Mark) -> float:
-        """Seconds of the device from one event to the other; both have passed."""
+        """Seconds on the device from one event to the other; both must have passed."""
         return float(begin.elapsed_time(end)) / 1000
 
     def has_passed(self, mark: Mark) -> bool:
-        """Whether the device has come to this event."""
+        """Whether the device has reached this event."""
         return bool(mark.query())
 
     def settle(self) -> None:

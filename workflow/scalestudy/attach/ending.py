@@ -1,9 +1,9 @@
-"""The last step of a launch that is asked for no more than its step time: the same on all ranks.
+"""Agreement of all ranks on the last step of a run that only measures the step time.
 
-The launcher writes a file when enough is known. Rank 0 sees it and proposes a step that is still to come to the
-other ranks, over sockets of our own: never by a collective, which would come between those of the script. A rank
-that has come to that step waits there until all agree. A rank that had already passed it says so, and a later step
-is proposed. Each rank leaves after the agreed step by SystemExit: `finally` and `atexit` of the script run.
+The launcher writes a file when enough steps are measured. Rank 0 then proposes a future step to the other ranks.
+It uses its own sockets, never a collective, which would come between the script's collectives. A rank that has
+reached that step waits there until all agree. If a rank has already passed it, a later step is proposed. After the
+agreed step each rank raises SystemExit, so that `finally` and `atexit` of the script run.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from .pace import Pace
 
 STOP, ADDRESS = "stop", "ending"
 FIRST_S, POLL_S = 0.01, 0.1
-"""Seconds between two looks for the launcher's word, at first and in the long run."""
+"""Seconds between two checks for the launcher's file, at first and later."""
 CURRENT_S = 0.002
-"""Seconds between two looks whether the steps are counted as they end."""
+"""Seconds between two checks whether steps are counted as they end."""
 NOTICE_S = 0.1
-"""Seconds that the last step lies ahead at first, so that nobody has to wait: a message takes milliseconds."""
+"""Seconds until the first proposed step, so that no rank must wait: a message takes milliseconds."""
 NOTICE_STEPS = 2
 SWALLOWED = 2
-"""Times that a script may catch the exit and go on."""
+"""Number of times that a script may catch the exit and continue."""
 CONNECT_S = 60.0
 COMES, OK, LATE, AGREED = "comes", "ok", "late", "agreed"
 
 
 class Enough(SystemExit):
-    """Everything that was asked for is measured."""
+    """All requested steps are measured."""
 
 
 class Line(NamedTuple):
-    """A connection between two ranks, on which lines are written."""
+    """A connection between two ranks that exchange lines of text."""
 
     connection: socket.socket
     reader: TextIO
 
     @classmethod
     def of(cls, connection: socket.socket) -> Line:
-        """Of a new connection. What its other side does not say within CONNECT_S is an error, as yet."""
+        """A line over a new connection, with a time-out of CONNECT_S until the caller removes it."""
         connection.settimeout(CONNECT_S)
         return cls(connection, connection.makefile("r"))
 
@@ -53,15 +53,15 @@ class Line(NamedTuple):
         self.connection.sendall((text + "\n").encode())
 
     def hear(self) -> str:
-        """Raises OSError where the other side is gone."""
+        """Read a line. Raises OSError where the other side has ended."""
         line = self.reader.readline()
         if not line:
-            raise ConnectionError("the other rank is gone")
+            raise ConnectionError("the other rank has ended")
         return line.strip()
 
 
 class Ending:
-    """Of one process. folder: of the launch, which all ranks see."""
+    """The agreement, as one process takes part in it. folder: of the run, visible to all ranks."""
 
     def __init__(self, folder: str, *, several_nodes: bool) -> None:
         self._folder, self._several_nodes = folder, several_nodes
@@ -72,18 +72,18 @@ class Ending:
         self._listening = False
         self._steps: Callable[[], int] = lambda: 0
         self.comes: Callable[[], None] = lambda: None
-        """Called once it is known that there will be a last step: from then on steps are counted as they end."""
+        """Called once there will be a last step. From then on, steps must be counted as they end."""
         self.is_current: Callable[[], bool] = lambda: True
-        """Whether the steps are counted as they end by now."""
+        """Whether steps are already counted as they end."""
         self.step_time_s: Callable[[], float] = lambda: 0.0
-        """Of the last steps."""
+        """Mean time of the last steps."""
         self.probe_steps: Callable[[float], int] = lambda step_time_s: 0
-        """Of rank 0: seconds of a step -> steps of a block of probes that are to follow; 0 for none."""
+        """On rank 0: step time in s -> steps per block of the probes that follow; 0 for no probes."""
         self.announced: Callable[[int, int], int] = lambda last, steps: last
-        """Told the last step of the script's own and the steps of a block: the last step of all."""
+        """(last of the script's own steps, steps per block of probes) -> last step including the probes."""
 
     def listen(self, rank: int, world_size: int, steps: Callable[[], int]) -> None:
-        """Wait for the end in a thread, once it is known who we are. steps: that have ended so far."""
+        """Start a thread that waits for the end, once the rank is known. steps: number of steps so far."""
         if self._listening:
             return
         self._listening, self._steps = True, steps
@@ -91,7 +91,7 @@ class Ending:
         threading.Thread(target=watch, args=(world_size,), name="scalestudy-ending", daemon=True).start()
 
     def is_last(self, step: int) -> bool:
-        """Whether nothing is asked for after this step. Waits until all ranks agree, where it may be the last."""
+        """Whether this step is the last. Where it may be, wait until all ranks agree."""
         if self._is_before_last(step):
             return False
         with self._changed:
@@ -102,7 +102,7 @@ class Ending:
         return self._last is None or step < self._last
 
     def leave(self) -> None:
-        """Raise Enough; end the process where the script has caught it again and again."""
+        """Raise Enough. End the process if the script has caught it more than SWALLOWED times."""
         self._left += 1
         if self._left > SWALLOWED:
             sys.stdout.flush()
@@ -111,26 +111,26 @@ class Ending:
         raise Enough(0)
 
     def _count_steps(self) -> None:
-        """From here on steps are counted as they end."""
+        """Count steps as they end from here on. Returns once this is the case."""
         self.comes()
         while not self.is_current():
             time.sleep(CURRENT_S)
 
     def _propose(self, last: int) -> bool:
-        """Whether this rank has not come to that step yet. There it waits until all agree."""
+        """Set the last step, at which this rank waits until all agree. Returns whether it is still ahead."""
         with self._changed:
             self._last = last
             self._changed.notify_all()
         return self._steps() < last
 
     def _agree(self, last: int, block: int) -> None:
-        """All ranks can end after that step of the script's own."""
+        """Note that all ranks can end after that step of the script's own."""
         with self._changed:
             self._last, self._agreed = self.announced(last, block), True
             self._changed.notify_all()
 
     def _lead(self, world_size: int) -> None:
-        """Rank 0: accept the others, wait for the launcher's word, and pass on the last step."""
+        """On rank 0: accept the others, wait for the launcher's file, and agree on the last step."""
         others: list[Line] = []
         if world_size > 1:
             self._accept(others)
@@ -138,13 +138,13 @@ class Ending:
         while not os.path.exists(stop):
             time.sleep(pace.next_s() if self._steps() else POLL_S)
         while len(others) < world_size - 1:
-            time.sleep(POLL_S)  # one that comes late would go on alone
+            time.sleep(POLL_S)  # a rank that connects later would continue alone
         for other in others:
             other.say(COMES)
         self._count_steps()
         for other in others:
             other.hear()
-        step_time_s = self.step_time_s() or 1.0  # no step is written yet
+        step_time_s = self.step_time_s() or 1.0  # 0 before the first step is written
         block, notice_s = self.probe_steps(step_time_s), NOTICE_S if others else 0.0
         while True:
             last = self._steps() + (NOTICE_STEPS if others else 1) + int(notice_s / step_time_s)
@@ -180,7 +180,7 @@ class Ending:
         threading.Thread(target=accept, name="scalestudy-accept", daemon=True).start()
 
     def _follow(self, _world_size: int) -> None:
-        """The other ranks: sleep in a read until rank 0 says which step is the last."""
+        """On the other ranks: block in a read until rank 0 sends the last step."""
         path, until = os.path.join(self._folder, ADDRESS), time.monotonic() + CONNECT_S
         while not os.path.exists(path):
             if time.monotonic() > until:
@@ -201,5 +201,5 @@ class Ending:
                     last, block = map(int, said.split())
                     line.say(OK if self._propose(last) else LATE)
         except OSError:
-            return  # rank 0 has ended otherwise: so will the script
+            return  # rank 0 has ended in another way, and the script will end too
         self._agree(last, block)

@@ -1,4 +1,4 @@
-"""What is known of a model and loaders without looking at steps: read when they are made, and at the end."""
+"""Facts of models and loaders that do not depend on steps: read when they are created, and at the end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Callable
 OF_DDP = ("find_unused_parameters", "broadcast_buffers", "gradient_as_bucket_view", "static_graph")
 OF_LOADERS = ("pin_memory", "persistent_workers", "prefetch_factor")
 MOST_COUNTED = 10
-"""Passes that DDP's logger counts one by one; of later ones it counts every hundredth."""
+"""DDP's logger counts this number of passes one by one, then every hundredth."""
 
 
 def tried(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """What a function here finds; nothing where this torch has it otherwise. The looking goes on."""
+    """The result of a function of this module; empty if it fails with this version of torch."""
     try:
         return read(*arguments)
     except Exception:
@@ -20,7 +20,7 @@ def tried(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any
 
 
 def of_loader(loader: Any) -> dict[str, Any]:
-    """How large the batches of a DataLoader are meant to be, and who reads them."""
+    """Batch size, workers and options of a DataLoader."""
     size = getattr(loader, "batch_size", None)
     if size is None:
         size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
@@ -30,7 +30,7 @@ def of_loader(loader: Any) -> dict[str, Any]:
 
 
 def of_model(model: Any, strategy: str, torch: Any) -> dict[str, Any]:
-    """Of a model that was just wrapped."""
+    """Facts of a model that was just wrapped."""
     found: dict[str, Any] = {
         "buffer_bytes": sum(buffer.numel() * buffer.element_size() for buffer in model.buffers()),
         "synchronised_norms": sum(isinstance(module, torch.nn.SyncBatchNorm) for module in model.modules()),
@@ -41,15 +41,15 @@ def of_model(model: Any, strategy: str, torch: Any) -> dict[str, Any]:
 
 
 def of_ddp(ddp: Any) -> dict[str, Any]:
-    """Options of a DistributedDataParallel, by torch's names."""
+    """Options of a DistributedDataParallel, with torch's names."""
     return {name: bool(getattr(ddp, name)) for name in OF_DDP if hasattr(ddp, name)}
 
 
 def of_first_step(ddp: Any, passes: int, so_far: int) -> dict[str, Any]:
-    """Backward passes of a step, and how many of them synchronised gradients; None where these are not known.
+    """Backward passes of a step, and how many of them synchronised gradients; None where this is unknown.
 
-    passes: of the step. so_far: those that were made by now, of a second step too. ddp: None where there is none.
-    The logger notes its number at the start of each pass but the first.
+    passes: of the step. so_far: all passes so far, including those of a second step. ddp: None without DDP. The
+    logger notes its count at the start of each pass except the first.
     """
     found: dict[str, Any] = {"passes": passes, "synchronised_passes": None}
     if ddp is not None and so_far:
@@ -60,7 +60,7 @@ def of_first_step(ddp: Any, passes: int, so_far: int) -> dict[str, Any]:
 
 
 def bucket_bytes(ddp: Any) -> list[int]:
-    """Bytes of each gradient bucket, as DDP itself says."""
+    """Bytes of each gradient bucket, as reported by DDP."""
     facts = ddp._get_ddp_logging_data()
     names = ("rebuilt_bucket_sizes", "initial_bucket_sizes", "bucket_sizes")
     sizes = next((facts[name] for name in names if facts.get(name)), "")
@@ -68,7 +68,7 @@ def bucket_bytes(ddp: Any) -> list[int]:
 
 
 def at_the_end(ddp: Any) -> dict[str, Any]:
-    """What DDP knows once it has trained, and whether the model was compiled. ddp: None where there is none."""
+    """Facts of DDP after the training, and whether the model was compiled. ddp: None without DDP."""
     if ddp is None:
         return {"compiled": is_compiled()}
     found: dict[str, Any] = {"compiled": is_compiled(), "buckets": len(bucket_bytes(ddp))}
@@ -79,13 +79,13 @@ def at_the_end(ddp: Any) -> dict[str, Any]:
 
 
 def is_compiled() -> bool:
-    """Whether torch.compile made any graph in this process."""
+    """Whether torch.compile made a graph in this process."""
     utils = sys.modules.get("torch._dynamo.utils")
     return bool(utils is not None and utils.counters["stats"].get("unique_graphs"))
 
 
 def has_gradients(optimizer: Any) -> bool:
-    """Whether any parameter has a gradient: without one, an optimizer's step updates nothing."""
+    """Whether any parameter has a gradient. Otherwise a step of the optimizer updates nothing."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             if parameter.grad is not None:
@@ -94,5 +94,5 @@ def has_gradients(optimizer: Any) -> bool:
 
 
 def place_of(environment: Any) -> tuple[int, int]:
-    """(rank, ranks) as torchrun tells them; (0, 1) without it."""
+    """(rank, number of ranks) from torchrun's variables; (0, 1) without them."""
     return int(environment.get("RANK", 0)), int(environment.get("WORLD_SIZE", 1))

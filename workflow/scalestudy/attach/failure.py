@@ -1,4 +1,4 @@
-"""What is told of an error that ends a script: its words, and where in the script it was."""
+"""Describes an error that ends a script: its message, and where in the script it occurred."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator"
 
 
 def told_of(error: BaseException) -> dict[str, Any]:
-    """`error`, `error_at` (the last line of the script's own in the traceback) and `out_of_memory`."""
+    """`error`, `error_at` (the last line of the traceback that belongs to the script) and `out_of_memory`."""
     own = own_frames(error) or list(traceback.extract_tb(error.__traceback__))
     text = f"{type(error).__name__}: {error}"
     where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
@@ -22,17 +22,17 @@ def told_of(error: BaseException) -> dict[str, Any]:
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """The lines of an error's traceback that are the script's own."""
+    """The frames of an error's traceback that belong to the script."""
     return [frame for frame in traceback.extract_tb(error.__traceback__) if not is_library(frame.filename)]
 
 
 def whole(text: str) -> str:
-    """Text that every reader of UTF-8 takes: names of files and messages may have half characters."""
+    """The text as valid UTF-8: file names and messages may contain lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_library(path: str) -> bool:
-    """Whether a file is of Python, of an installed package, or ours, and not of the script."""
+    """Whether a file belongs to Python, an installed package or this package, and not to the script."""
     own = os.path.dirname(os.path.abspath(__file__))
     inside = (sys.prefix, sys.base_prefix, own, "<")
     return "site-packages" in path or path.startswith(inside)

@@ -1,9 +1,9 @@
-"""The places of torch that are looked at. Nothing is changed in what they do, and no device is waited for.
+"""Hooks in torch. They do not change what torch does, and wait for no device.
 
-Each wrapper calls what it wraps with the same arguments and hands back what it returns. An error of our own is
-noted once and ends the looking; it never reaches the script. `here.rank` is the Rank (rank.py) of this process,
-which a fork replaces. A step passes six of these places: loader, backward pass and update, each twice. Those only
-note what happens (journal.py); they are written out, since each further call of a function costs.
+Each wrapper calls the wrapped function with the same arguments and returns its result. An error of our own is
+noted once and ends the recording; it never reaches the script. `here.rank` is the Rank (rank.py) of this process,
+which a fork replaces. A step passes six hooks: loader, backward pass and update, each twice. These only note
+events (journal.py); their code is written out in place, since each further function call costs time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .steps import CHECKPOINT, EVALUATION
 
 
 def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Put make(original) in the place of an attribute, with the name and documentation of the original."""
+    """Replace an attribute by make(original), with the name and documentation of the original."""
     original = getattr(owner, name, None)
     if original is None or getattr(original, "_scalestudy", False):
         return
@@ -31,7 +31,7 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 
 
 def hook_torch(torch: Any, here: Any) -> None:
-    """Called once, as soon as torch was imported."""
+    """Install the hooks in torch. Called once, after torch is imported."""
     _optimizers(torch, here)
     _scalers(torch, here)
     _backward(torch, here)
@@ -42,7 +42,7 @@ def hook_torch(torch: Any, here: Any) -> None:
 
 
 def _optimizers(torch: Any, here: Any) -> None:
-    """torch's own hooks around Optimizer.step, of every optimizer there is."""
+    """Register torch's own hooks around Optimizer.step, for every optimizer."""
     from torch.optim import optimizer as module
 
     journal, note, thread, clock = here.journal, here.journal.events.extend, threading.get_ident, time.perf_counter
@@ -56,7 +56,7 @@ def _optimizers(torch: Any, here: Any) -> None:
             rank.see(rank.meet, optimizer)
         try:
             if not has_gradients(optimizer):
-                rank.without.add(number)  # a closure may make them
+                rank.without.add(number)  # a closure may still compute gradients
             note(("update_begins", journal.now(), (thread(), number)))
         except Exception:
             rank.broke()
@@ -81,7 +81,7 @@ def _optimizers(torch: Any, here: Any) -> None:
 
 
 def _scalers(torch: Any, here: Any) -> None:
-    """An update that is left out for an overflow is one that the optimizer's own hooks do not see."""
+    """Wrap GradScaler.step: the optimizers' own hooks do not see an update that is skipped for an overflow."""
 
     def around(step: Any) -> Any:
         def scaled(self: Any, optimizer: Any, *arguments: Any, **named: Any) -> Any:
@@ -103,7 +103,7 @@ def _scalers(torch: Any, here: Any) -> None:
 
 
 def _backward(torch: Any, here: Any) -> None:
-    """What Tensor.backward calls."""
+    """Wrap torch.autograd.backward, which Tensor.backward calls."""
     journal, note, nothing = here.journal, here.journal.events.extend, ()
 
     def around(backward: Any) -> Any:
@@ -126,7 +126,7 @@ def _backward(torch: Any, here: Any) -> None:
 
 
 def _loaders(torch: Any, here: Any) -> None:
-    """The iterators of DataLoader, whatever is wrapped around them."""
+    """Wrap the iterators of DataLoader, which are used by everything that wraps a DataLoader."""
     from torch.utils.data import dataloader
 
     journal, note, thread, clock = here.journal, here.journal.events.extend, threading.get_ident, time.perf_counter
@@ -174,7 +174,7 @@ def _loaders(torch: Any, here: Any) -> None:
 
 
 def _evaluation_and_checkpoints(torch: Any, here: Any) -> None:
-    """Module.eval(), and torch.save."""
+    """Wrap Module.eval() and torch.save."""
 
     def evaluated(evaluate: Any) -> Any:
         def switched(self: Any) -> Any:
@@ -201,7 +201,7 @@ def _evaluation_and_checkpoints(torch: Any, here: Any) -> None:
 
 
 def _wrappers(torch: Any, here: Any) -> None:
-    """DistributedDataParallel, and FSDP where it is imported (begin.py calls hook_fsdp then)."""
+    """Wrap DistributedDataParallel. For FSDP, begin.py calls hook_fsdp when it is imported."""
 
     def made(init: Any) -> Any:
         def initialise(self: Any, module: Any, *arguments: Any, **named: Any) -> None:
@@ -215,7 +215,7 @@ def _wrappers(torch: Any, here: Any) -> None:
 
 
 def hook_fsdp(fsdp: Any, here: Any) -> None:
-    """fully_shard, and the class of FSDP1. Called once, when torch.distributed.fsdp was imported."""
+    """Wrap fully_shard and the class of FSDP1. Called once, after torch.distributed.fsdp is imported."""
 
     def sharding(shard: Any) -> Any:
         def sharded(module: Any, *arguments: Any, **named: Any) -> Any:
@@ -240,7 +240,7 @@ def hook_fsdp(fsdp: Any, here: Any) -> None:
 
 
 def hook_groups(torch: Any, here: Any) -> None:
-    """The process group of the script: who we are in it, and its end, before which a rank has to have reported."""
+    """Wrap the creation of the process group, to read the rank, and its end, before which a rank must report."""
     distributed = torch.distributed
     if not distributed.is_available():
         return

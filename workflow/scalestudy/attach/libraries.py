@@ -1,4 +1,4 @@
-"""What is noted of libraries that open files without Python's functions, and of programs that a script starts."""
+"""Notes files of libraries that do not use Python's functions, and of programs that a script starts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 Note = Callable[[str, Any], None]
-"""Told a kind and a path, as paths.py has them."""
+"""Called with a kind and a path, as defined in paths.py."""
 WORDS = 100
-"""Words of a command that are noted."""
+"""Largest number of words of a command that are noted."""
 
 
 def of_modules(note: Note) -> dict[str, Callable[[Any], None]]:
-    """What to call with a module once it was imported."""
+    """Module name -> function to call with the module once it is imported."""
 
     def changed(name: Any) -> None:
         note("r" if os.path.exists(name) else "m", name)
@@ -48,7 +48,7 @@ def of_modules(note: Note) -> dict[str, Callable[[Any], None]]:
 
 
 def of_torch(torch: Any, note: Note) -> None:
-    """torch writes in C++ where it is given a name."""
+    """Note the files that torch writes in C++, to which only their names are passed."""
     writer = getattr(torch.serialization, "_open_zipfile_writer_file", None)
     if writer is not None:
         before(writer, "__init__", lambda _, name, *_more, **_named: note("w", name))
@@ -59,7 +59,7 @@ def of_torch(torch: Any, note: Note) -> None:
 
 
 def of_programs(note: Note) -> None:
-    """The words of a command may be files that the program writes."""
+    """Note the words of commands, which may be files that the program writes."""
 
     def started(_: Any, command: Any, *_more: Any, cwd: Any = None, **_named: Any) -> None:
         words = shlex.split(command) if isinstance(command, str) else command
@@ -74,7 +74,7 @@ def of_programs(note: Note) -> None:
 
 
 def before(owner: Any, name: str, look: Callable[..., None]) -> None:
-    """Have a look at the arguments of a function before it is called. Whatever goes wrong, it is called."""
+    """Call `look` with the arguments of a function before each of its calls. Errors of `look` are ignored."""
     original = getattr(owner, name, None)
     if original is None:
         return

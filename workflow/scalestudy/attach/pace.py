@@ -1,5 +1,5 @@
-"""How long to wait until the next look: shortly at first, so that a quick training is not kept long once enough is
-known of it, and longer as it goes on, so that looking costs nothing.
+"""How long to wait until the next check: short at first, so that a short training ends soon once enough is
+measured, and longer later, so that checks cost little.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ GROWTH = 1.05
 
 
 class Pace:
-    """Waits that grow by a twentieth each, and so last a twentieth of the time that has passed. All in seconds."""
+    """Waits that grow by 5 % each, so that each is about 5 % of the elapsed time. All in seconds."""
 
     def __init__(self, first_s: float, most_s: float) -> None:
         self._wait_s, self._most_s = first_s, most_s

@@ -1,16 +1,15 @@
-"""Files that a process writes, reads, or looks for in vain: they show whether launches feed each other.
+"""Notes the files that a process writes, reads, or looks for in vain. They show whether runs share files.
 
-Functions of the standard library that open, list or rename files are wrapped, and those of libraries that open
-files without Python. No audit hook is used: Python would call it at every id(). A step that opens nothing costs
-nothing. A process appends lines to a file in the folder of the launch, as soon as it has written somewhere:
+Functions of the standard library that open, list or rename files are wrapped, as are those of libraries that open
+files without Python. No audit hook is used, since Python would call it at every id(). A step that opens no file
+costs nothing. A process appends lines to a file in the folder of the run as soon as it has written a file:
 
-    KIND PHASE SECONDS PATH          SECONDS since 1970, the first time only
+    KIND PHASE SECONDS PATH          SECONDS since 1970, only for the first time
     > PHASE SECONDS SOURCE NUL PATH  renamed
 
-KIND is w (written), a (appended to), u (opened to be changed), r (read), l (a folder was listed), m (looked for,
-and missing), x (a word that a program was started with), + (a folder: what else is written in it is not noted).
-PHASE is b before the first update of the
-model, t after it, f while a batch is fetched.
+KIND is w (written), a (appended to), u (opened for changing), r (read), l (a folder was listed), m (looked for,
+and missing), x (an argument of a program that was started), + (a folder: other files written in it are not noted).
+PHASE is b before the first update of the model, t after it, f while a batch is fetched.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from .apart import HIDDEN, apart, not_counted
 
 ENDING = "paths"
 MOST = 4000
-"""Paths of a kind that are noted for each process."""
+"""Largest number of paths of a kind that are noted per process."""
 MOST_OF_A_FOLDER = 64
-"""Of these in one folder: a data set may be a million files."""
+"""Largest number of these in one folder: a data set may have a million files."""
 WRITTEN, READ = "wau", "rlmx"
 
 
 class Wrapped:
-    """In the place of a function. Unlike a function, it stays one where a class has it as an attribute."""
+    """Replaces a function. Unlike a function, it does not become a method as an attribute of a class."""
 
     def __init__(self, original: Any, call: Any, name: str) -> None:
         self._call, self.__wrapped__ = call, original
@@ -49,7 +48,7 @@ class Wrapped:
 
 
 class Paths:
-    """Of this process. folder: `attached` of the launch. phase: a letter, as above."""
+    """The paths of this process. folder: `attached` of the run. phase: returns a letter, as above."""
 
     def __init__(self, folder: str, phase: Callable[[], str]) -> None:
         self._folder, self._phase = folder, phase
@@ -63,7 +62,7 @@ class Paths:
         self._open, self._stat, self._file = os.open, os.stat, -1
 
     def begin(self) -> None:
-        """Wrap what opens files."""
+        """Wrap the functions that open files."""
         builtins.open = io.open = self._opening(io.open, "open")
         self._put(os, "open", self._opening_flags)
         for name in ("stat", "lstat"):
@@ -77,7 +76,7 @@ class Paths:
         os.register_at_fork(after_in_child=self._forked)
 
     def note(self, kind: str, path: Any, source: Any = None) -> None:
-        """A path in one of the ways above. Whatever goes wrong, the script goes on."""
+        """Note a path with one of the kinds above. No error of this reaches the script."""
         try:
             phase = self._phase()
             of = WRITTEN if kind in WRITTEN or kind == ">" else READ
@@ -88,7 +87,7 @@ class Paths:
             seen.add(key)
             whole = self._counts(path, of)
             if whole:
-                if of is WRITTEN:  # what is read from here on is what was written
+                if of is WRITTEN:  # later reads are noted again: they read what was written
                     self._seen[READ].difference_update({f"r{letter}{path}" for letter in "btf"})
                 begun = "" if source is None else os.path.abspath(os.fsdecode(source)) + "\0"
                 self._lines.append(f"{kind} {phase} {time.time():.6f} {begun}{whole}\n")
@@ -98,7 +97,7 @@ class Paths:
             return
 
     def write(self) -> None:
-        """Append what was noted to the file of this process."""
+        """Append the notes to the file of this process."""
         text, self._lines = "".join(self._lines), []
         if text:
             if self._file < 0:
@@ -108,7 +107,7 @@ class Paths:
             os.write(self._file, text.encode("utf-8", "surrogateescape"))
 
     def _counts(self, path: Any, of: str) -> str:
-        """The absolute path, where it is to be noted."""
+        """The absolute path if it must be noted; else ''."""
         if isinstance(path, int):
             return ""
         whole = os.path.abspath(os.fsdecode(path))
@@ -211,7 +210,7 @@ class Paths:
     def _changing(self, original: Any, name: str) -> Any:
         def call(path: Any) -> Any:
             found = original(path)
-            for seen in self._seen.values():  # a relative path is another one from here on
+            for seen in self._seen.values():  # relative paths have another meaning from here on
                 seen.clear()
             return found
 
@@ -219,7 +218,7 @@ class Paths:
 
     def _making(self, original: Any, name: str) -> Any:
         def call(*arguments: Any, **named: Any) -> Any:
-            quiet, self._quiet = self._quiet, True  # it looks for the folders above
+            quiet, self._quiet = self._quiet, True  # makedirs looks for the parent folders
             try:
                 return original(*arguments, **named)
             finally:
@@ -228,5 +227,5 @@ class Paths:
         return Wrapped(original, call, name)
 
     def _forked(self) -> None:
-        """A child writes a file of its own; what it reads as a worker is noted again."""
+        """Start a new file in a forked child. What it reads as a worker is noted again."""
         self._file, self._lines = -1, []

@@ -1,4 +1,4 @@
-"""The cores of a rank of the script, as the launcher decided."""
+"""The cores that the launcher assigned to a rank of the script."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import os
 
 PORTIONS = "SCALESTUDY_PORTIONS"
-"""Variable: what the launcher decided for the ranks of this node, as JSON (record/host/portions.py)."""
+"""Variable: the launcher's assignment of cores to the ranks of this node, as JSON (record/host/portions.py)."""
 
 
 def portion(local_rank: int) -> list[int]:
-    """CPUs of a rank of this node; [] where they are too few, or nobody decided."""
+    """CPUs of a rank of this node; [] where there are too few, or where none are assigned."""
     decided = json.loads(os.environ.get(PORTIONS, "null")) or {"cores_per_rank": 0, "cpus": []}
     cpus: list[int] = decided["cpus"][local_rank] if local_rank < len(decided["cpus"]) else []
     return cpus if len(cpus) == decided["cores_per_rank"] else []

@@ -1,8 +1,8 @@
-"""What communication costs, looked at in the script's own steps once its step time is known.
+"""Probes of the cost of communication, in the script's own steps once its step time is measured.
 
-The launch ends after them, so that what they spoil (replicas that do not synchronise drift apart) spoils nothing.
-Blocks of steps with and without synchronisation of gradients, and with DDP's logger, alternate in an order that is
-the same on all ranks. Then the collectives are timed at the sizes of the model's own buckets.
+The run ends after the probes, so their side effect does no harm (replicas without synchronisation diverge).
+Blocks of steps with gradient synchronisation, without it, and with DDP's logger alternate, in an order that is the
+same on all ranks. Then the collectives are timed at the sizes of the model's own buckets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Callable
 SYNC, NO_SYNC, LOGGER = "probe-sync", "probe-no-sync", "probe-logger"
 SETTLE, SETTLE_STEPS = "settle", 3
 BLOCK_S, FEWEST_STEPS = 0.15, 3
-"""Seconds of a block where steps are long, and its fewest steps; as in our own training (train/probes)."""
+"""Target duration of a block in seconds, and its fewest steps, as in our own training (train/probes)."""
 FIELDS = ("backward_compute_time", "backward_comm_time", "backward_compute_comm_overlap_time")
 USUAL_SAMPLE_RATE = 100
 SMALL_BYTES = (4, 1024, 16 * 1024)
@@ -25,15 +25,15 @@ WARMUP_CALLS, MOST_CALLS, FEWEST_CALLS, SECONDS_PER_SIZE = 3, 30, 5, 0.1
 
 
 def block_steps(most: int, step_time_s: float) -> int:
-    """Steps of a block; most: as many as the study has for probes."""
+    """Number of steps of a block. most: the study's number of steps for probes."""
     return min(most, max(FEWEST_STEPS, math.ceil(BLOCK_S / step_time_s)))
 
 
 def phases_of(rounds: int, steps: int, seed: int) -> list[str]:
     """The phase of each step of the probes, the same on all ranks.
 
-    Ranks that do not synchronise drift apart. They wait for each other in the first step that does, which counts
-    to no kind.
+    Ranks without synchronisation drift apart in time. In the next synchronised step they wait for each other, so
+    that step is not counted.
     """
     shuffle, found = random.Random(seed), [SETTLE] * SETTLE_STEPS
     for _ in range(rounds):
@@ -43,26 +43,26 @@ def phases_of(rounds: int, steps: int, seed: int) -> list[str]:
 
 
 class Probes:
-    """Of one rank, whose model is a DistributedDataParallel."""
+    """The probes of one rank, whose model is a DistributedDataParallel."""
 
     def __init__(self, ddp: Any) -> None:
         self._ddp = ddp
         self._first = 0
         self._phases: list[str] = []
         self.logged: list[float] = []
-        """Seconds of FIELDS that were read in the step that ended last; those of the step before it."""
+        """Seconds of FIELDS that were read at the end of the last step; they are about the step before it."""
 
     def schedule(self, first: int, phases: list[str]) -> None:
-        """The phases of the steps from number `first` on."""
+        """Set the phases of the steps from number `first` on."""
         self._phases, self._first = phases, first
 
     def phase_of(self, step: int) -> str:
-        """'' where a step is the script's own."""
+        """The phase of a step; '' for the script's own steps."""
         place = step - self._first
         return self._phases[place] if self._phases and 0 <= place < len(self._phases) else ""
 
     def step_ends(self, step: int) -> None:
-        """The update of a step was made: read what is to be read, and set DDP for the next one."""
+        """After the update of a step: read DDP's logger if needed, and set DDP for the next step."""
         if not self._phases:
             return
         now, following = self.phase_of(step), self.phase_of(step + 1)
@@ -79,9 +79,9 @@ class Probes:
 
 
 def time_collectives(torch: Any, path: str, messages: list[int], *, broadcast_bytes: int = 0) -> None:
-    """Write a row for each call of each collective at each size. All ranks call it after the same step.
+    """Write a row for each call of each collective at each size. All ranks call this after the same step.
 
-    broadcast_bytes: of the buffers that DDP sends in each forward pass; 0 where it sends none.
+    broadcast_bytes: bytes of the buffers that DDP broadcasts in each forward pass; 0 if it broadcasts nothing.
     """
     distributed = torch.distributed
     world = distributed.get_world_size()
@@ -102,7 +102,7 @@ def time_collectives(torch: Any, path: str, messages: list[int], *, broadcast_by
 
 
 def _calls(torch: Any, count: int, world: int, device: str) -> dict[str, Callable[[], Any]]:
-    """Each collective on a message of `count` float32: what a rank holds after an all-gather."""
+    """Each collective on a message of `count` float32 values: the data of a rank after an all-gather."""
     distributed = torch.distributed
     whole, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
     gather = getattr(distributed, "all_gather_single", None) or distributed.all_gather_into_tensor
@@ -115,7 +115,7 @@ def _calls(torch: Any, count: int, world: int, device: str) -> dict[str, Callabl
 
 
 def _times(torch: Any, call: Callable[[], Any], device: str) -> list[float]:
-    """Seconds of each call on this rank; every rank makes the same number of calls."""
+    """Seconds of each call on this rank. All ranks make the same number of calls."""
 
     def timed() -> float:
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""One process of a launch as the hooks see it: its place, its steps, what it trains, and its end."""
+"""One process of a run, as the hooks see it: its rank, its steps, what it trains, and its end."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from .row import Row
 from .steps import Steps
 
 FINGERPRINTS = 3
-"""First batches of a rank by which it is seen whether another reads the same."""
+"""Number of a rank's first batches that are compared with those of other ranks."""
 MESSAGES = [2**20, 25 * 2**20]
-"""Bytes of the collectives that are timed where no DDP says how large its buckets are: the same on all ranks."""
+"""Sizes in bytes at which collectives are timed without DDP, whose buckets give the sizes. Same on all ranks."""
 
 
 class Rank:
-    """Of this process. asked: what the launcher asks for (launch/foreign)."""
+    """This process. asked: settings from the launcher (launch/foreign)."""
 
     def __init__(self, folder: str, asked: dict[str, Any], torch: Any, *, direct: bool, journal: Journal) -> None:
         self.torch = torch
         self.asked = asked
         self.journal = journal
         self.direct = direct
-        """Whether the launcher itself started this process: it reports even if it does nothing."""
+        """Whether the launcher itself started this process, which then reports even without a step."""
         self.steps = Steps(self._ended)
         self.report = Report(folder)
         self.ending = Ending(folder, several_nodes=asked["nodes"] > 1)
@@ -45,21 +45,21 @@ class Rank:
         self.ending.step_time_s = lambda: self.report.step_time_s
         self.fingerprints: list[list[float]] = []
         self.updates = 0
-        """Times that an optimizer stepped."""
+        """Number of steps of optimizers."""
         self.rank, self.world_size = place_of(os.environ)
         self.group = False
         self.optimizers: set[int] = set()
         self._parameters: set[int] = set()
         self._loaders: dict[int, dict[str, Any]] = {}
         self._places: dict[int, int] = {}
-        """Loader -> which tensor of its batches has a sample in each row."""
+        """Loader -> index of the tensor of its batches whose first dimension is the number of samples."""
         self.without: set[int] = set()
-        """Optimizers that step now and had no gradients when they began."""
+        """Optimizers whose current step began without gradients."""
         self._blind = False
-        """Whether nothing is looked at any more."""
+        """Whether recording has ended."""
         self._reading = False
         self._reading_s = 0.0
-        """In the step that goes on."""
+        """Time for reading the journal in the current step."""
         self._over = False
         self._wrapped: list[Any] = []
         self._probes: Probes | None = None
@@ -76,12 +76,12 @@ class Rank:
 
     @property
     def fetching(self) -> bool:
-        """Whether a batch is being made ready just now."""
+        """Whether a batch is being fetched now."""
         last = self.journal.last
         return last == "fetch_begins" if last else self.steps.fetching
 
     def see(self, act: Callable[..., Any], *arguments: Any, **named: Any) -> None:
-        """Do something of our own in the middle of the script: whatever goes wrong, the script goes on."""
+        """Run our own code within the script. An error of it never reaches the script."""
         if self._blind:
             return
         try:
@@ -90,12 +90,12 @@ class Rank:
             self.broke()
 
     def broke(self) -> None:
-        """An error of our own was caught: nothing is looked at any more."""
+        """Note an error of our own, and end the recording."""
         self._blind = True
         self.report.facts["broken"] = traceback.format_exc()
 
     def tell(self, what: str, *arguments: Any) -> None:
-        """Note an event, where it need not be quick; what: a method of Steps."""
+        """Note an event where speed does not matter. what: a method of Steps."""
         try:
             self.journal.events.extend((what, self.journal.now(), arguments))
         except Exception:
@@ -104,14 +104,14 @@ class Rank:
             self.read_if_due()
 
     def read_if_due(self) -> None:
-        """After an event. Raises Enough after the last step that is asked for."""
+        """Read the journal if it is due. Raises Enough after the last requested step."""
         if time.perf_counter() > self.journal.read_at:
             if self._blind:
-                self.journal.take()  # which nobody reads
+                self.journal.take()  # events are dropped
             self.see(self.read)
 
     def read(self, *, at_the_end: bool = False) -> None:
-        """Make steps of what was noted. Other threads leave it to that of the training, but for the end."""
+        """Convert the journal's events to steps. Only the training thread does this, except at the end."""
         if self._reading or not (at_the_end or self.steps.thread in (0, threading.get_ident())):
             return
         self._reading = True
@@ -121,22 +121,22 @@ class Rank:
                 getattr(self.steps, what)(mark, *arguments)
         finally:
             self._reading = False
-        if isinstance(self.steps.clock, HostClock):  # a device goes on meanwhile
+        if isinstance(self.steps.clock, HostClock):  # a device continues meanwhile
             self._reading_s += time.perf_counter() - begin
 
     def still_without(self, optimizer: Any) -> bool:
-        """Whether an optimizer that has stepped had no gradients at all: it has updated nothing."""
+        """Whether an optimizer that has stepped still has no gradients, so that it has updated nothing."""
         self.without.discard(id(optimizer))
         return not has_gradients(optimizer)
 
     def updated(self) -> None:
-        """An update ended, perhaps the last of a step. Raises Enough as `read_if_due` does."""
+        """After an update, which may be the last of a step. Raises Enough as `read_if_due` does."""
         self.read_if_due()
         if self._probes is not None and not self.steps.busy:
             self.see(self._probes.step_ends, self.report.steps + 1)
 
     def samples(self, loader: int, batch: Any) -> int:
-        """Training samples of a batch. A loader that says how large batches are tells which tensor to look at."""
+        """Training samples of a batch. A loader's batch_size shows which tensor has the samples."""
         if len(self.fingerprints) < FINGERPRINTS:
             self.fingerprints.append(fingerprint(batch, self.torch))
         place = self._places.get(loader)
@@ -148,7 +148,7 @@ class Rank:
         return samples_of(batch, self.torch, place or 0)
 
     def meet(self, optimizer: Any) -> None:
-        """What an optimizer updates."""
+        """Note what a new optimizer updates."""
         self.optimizers.add(id(optimizer))
         for group in optimizer.param_groups:
             for parameter in group["params"]:
@@ -158,18 +158,18 @@ class Rank:
                     self.report.facts["gradient_bytes"] += parameter.numel() * parameter.element_size()
                     self.report.facts.setdefault("device", parameter.device.type)
         if self.report.facts.get("device") == "cuda" and isinstance(self.steps.clock, HostClock):
-            self.read()  # what has marks of the host
-            self.steps.use_clock(DeviceClock(self.torch))  # only now is it known where the script computes
+            self.read()  # events with times of the host
+            self.steps.use_clock(DeviceClock(self.torch))  # the script's device is known only now
             self.journal.now = self.steps.clock.now
             self.report.allocated = self.torch.cuda.memory_allocated
         self.report.facts.setdefault("optimizers", []).append(type(optimizer).__name__)
 
     def loader(self, loader: Any) -> None:
-        """A DataLoader begins: how large its batches are meant to be."""
+        """Note the options of a DataLoader that creates an iterator."""
         self._loaders[id(loader.dataset)] = tried(of_loader, loader)
 
     def wrapped(self, module: Any, strategy: str) -> None:
-        """A model was wrapped; module: a weak reference to it."""
+        """Note a model that was wrapped. module: a weak reference to it."""
         facts = self.report.facts
         self._wrapped.append((strategy, module))
         if strategy not in facts["strategies"]:
@@ -177,7 +177,7 @@ class Rank:
         facts.update(tried(of_model, module(), strategy, self.torch))
 
     def joined(self) -> None:
-        """The script has a process group."""
+        """Note the process group of the script."""
         distributed = self.torch.distributed
         self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
         self.group = True
@@ -187,24 +187,24 @@ class Rank:
         self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
 
     def pin(self, local_rank: int) -> None:
-        """Bind this process to its cores, as our own ranks are: to the portion that the launcher decided on."""
+        """Bind this process to the cores that the launcher assigned, as our own ranks are bound."""
         if cores := portion(local_rank):
-            for thread in os.listdir("/proc/self/task"):  # torch and gloo have begun theirs
+            for thread in os.listdir("/proc/self/task"):  # torch and gloo have started threads
                 os.sched_setaffinity(int(thread), cores)
 
     def _probe_steps(self, step_time_s: float) -> int:
-        """Steps of a block of probes; 0 where communication cannot be left out of the script's steps."""
+        """Steps per block of probes; 0 where the script's steps cannot be made without communication."""
         asked = self.asked["probe_rounds"] and len(self.optimizers) == 1 and self.steps.backward_passes == 1
         return block_steps(self.asked["probe_steps"], step_time_s) if asked and self._ddp is not None else 0
 
     @property
     def _ddp(self) -> Any:
-        """The only model that was wrapped, where that is a DistributedDataParallel; else None."""
+        """The only wrapped model, if it is a DistributedDataParallel; else None."""
         strategy, module = self._wrapped[0] if len(self._wrapped) == 1 else ("", lambda: None)
         return module() if strategy == "ddp" else None
 
     def _announced(self, last: int, steps: int) -> int:
-        """The last step of the script's own is known: the last of all, after the probes."""
+        """Schedule the probes after the script's own last step. Returns the last step including the probes."""
         ddp = self._ddp if steps else None
         if ddp is None:
             return last
@@ -215,7 +215,7 @@ class Rank:
         return last + len(phases)
 
     def _time_collectives(self) -> None:
-        """After the last step, which is the same on all ranks."""
+        """Time the collectives, after the last step, which is the same on all ranks."""
         if self.asked["probe_rounds"] and self.group and self.world_size > 1:
             ddp, sizes, buffers = self._ddp, MESSAGES, 0
             if ddp is not None:
@@ -224,7 +224,7 @@ class Rank:
             time_collectives(self.torch, self.report.path("collectives"), sizes, broadcast_bytes=buffers)
 
     def _ended(self, row: Row) -> None:
-        """A step of the script ended. Raises Enough after the last one that is asked for."""
+        """Handle the end of a step. Raises Enough after the last requested step."""
         first = self.report.steps == 0
         probes = self._probes
         row.reading_s, self._reading_s = self._reading_s, 0.0
@@ -247,9 +247,9 @@ class Rank:
             self.ending.leave()
 
     def failed(self, error: BaseException) -> None:
-        """The script ends with an error: that is noted also where nothing else is looked at any more.
+        """Note the error that ends the script, even if recording has ended.
 
-        A handler of a signal may raise in the middle of it, as torch's does where a loader worker was killed.
+        A signal handler may raise an exception meanwhile, as torch's does when a loader worker was killed.
         """
         for _ in range(2):
             try:
@@ -259,7 +259,7 @@ class Rank:
                 self.report.facts["broken"] = traceback.format_exc()
 
     def write(self, *, final: bool = True, enough: bool = False) -> None:
-        """The report as it is now. final: the script may not come back to us."""
+        """Write the current report. final: the script may not call our hooks again."""
         if final:
             self.see(self.read, at_the_end=True)
             self.steps.clock.settle()

@@ -1,9 +1,9 @@
-"""The files that a process leaves for the launcher: plain ones, written as it goes on.
+"""The text files that a process leaves for the launcher, written while it runs.
 
-    PID.csv   a row a step, appended twice a second: a process that is killed loses the last half second
-    PID.json  what it is, what it saw of model and data, and how it ended; written again at the end
+    PID.csv   a row per step, appended twice a second: a process that is killed loses the last half second
+    PID.json  its rank, facts of its model and data, and how it ended; written again at the end
 
-`PID.json` is written to a temporary name and renamed. Processes that made no step and are no rank leave none.
+`PID.json` is written to a temporary name and renamed. A process without a step that is not a rank leaves no files.
 """
 
 from __future__ import annotations
@@ -36,46 +36,46 @@ COLUMNS = (
 )
 PAGE = os.sysconf("SC_PAGE_SIZE")
 PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
-"""Parts of a step; the time of one that was not seen is empty."""
+"""Parts of a step. The time of a part that was not seen is empty."""
 OWN = -1
-"""Stands for the loader of samples that the script counts itself (said.py)."""
+"""Id of a pseudo-loader for samples that the script counts itself (said.py)."""
 FIRST_S, EVERY_S = 0.01, 0.5
-"""Seconds between two looks at what has to be written, at first and in the long run."""
+"""Seconds between two writes, at first and later."""
 
 
 class Report:
-    """Of one process. folder: of the launch."""
+    """The report of one process. folder: `attached` of the run."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.pid = os.getpid()
         self.facts: dict[str, Any] = {"pid": self.pid, "began_at": time.time()}
         self.steps = 0
-        """Steps that have ended."""
+        """Number of steps that have ended."""
         self._rows: list[tuple[int, Row, str, Sequence[float]]] = []
         self._first: Any = None
         self._file: TextIO | None = None
         self._next_s, self._pace = 0.0, Pace(FIRST_S, EVERY_S)
         self.step_time_s = 0.0
-        """Of the steps that were written last, their mean."""
+        """Mean time of the steps that were written last."""
         self._loaders: dict[int, int] = {}
         self._resident: list[int] = []
         self.allocated: Callable[[], int] | None = None
-        """Bytes that a CUDA device has allocated; None on another device."""
+        """Returns the bytes that are allocated on a CUDA device; None on another device."""
 
     @property
     def mean_resident_gib(self) -> float | None:
-        """Resident memory of the process, over the times when steps were written; None before the first."""
+        """Mean resident memory of the process, sampled when steps are written; None before the first sample."""
         return sum(self._resident) / len(self._resident) * PAGE / 2**30 if self._resident else None
 
     def path(self, ending: str) -> str:
-        """Of one of its files."""
+        """The path of one of its files."""
         return os.path.join(self.folder, f"{self.pid}.{ending}")
 
     def add(self, row: Row, steps: Steps, *, phase: str, logged: Sequence[float]) -> None:
-        """A step ended; it is written when the device has passed it.
+        """Add a step that has ended. It is written once the device has passed it.
 
-        phase: what the step was made for, '' for the script's own training. logged: what DDP's logger gave.
+        phase: of the probes; '' for the script's own training. logged: values of DDP's logger.
         """
         self.steps += 1
         self._rows.append((self.steps, row, phase, logged))
@@ -85,7 +85,7 @@ class Report:
             self.flush(steps)
 
     def flush(self, steps: Steps) -> None:
-        """Append the rows that are known by now."""
+        """Append the rows of the steps that the device has passed."""
         clock, done, lines = steps.clock, 0, []
         for number, row, phase, logged in self._rows:
             if not clock.has_passed(row.end):
@@ -102,7 +102,7 @@ class Report:
         with open("/proc/self/statm", encoding="ascii") as memory:
             self._resident.append(int(memory.read().split()[1]))
         allocated = "%.9g" % (self.allocated() / 2**30) if self.allocated is not None else ""
-        lines = [f"{line},,\n" for line in lines]  # memory is known at the last of them
+        lines = [f"{line},,\n" for line in lines]  # memory is known for the last one
         lines[-1] = "%s%.9g,%s\n" % (lines[-1][:-2], self._resident[-1] * PAGE / 2**30, allocated)
         if self._file is None:
             self._file = open(self.path("csv"), "w", encoding="utf-8")
@@ -127,11 +127,11 @@ class Report:
         return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said},{row.reading_s:.3g}"
 
     def _loader(self, loader: int) -> int:
-        """A number of its own for each loader, from 0."""
+        """A number for each loader, from 0."""
         return self._loaders.setdefault(loader, len(self._loaders))
 
     def write(self, steps: Steps, **facts: Any) -> None:
-        """All that is known, into PID.json."""
+        """Write all facts to PID.json."""
         self.facts.update(facts)
         loaders = {
             str(number): {

@@ -1,4 +1,4 @@
-"""What is known of one step."""
+"""The data of one step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .clock import Mark
 
 
 class Row:
-    """A step that has ended. Times are pairs of marks until the device has passed them."""
+    """A step. Times are pairs of marks until the device has passed them."""
 
     __slots__ = (
         "ahead",
@@ -27,18 +27,18 @@ class Row:
         self.begin = begin
         self.end: Mark = None
         self.ahead = False
-        """Whether batches were read by another thread: how long the training waited for them is not seen."""
+        """Whether another thread read the batches, so that the waiting time of the training is unknown."""
         self.data_s = 0.0
         self.checkpoint_s = 0.0
         self.reading_s = 0.0
-        """In which we read what was noted, where the script waited for it. It is part of the step's time."""
+        """Time for reading the journal while the script waited; part of the step's time."""
         self.passes: list[tuple[str, Mark, Mark]] = []
-        """(part, begin, end) of forward and backward passes and updates."""
+        """(part, begin, end) of forward passes, backward passes and updates."""
         self.nested: list[tuple[str, Mark, Mark]] = []
-        """(part that they are within, begin, end) of those that a part's own time must not contain."""
+        """(enclosing part, begin, end) of nested parts, whose time is subtracted from the enclosing part."""
         self.updates = 0
         self.loaders: dict[int, int] = {}
-        """Loader -> samples that were fetched from it."""
+        """Loader -> number of samples that were fetched from it."""
         self.exhausted: set[int] = set()
-        """Loaders that had no batch left."""
+        """Loaders that were exhausted."""
         self.extra: set[str] = set()

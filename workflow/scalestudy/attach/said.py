@@ -1,4 +1,4 @@
-"""What a script says by itself, with scalestudy.Recorder or an adapter of a framework."""
+"""Receives what a script reports itself, with scalestudy.Recorder or the adapter of a framework."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .batches import samples_of
 
 EPOCH_COLUMNS = ("epoch", "after_step", "elapsed_s", "train_loss", "validation_loss", "validation_accuracy")
 OWN = -1
-"""Stands for the loader of samples that the script counts itself."""
+"""Id of a pseudo-loader for samples that the script counts itself."""
 
 
 class SaidByScript:
-    """Of this process. rank: gives its Rank, which there is once torch was imported."""
+    """The reports of this process. rank: returns its Rank, or None before torch is imported."""
 
     def __init__(self, rank: Callable[[], Any]) -> None:
         self._rank = rank
@@ -24,7 +24,7 @@ class SaidByScript:
         self._begin = time.perf_counter()
 
     def steps(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The batches; the step of each ends when the next one is asked for."""
+        """Yield the batches. The step of each batch ends when the next one is requested."""
         rank = self._rank()
         if rank is None:
             yield from batches
@@ -49,18 +49,18 @@ class SaidByScript:
             rank.read_if_due()
 
     def _fetched(self, rank: Any, batch: Any, waited_s: float) -> None:
-        """A batch came. Where a loader that we know has counted it already, these samples do not count."""
+        """Note a batch. If a known loader has already counted it, these samples do not count."""
         rank.tell("fetch_ends", threading.get_ident(), OWN, samples_of(batch, rank.torch), waited_s)
 
     def samples(self, count: int) -> None:
-        """Of the step under way."""
+        """Add samples to the current step."""
         rank = self._rank()
         if rank is not None:
             rank.tell("count_samples", OWN, count)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """A part of the step under way."""
+        """Mark a part of the current step."""
         rank = self._rank()
         if rank is None:
             yield
@@ -72,7 +72,7 @@ class SaidByScript:
             rank.tell("part_ends", name)
 
     def epoch(self, values: dict[str, float]) -> None:
-        """An epoch ended."""
+        """Note the end of an epoch."""
         rank = self._rank()
         if rank is None:
             return
@@ -82,7 +82,7 @@ class SaidByScript:
         rank.see(self._write)
 
     def metric(self, name: str, value: float) -> None:
-        """A number of the run."""
+        """Note a metric of the run."""
         rank = self._rank()
         if rank is not None:
             rank.report.facts.setdefault("metrics", {})[name] = value

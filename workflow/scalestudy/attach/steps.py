@@ -1,8 +1,8 @@
-"""From what a training script calls to a row for each optimizer step.
+"""From the calls of a training script to a row for each optimizer step.
 
-A step is what happens once per update of the model, whatever the script is like: with several optimizers, with
-accumulated gradients, with an optimizer for each parameter, with an update that a gradient scaler left out. It
-ends with its last update. That is known when the next batch is asked for, or when the same optimizer begins again.
+A step is everything that happens once per update of the model, for any kind of script: with several optimizers,
+with accumulated gradients, with one optimizer per parameter, with an update that a gradient scaler skipped. It
+ends with its last update. That is known when the next batch is requested, or when the same optimizer begins again.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from .clock import HostClock, Mark
 from .row import Row
 
 EVALUATION, CHECKPOINT, LOADER = "evaluation", "checkpoint", "loader"
-"""Why a step is not an ordinary one: what else happened since the step before."""
+"""Why a step is not an ordinary one: other events since the previous step."""
 SAID = 0
-"""Among the optimizers that have made a step: the script's own word."""
+"""Pseudo-optimizer for a step whose end the script itself reported."""
 
 
 class Steps:
-    """Told in the order in which the script does things, and when it did them (journal.py)."""
+    """A state machine for steps. It gets the events in their order, with their times (journal.py)."""
 
     def __init__(self, ended: Callable[[Row], None]) -> None:
         self.clock: Any = HostClock()
         self._ended = ended
         self._row: Row | None = None
         self._since: Mark = None
-        """The end of the last thing that was seen: a forward pass may have begun there."""
+        """End of the last event: a forward pass may have begun there."""
         self._last_update: Mark = None
         self._until_update = (0, 0)
-        """Passes, and nested ones, of the row up to its last update: what follows is of the next step."""
+        """Numbers of passes and nested passes of the row up to its last update; later ones are of the next row."""
         self._closed: Row | None = None
         self._update_within = False
-        """Whether an optimizer stepped within what is under way."""
+        """Whether an optimizer stepped within the parts that have not ended."""
         self._updated: set[int] = set()
         self._stack: list[tuple[str, Mark, int]] = []
-        """What is under way: (part, begin, optimizer or 0)."""
+        """Parts that have not ended: (part, begin, optimizer or 0)."""
         self._fetching = 0
         self._fetched_within = False
         self._said = False
         self.thread = 0
-        """That makes the updates; 0 before the first."""
+        """The thread that makes the updates; 0 before the first."""
         self.fetches: dict[int, int] = {}
-        """Loader -> batches that were fetched from it."""
+        """Loader -> number of batches that were fetched from it."""
         self.backward_after: dict[int, int] = {}
-        """Loader -> backward passes that came after one of its batches, and before one of another loader."""
+        """Loader -> backward passes after one of its batches, and before a batch of another loader."""
         self._last_loader = 0
         self.skipped = 0
-        """Updates that a gradient scaler left out."""
+        """Number of updates that a gradient scaler skipped."""
 
     def use_clock(self, clock: Any) -> None:
-        """Another clock from here on. Marks of two clocks cannot be compared: the step under way begins again."""
+        """Use another clock from here on. Marks of two clocks are not comparable, so the step begins again."""
         before, self.clock = self._row, clock
         self._row, self._stack = None, []
         self._updated.clear()
@@ -66,7 +66,7 @@ class Steps:
         return self._row
 
     def _close(self) -> None:
-        """The step ended with its last update. What came after it belongs to the next one."""
+        """Close the step at its last update. Everything after it belongs to the next step."""
         row = self._row
         if row is None:
             return
@@ -82,32 +82,32 @@ class Steps:
 
     @property
     def busy(self) -> bool:
-        """Whether a pass or an update is under way."""
+        """Whether a pass or an update has not ended yet."""
         return bool(self._stack)
 
     @property
     def fetching(self) -> bool:
-        """Whether a batch is asked for right now."""
+        """Whether a batch is being fetched now."""
         return self._fetching > 0
 
     @property
     def backward_passes(self) -> int:
-        """Of the last step."""
+        """Number of backward passes of the last step."""
         passes = self._closed.passes if self._closed is not None else []
         return sum(part == "backward" for part, _, _ in passes)
 
     @property
     def open_passes(self) -> int:
-        """Backward passes of the step under way."""
+        """Number of backward passes of the current step."""
         return sum(part == "backward" for part, _, _ in self._row.passes) if self._row is not None else 0
 
     def finish(self) -> None:
-        """The script is over: the last step has nothing after it."""
+        """Close the last step, at the end of the script."""
         if self.is_open and not self._stack:
             self._close()
 
     def fetch_begins(self, now: Mark, thread: int) -> None:
-        """A batch is asked for."""
+        """The script requests a batch."""
         if self._elsewhere(thread):
             return
         self._fetching += 1
@@ -119,7 +119,10 @@ class Steps:
         self._open(now)
 
     def fetch_ends(self, now: Mark, thread: int, loader: int, samples: int | None, waited_s: float) -> None:
-        """samples: of the batch; None where there was none left. waited_s: for it, on the clock of the host."""
+        """The script gets a batch.
+
+        samples: of the batch; None where the loader is exhausted. waited_s: waiting time, on the host's clock.
+        """
         row = self._open(now)
         if self._elsewhere(thread):
             row.ahead = True
@@ -136,11 +139,11 @@ class Steps:
         self._since = now
 
     def _elsewhere(self, thread: int) -> bool:
-        """Whether another thread than that of the training asks for a batch: it reads ahead."""
+        """Whether a thread other than the training thread requests a batch, to read ahead."""
         return self.thread not in (0, thread)
 
     def _count(self, row: Row, loader: int, samples: int | None) -> None:
-        """The samples of a batch, or that there was none left."""
+        """Count the samples of a batch, or note that the loader is exhausted."""
         if samples is None:
             row.exhausted.add(loader)
             return
@@ -149,23 +152,23 @@ class Steps:
         self._last_loader = loader
 
     def count_samples(self, now: Mark, loader: int, samples: int) -> None:
-        """The script itself counts the samples of a step."""
+        """The script itself reports samples of a step."""
         row = self._open(now)
         row.loaders[loader] = row.loaders.get(loader, 0) + samples
 
     def said_to_begin(self, _now: Mark) -> None:
-        """The script says where its steps are: from here on updates do not end them."""
+        """The script marks its steps itself. From here on, updates do not end them."""
         self._said = True
 
     def said_to_end(self, now: Mark) -> None:
-        """The script says that a step ended."""
+        """The script reports the end of a step."""
         row = self._open(now)
         self._last_update = self._since = now
         self._until_update = (len(row.passes), len(row.nested))
         self._updated.add(SAID)
 
     def part_begins(self, now: Mark, name: str) -> None:
-        """The script says that a part of its step begins."""
+        """The script reports the begin of a part of its step."""
         if name == "backward":
             self.backward_begins(now)
         else:
@@ -173,37 +176,37 @@ class Steps:
             self._stack.append((name, now, 0))
 
     def part_ends(self, now: Mark, name: str) -> None:
-        """It ends."""
+        """The script reports the end of a part of its step."""
         self._end(now, name, 0)
 
     @property
     def is_open(self) -> bool:
-        """Whether a step is made and not closed yet; where the script says where steps end, by its word."""
+        """Whether a step has ended but is not closed yet. If the script marks its steps, only its marks count."""
         return SAID in self._updated if self._said else bool(self._updated)
 
     def fetch_failed(self, _now: Mark) -> None:
-        """An error came instead of a batch."""
+        """An error was raised instead of a batch."""
         self._fetching = max(0, self._fetching - 1)
 
     def happens(self, now: Mark, what: str) -> None:
-        """Something that is not a part of every step: EVALUATION, CHECKPOINT."""
+        """An event that is not a part of every step: EVALUATION, CHECKPOINT."""
         if self.is_open and not self._stack:
             self._close()
         self._open(now).extra.add(what)
 
     def loader_begins(self, now: Mark, loader: int) -> None:
-        """An iterator is made. What an earlier one gave since the last step was looked at, and not trained on."""
+        """An iterator is created. Batches of an earlier one since the last step were not used for training."""
         self.happens(now, LOADER)
         row = self._open(now)
         if not row.passes:
             row.loaders.pop(loader, None)
 
     def saved(self, now: Mark, seconds: float) -> None:
-        """A checkpoint was written, as `happens` was told before."""
+        """A checkpoint was written; `happens` was called before."""
         self._open(now).checkpoint_s += seconds
 
     def backward_begins(self, now: Mark) -> None:
-        """A backward pass; those within one, as of checkpointed activations, are a part of it."""
+        """A backward pass begins. Nested ones, such as for checkpointed activations, are a part of it."""
         row = self._open(now)
         if not self._stack or not self._within("backward"):
             row.passes.append(("forward", self._since, now))
@@ -214,11 +217,11 @@ class Steps:
         self._stack.append(("backward", now, 0))
 
     def backward_ends(self, now: Mark) -> None:
-        """Also after an error."""
+        """A backward pass ends, possibly with an error."""
         self._end(now, "backward", 0)
 
     def update_begins(self, now: Mark, thread: int, optimizer: int) -> None:
-        """An optimizer's step, or that of the gradient scaler around it."""
+        """A step of an optimizer begins, or of the gradient scaler around it."""
         self.thread = self.thread or thread
         if not self._stack and optimizer in self._updated and not self._said:
             self._close()
@@ -233,12 +236,12 @@ class Steps:
         self._updated.add(optimizer)
 
     def update_skipped(self, now: Mark, optimizer: int) -> None:
-        """A gradient scaler left the update out."""
+        """A gradient scaler skipped the update."""
         self.update_ends(now, optimizer)
         self.skipped += 1
 
     def update_failed(self, _now: Mark, optimizer: int) -> None:
-        """It was not made: it ended with an error, or there was no gradient."""
+        """The update was not made: it ended with an error, or there was no gradient."""
         self._stack = [entry for entry in self._stack if entry[0] != "optimizer" or entry[2] != optimizer]
 
     def _within(self, part: str) -> bool:
@@ -248,7 +251,7 @@ class Steps:
         return False
 
     def _end(self, now: Mark, part: str, optimizer: int) -> None:
-        """The innermost of this kind ends; what an error left above it is dropped."""
+        """End the innermost part of this kind. Parts within it, left by an error, are dropped."""
         stack = self._stack
         place = len(stack) - 1
         while place >= 0 and (stack[place][0] != part or stack[place][2] != optimizer):
@@ -267,7 +270,7 @@ class Steps:
                 self._update_within = True
         if not self._stack:
             self._since = now
-            if self._update_within:  # one within a backward pass ends with the pass
+            if self._update_within:  # an update within a backward pass ends with the pass
                 self._last_update = now
                 self._until_update = (len(row.passes), len(row.nested))
                 self._update_within = False

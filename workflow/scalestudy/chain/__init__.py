@@ -1,1 +1,1 @@
-"""What the workflow's rules decide: the config of a job, what a launch asks for, which runs a rule is for."""
+"""Functions for the workflow's rules: the config of a job, the resources of a run, the runs of a rule."""

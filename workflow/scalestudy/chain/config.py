@@ -1,4 +1,4 @@
-"""The config of a workflow: what its jobs read, and the command line that it came from."""
+"""The config of a workflow: the copy that its jobs read, and the command line that it came from."""
 
 import hashlib
 import json
@@ -14,14 +14,14 @@ from scalestudy.record.files import write_text
 from scalestudy.study.config.study import Study
 
 SUBMITTED = "SCALESTUDY_SUBMITTED"
-"""Names the file with the config that jobs of a cluster were submitted with."""
+"""Variable: the file with the config that cluster jobs were submitted with."""
 
 PROFILE = "SNAKEMAKE_PROFILE"
-"""Names the profile of a Snakemake that was started without `--profile`."""
+"""Variable: the profile of a Snakemake that was started without `--profile`."""
 
 
 def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
-    """The config; in a job of a cluster the one that the job was submitted with, even if it was edited since."""
+    """The config; in a cluster job the one that the job was submitted with, even if the file was edited since."""
     if job and SUBMITTED in os.environ:
         return dict(json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8")))
     # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
@@ -29,12 +29,12 @@ def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
 
 
 def config_json(study: Study) -> str:
-    """A study as one line of JSON."""
+    """Return a study as one line of JSON."""
     return json.dumps(study.model_dump(mode="json"))
 
 
 def keep_config(study: Study, results: Path) -> Path:
-    """Write the study beside its results, where nothing changes it: the file."""
+    """Write the study to its results folder, where it is not changed later, and return the path."""
     text = config_json(study)
     path = results / "submitted" / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
     write_text(path, text)
@@ -42,14 +42,14 @@ def keep_config(study: Study, results: Path) -> Path:
 
 
 def keep_config_for_jobs(study: Study, results: Path) -> None:
-    """Jobs read the workflow again when they start; they find the config that they were submitted with."""
+    """Keep the config for jobs, which read the workflow again at their start, with the config of submission."""
     os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
 
 
 def profile_arguments() -> list[str]:
-    """`--profile NAME` as this Snakemake was started with, for one that it starts; empty without one.
+    """`--profile NAME` of this Snakemake, for one that it starts; empty without a profile.
 
-    Snakemake does not hand it to its rules. A process that it starts for a job finds it in a variable.
+    Snakemake does not pass it to its rules. A process that it starts for a job gets it in a variable.
     """
     words = sys.argv
     said = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--profile"]
@@ -60,9 +60,9 @@ def profile_arguments() -> list[str]:
 
 
 def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
-    """The command that runs a study, as far as it was said on the command line: files and `--config`.
+    """The command that runs a study, with the files and `--config` of the command line.
 
-    Without a checkout it is `scalestudy run`, which finds the rules in the installed package.
+    Without a checkout this is `scalestudy run`, which uses the rules of the installed package.
     """
     program, option = (["scalestudy", "run"], "--study") if installed() else (["snakemake"], "--configfile")
     files = [_as_said(path) for path in configfiles]
@@ -71,7 +71,7 @@ def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str
 
 
 def _as_said(file: Path) -> str:
-    """A file in the current directory, or a ready study of the installed package, by its relative path."""
+    """The path of a file, relative if it is in the current directory or a ready study of the installed package."""
     if installed() and file.resolve().is_relative_to(root()):
         return file.resolve().relative_to(root()).as_posix()
     return os.path.relpath(file) if file.is_relative_to(Path.cwd()) else str(file)

@@ -1,4 +1,4 @@
-"""What a launch asks of the hosts it runs on, and which launches a rule is for."""
+"""The resources that a run requests from its hosts, and the runs that a rule is for."""
 
 import json
 import os
@@ -17,19 +17,18 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
 MEMORY_PER_RANK_MB = 8000
-"""torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
+"""For torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` overrides it."""
 
 
 def request(spec: RunSpec, allocation: Allocation | None = None, *, gpu_type: str = "") -> dict[str, int | str]:
-    """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
+    """Resources that a run requests, by name. All but `nodes` are per host.
 
-    allocation: the job of a cluster that it shares with others. All of them ask for the whole job, since Snakemake
-    refuses to join jobs that ask for different things. gpu_type: SLURM's name of the GPUs, such as 'a100'; '' for
-    any.
+    allocation: the cluster job that the run shares with others. All of them request the whole job, since Snakemake
+    refuses to group jobs with different requests. gpu_type: SLURM's name of the GPUs, such as 'a100'; '' for any.
 
-    `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
-    is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
-    ours, which would put two nodes on one.
+    `nodes` is also the number of tasks, one on each node. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
+    is SLURM's request for them, empty for none. `mpi` keeps the SLURM executor from starting its own step around
+    ours, which would place two nodes' tasks on one node.
     """
     place = allocation or spec
     ranks = place.devices_per_node
@@ -45,9 +44,9 @@ def request(spec: RunSpec, allocation: Allocation | None = None, *, gpu_type: st
 
 
 def allocation_now(plan: Plan, allocation: Allocation, results: Path) -> Allocation:
-    """The job that is asked for: where it was decided which of its launches are needed, only what these take.
+    """The job to request. Once it is decided which of its runs are needed, only the resources of these.
 
-    Snakemake asks again when a job is about to be submitted, and the decision is there by then.
+    Snakemake evaluates this again just before it submits a job. By then the decision has been made.
     """
     after = plan.decided_after(allocation.runs[0])
     path = results / DECISIONS.format(repeats=after)
@@ -56,37 +55,37 @@ def allocation_now(plan: Plan, allocation: Allocation, results: Path) -> Allocat
     try:
         needed = json.loads(path.read_text(encoding="utf-8"))[
             "needed"
-        ]  # its model is on this floor, and needs pandas
+        ]  # the model of this file cannot be imported here, and needs pandas
         return needed_part(plan, allocation, needed)
     except (ValueError, LookupError, TypeError):
-        return allocation  # of another release, or damaged: it is made again before the launches are
+        return allocation  # from another release, or damaged: it is written again before the runs start
 
 
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
-    """UserError where a scale asks for more than there is: before any job starts, not by a queue or a crash.
+    """Raise UserError where a scale needs more than is available, before any job starts.
 
-    cores, gpus: of this host; None if not known. Devices bind only a study that insists on CUDA, since `auto`
-    falls back to the CPU. Of other hosts only their number is known.
+    cores, gpus: of this host; None if not known. GPUs are checked only for `device: cuda`, since `auto` falls back
+    to the CPU. For other hosts only their number is known.
     """
     starter, host = make_starter(), plan.study.host
     for index, scale in enumerate(plan.study.scales):
         nodes, ranks = nodes_and_devices(scale)
         if nodes > starter.nodes:
             raise UserError(
-                f"scales[{index}]: {scale} needs {nodes} nodes; {starter.nodes} on offer here. Submit it with"
-                " `--profile slurm`, run it in an allocation of so many nodes, or name hosts (SCALESTUDY_HOSTS)"
+                f"scales[{index}]: {scale} needs {nodes} nodes; available here: {starter.nodes}. Submit it with"
+                f" `--profile slurm`, run it in an allocation of {nodes} nodes, or list hosts in SCALESTUDY_HOSTS"
             )
         each = host.cores_per_rank or 1  # unset: as many as the host has for each GPU
         need = ranks * each
         if not starter.remote and cores is not None and host.pin and need > cores:
             raise UserError(
                 f"scales[{index}]: {scale} needs {ranks} ranks x {each} cores = {need} cores"
-                f" on one host; {cores} are on offer. Use a smaller scale, raise --cores, or lower"
+                f" on one host; available: {cores}. Use a smaller scale, raise --cores, or lower"
                 " host.cores_per_rank"
             )
         if not starter.remote and gpus is not None and host.device == "cuda" and ranks > gpus:
             raise UserError(
-                f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; {gpus} are on offer."
+                f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; available: {gpus}."
                 " Use a smaller scale or host.device: cpu"
             )
 
@@ -94,10 +93,10 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
 def refuse_unequal_requests(
     plan: Plan, allocations: Iterable[Allocation], asked: Mapping[str, Mapping[str, object]]
 ) -> None:
-    """UserError where rules whose launches share a job are given different words for it: no job has both.
+    """Raise UserError where rules whose runs share a job get different words for a resource.
 
-    asked: what `--set-resources` says, by rule and name; Snakemake keeps a word as `raw`. Of numbers the largest
-    counts.
+    A job cannot have both. asked: the values of `--set-resources`, by rule and name; Snakemake keeps a word as
+    `raw`. Of numbers, the largest is used.
     """
     words = {
         rule: {name: getattr(value, "raw", value) for name, value in values.items()}
@@ -109,21 +108,21 @@ def refuse_unequal_requests(
             for name, word in words.get(rule, {}).items():
                 said = words.get(other, {}).get(name)
                 if isinstance(word, str) and said != word:
-                    has = "none" if said is None else repr(said)
+                    has = "not set" if said is None else repr(said)
                     raise UserError(
-                        f"set-resources: {name} of {rule} is {word!r}, and {other} has {has}; their launches share"
-                        " a job, so give both the same, or set `allocations: scales` in the study"
+                        f"set-resources: {name} of {rule} is {word!r}, but of {other} it is {has}; their runs"
+                        " share a job, so set both to the same value, or set `allocations: scales` in the study"
                     )
 
 
 def rule_of(plan: Plan, run: str) -> str:
-    """The rule that makes a launch."""
+    """The name of the rule that measures a run."""
     of = "baseline" if plan.runs[run].strategy == "single" else "distributed"
     return f"train_{of}{'_reserve' if plan.is_reserve(run) else ''}"
 
 
 def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:
-    """Pattern of the runs of one process, or of several; of the planned ones, or of those in reserve."""
+    """Pattern of the ids of single-process or of distributed runs, either planned or in reserve."""
     found = [
         run
         for run, spec in plan.runs.items()
@@ -133,13 +132,13 @@ def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:
 
 
 def reserve_arguments(plan: Plan, run: str) -> list[str | float]:
-    """Arguments with which `scalestudy stage train` first finds out whether a run in reserve is needed."""
+    """Arguments with which `scalestudy stage train` first checks whether a run in reserve is needed."""
     if plan.decided_after(run):
         return ["--after", plan.decided_after(run)]
     return ["--confidence", plan.study.report.confidence, "--reserve-of", *plan.reserve_of(run)]
 
 
 def allowing(study: Study) -> str:
-    """Value of the variable ALLOWED: workloads whose launches may share files, and those that it has already."""
+    """Value of the variable ALLOWED: workloads whose runs may share files, and those already in the variable."""
     names = {name for name, workload in study.workloads.items() if getattr(workload, "allow_shared", False)}
     return ",".join(sorted(names | set(filter(None, os.environ.get(ALLOWED, "").split(",")))))

@@ -1,8 +1,8 @@
-"""Snakemake's locks of a folder that nobody holds any more: those of a call that was killed on this host.
+"""Removes Snakemake's stale locks of a folder, which a killed call on this host left behind.
 
-Snakemake 9.27 writes the names of its files into `.snakemake/locks` and removes them at its end. A call that is
-killed leaves them behind, and every later call asks for `--unlock`. So each call notes its own lock files,
-beside a lock that the kernel takes from it however it ends.
+Snakemake 9.27 writes the names of its files to `.snakemake/locks` and removes them at its end. A call that is
+killed leaves them behind, and every later call requires `--unlock`. So each call notes its own lock files, and
+takes a lock that the kernel releases however the call ends.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from scalestudy.record.lock import exclusive_now
 
 FOLDER = Path(".snakemake")
 _held = ExitStack()
-"""Locks of this process; until its end."""
+"""Locks that this process holds until its end."""
 
 
 def note_locks(persistence: object, folder: Path = FOLDER) -> None:
-    """Note the lock files of this process, which Snakemake has just made; nothing where files cannot be locked.
+    """Note the lock files that Snakemake has just made for this process. Does nothing where locks do not work.
 
-    persistence: of Snakemake's workflow. Only it knows which of the lock files are its own.
+    persistence: of Snakemake's workflow. Only this object has the list of its own lock files.
     """
     files = getattr(persistence, "_lockfile", {}).values()
     note = folder / "holders" / f"{platform.node()}-{os.getpid()}.json"
@@ -38,9 +38,9 @@ def note_locks(persistence: object, folder: Path = FOLDER) -> None:
 
 
 def release_dead_locks(folder: Path = FOLDER) -> list[str]:
-    """Remove the lock files of calls of this host that have ended without removing them; lines that say so.
+    """Remove the lock files of calls on this host that were killed. Returns messages about it.
 
-    A lock file of a live call, of another host, or of a call that left no note is never touched.
+    A lock file of a live call, of another host, or of a call without a note is never touched.
     """
     said = []
     for note in _notes(folder):
@@ -61,7 +61,7 @@ def release_dead_locks(folder: Path = FOLDER) -> list[str]:
 
 
 def live_calls(folder: Path = FOLDER) -> list[str]:
-    """A line for each call that holds a lock of this folder; `release_dead_locks` comes before."""
+    """A message for each call that holds a lock of this folder. Call `release_dead_locks` first."""
     said = []
     for note in _notes(folder):
         content = _read(note)
@@ -75,10 +75,10 @@ def live_calls(folder: Path = FOLDER) -> list[str]:
         who = f"process {note.stem.rpartition('-')[2]} on host {host}"
         since = f"began here on {began:%Y-%m-%d at %H:%M}"
         if host == platform.node():
-            said.append(f"another call works in this folder: {who} {since}; wait until it ends, or end it")
+            said.append(f"another call is using this folder: {who} {since}; wait until it ends, or stop it")
         else:
             said.append(
-                f"another call may work in this folder: {who} {since}; if it has ended, the lock is removed by"
+                f"another call may be using this folder: {who} {since}; if it has ended, remove its lock with"
                 " --unlock"
             )
     return said
@@ -101,7 +101,7 @@ def _read(note: Path) -> dict[str, Any]:
 
 
 def _identity(path: Path) -> list[Any] | None:
-    """What tells a file from a later one of the same name; None where it is gone."""
+    """What distinguishes a file from a later one with the same name; None where it does not exist."""
     try:
         state = path.stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Temporary folders of Snakemake whose process was killed. A later call removes them.
+"""Removes temporary folders of Snakemake processes that were killed.
 
-Every process of Snakemake 9.27 makes one and removes it at its end. As soon as it reads our rules it marks its own
-with a lock, which the kernel takes from it however it ends.
+Every process of Snakemake 9.27 creates such a folder and removes it at its end. As soon as the process reads our
+rules, it marks its folder with a lock, which the kernel releases however the process ends.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scalestudy.record.lock import exclusive_now
 
 MARK = "scalestudy.lock"
 _held = ExitStack()
-"""The lock of this process; until its end."""
+"""The lock that this process holds until its end."""
 
 
 def mark_temporary(workflow: object) -> None:
-    """Mark the temporary folder of this process of Snakemake; nothing where files cannot be locked."""
+    """Mark the temporary folder of this Snakemake process. Does nothing where files cannot be locked."""
     folder = getattr(workflow, "_snakemake_tmp_dir", None)
     if folder is not None:
         with contextlib.suppress(OSError):
@@ -28,7 +28,7 @@ def mark_temporary(workflow: object) -> None:
 
 
 def remove_dead_temporary() -> None:
-    """Remove the marked folders of processes that have ended; no others, and none of a live process."""
+    """Remove the marked folders of processes that have ended, and no others."""
     for folder in Path(tempfile.gettempdir()).glob("snakemake*"):
         with contextlib.suppress(OSError):
             if (folder / MARK).exists():

@@ -1,4 +1,4 @@
-"""The stages of an acceptance: makes their launches and hands what they left to the checks."""
+"""The stages of an acceptance: runs tiny trainings and passes their records to the checks."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PAGE = "acceptance.md"
 CLOCK = "scalestudy.train.acceptance.clock"
 LOOP = "accept_loop"
 SHORT_ROWS = 6
-"""Combinations of the short form: the first ones, which cover most pairs, and none of them compiled."""
+"""Combinations of the short form: the first uncompiled ones, which cover most pairs."""
 COMPILERS = ("g++", "clang++", "c++")
 TRIES = 3
-"""Launches of which one has to have the bandwidth of a plain loop."""
+"""Largest number of runs; one of them must have the bandwidth of a plain loop."""
 KEPT = BLOCK * 3
-"""Steps that each rank has to have after a fault in its fourth block."""
+"""Steps that each rank must have recorded after a fault in its fourth block."""
 FAULTS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "allocation": ("OOM on one rank", "oom", (-1,)),
     "nan": ("NaN on one rank", "diverged", (-1,)),
@@ -52,7 +52,7 @@ FAULTS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "terminated": ("SIGTERM in a block", "failed", ()),
     "probe": ("OOM in a probe", "ok", ()),
 }
-"""Fault -> its words, the expected outcome, and the ranks to blame, -1 for the last."""
+"""Fault -> its description, the expected outcome, and the ranks to blame, -1 for the last."""
 SHORT_FAULTS = ("allocation", "nan")
 
 
@@ -76,7 +76,7 @@ class Acceptance:
         self.pair = Launches(self.device, 2, shared=True) if self.shared else self.launches
 
     def run(self, numbers: Sequence[int]) -> AcceptanceFile:
-        """Make the stages, each whatever became of the others, and write both files. Raises Interrupted."""
+        """Run the stages, also after failed ones, and write both files. Raises Interrupted."""
         made = {1: self.identity, 2: self.clocks, 3: self.combinations, 4: self.bandwidth, 5: self.faults}
         stages = [self._stage(number, made[number]) for number in sorted(set(numbers))]
         environment = host_environment()
@@ -101,7 +101,7 @@ class Acceptance:
         print(f"stage {number}: {NAMES[number]}", flush=True)
         try:
             found = make()
-        except Exception as error:  # a defect that a stage meets is a finding, and the others go on
+        except Exception as error:  # a defect in a stage is a finding, and the other stages continue
             said = " ".join(f"{type(error).__name__}: {error}".split())
             found = [check("the stage itself", False, said, "no error")]
         stage = Stage(
@@ -116,23 +116,23 @@ class Acceptance:
                 print(f"  red: {one.name}: {one.found}; expected: {one.expected}", flush=True)
         words = [one.word for one in stage.checks]
         counted = ", ".join(f"{words.count(word)} {word}" for word in ("green", "red", "unproven"))
-        print(f"  {stage.word}: {counted}; {stage.launches} launches, {stage.seconds:.0f} s", flush=True)
+        print(f"  {stage.word}: {counted}; {stage.launches} runs, {stage.seconds:.0f} s", flush=True)
         return stage
 
     def launch(self, spec: RunSpec, limits: Limits = LIMITS) -> Observation:
-        """What a launch leaves, whatever its outcome."""
+        """Measure a run and return its observation, whatever its outcome."""
         record, _ = measure_run(spec, self.folder, limits=limits, data=DATA)
         raise_on_signals()
         self.launched += 1
         return read_observation(self.folder / "runs" / record.run_id)
 
     def identity(self) -> list[Check]:
-        """Stage 1."""
+        """Run stage 1."""
         record = self.launch(self.launches.plain()).record
         return checks.identity_checks(record, device=self.device, devices=self.devices)
 
     def clocks(self) -> list[Check]:
-        """Stage 2: in a process of its own, with the host to itself."""
+        """Run stage 2, in a separate process and with no other measurement on the host."""
         command = [sys.executable, "-m", CLOCK, self.device]
         with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -142,7 +142,7 @@ class Acceptance:
         return checks.clock_checks(json.loads(done.stdout.strip().splitlines()[-1]))
 
     def combinations(self) -> list[Check]:
-        """Stage 3."""
+        """Run stage 3."""
         covering = self.covering()
         self.rows = [Impossible(options=pair, reason=why) for pair, why in covering.impossible.items()]
         plain = self.launch(self.launches.plain())
@@ -163,20 +163,20 @@ class Acceptance:
         return found
 
     def covering(self) -> Covering:
-        """The combinations of this machine."""
+        """Return the combinations of options that this machine can run."""
         compiler = any(map(shutil.which, COMPILERS))
         return cover(OPTIONS, partial(refusals, cuda=self.device == "cuda", compiler=compiler), cost_s)
 
     def bandwidth(self) -> list[Check]:
-        """Stage 4."""
+        """Run stage 4."""
         if self.pair.devices == 1:
-            return [unproven("all of it", "one process communicates with nobody")]
+            return [unproven("whole stage", "a single process does not communicate")]
         for number in range(1, TRIES + 1):
             observation = self.launch(self.pair.probed(number))
             loop = observation.record.environment.get(LOOP)
             found = [*checks.probe_checks(observation), checks.bandwidth_check(observation, loop)]
             if all(one.word == "green" for one in found):
-                break  # what other load does to a few milliseconds is no error of ours
+                break  # other load can change a few milliseconds, so a single red try is not an error
         if self.device == "cpu" or self.devices < 2:
             return [
                 *found,
@@ -185,7 +185,7 @@ class Acceptance:
         return [*found, self.nccl_tests(observation), self.without_links()]
 
     def nccl_tests(self, observation: Observation) -> Check:
-        """all_reduce_perf at the largest message of the probe, with the host to itself."""
+        """Run all_reduce_perf at the probe's largest message, with no other measurement on the host."""
         program = nccl_tests.find_program(os.environ, shutil.which)
         size, _ = nccl_tests.largest_message(observation)
         if program is None or not size:
@@ -200,12 +200,12 @@ class Acceptance:
         return nccl_tests.nccl_tests_check(observation, done.returncode, done.stdout or done.stderr)
 
     def without_links(self) -> Check:
-        """A small study whose NCCL may not use the links, analysed as every study is."""
+        """Run a small study in which NCCL may not use the links, and check its analysis."""
         plan = self.launches.without_links()
         return links.transport_check(plan, [self.launch(spec) for spec in plan.runs.values()])
 
     def faults(self) -> list[Check]:
-        """Stage 5."""
+        """Run stage 5."""
         found: list[Check] = []
         for fails, (name, outcome, blamed) in FAULTS.items():
             if self.short and fails not in SHORT_FAULTS:
@@ -224,7 +224,7 @@ class Acceptance:
 
 
 def machine_facts(environment: dict[str, Any]) -> dict[str, Any]:
-    """What a reader needs to know of the machine; without names of hosts, jobs and devices."""
+    """Return a description of the machine, without names of hosts, jobs and devices."""
     named = ("python", "packages", "system", "cpu", "cpu_cores", "cores_available", "memory_gib")
     hardware = hardware_facts(os.environ)
     gpu = hardware["gpu"]

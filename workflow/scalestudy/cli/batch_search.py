@@ -1,4 +1,4 @@
-"""The search of `scalestudy find-batch`: one run per batch, and what is kept and said of it."""
+"""The search of `scalestudy find-batch`: one run per batch size, its record and its printed lines."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 
-# A trial is one launch, without probes: what it has to tell are some per cent.
+# A trial is one run without probes: differences of a few per cent are enough for the search.
 MEASURE = {"half_width": 0.02, "probe_rounds": 0}
 
 
 def refuse_write(path: Path, files: Sequence[Path], workload: str) -> None:
-    """UserError where a file with another batch could not be written, or would change nothing."""
+    """Raise UserError if a file with another batch could not be written or would have no effect."""
     if path.exists():
-        raise UserError(f"--write {path}: is there already; name a new file")
+        raise UserError(f"--write {path}: already exists; name a new file")
     if not files:
-        raise UserError("--write needs --study: what is written changes a study file")
+        raise UserError("--write needs --study: the written file overrides a key of a study file")
     if workload not in read_content(*files)["workloads"]:
-        raise UserError(f"--write: {workload} comes from a sweep, which a second file cannot change")
+        raise UserError(f"--write: workload {workload} comes from a sweep, which a second file cannot change")
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for."""
+    """A search of the batch per rank for a variant of a workload at a scale."""
 
     study: Study
     workload: str
@@ -49,17 +49,17 @@ class Search:
 
     @classmethod
     def of(cls, study: Study, workload: str, variant: str, scale: str | None, results: Path, data: Path) -> Search:
-        """A search in a study; UserError where it has no such workload or variant, or not at this scale."""
+        """Return a search in a study. Raises UserError for an unknown workload or variant or a wrong scale."""
         for key, name, known in (("workload", workload, study.workloads), ("variant", variant, study.variants)):
             if name not in known:
                 raise UserError(f"--{key} {name}: not in the study; it has {', '.join(known)}")
         single = study.variants[variant].strategy == "single"
         if single and scale not in (None, "1x1"):
-            raise UserError(f"--scale {scale}: {variant} is one process, which runs at 1x1")
+            raise UserError(f"--scale {scale}: variant {variant} is a single process; use --scale 1x1")
         return cls(study, workload, variant, scale or ("1x1" if single else study.scales[0]), results, data)
 
     def run(self, first: int | None, most: int | None) -> BatchSearchFile:
-        """Search from a first batch up to the largest; their defaults come from the workload."""
+        """Search from the first batch up to the largest; the defaults come from the workload."""
         unit = self.study.variants[self.variant].accumulation_steps
         workload = self.study.workloads[self.workload]
         samples = workload.known_train_samples
@@ -82,11 +82,11 @@ class Search:
         return trial
 
     def _spec(self, batch: int) -> RunSpec:
-        """The first launch of the variant with so many samples a rank, measured until its step time is known."""
+        """Return the first run of the variant with this batch per rank, measured until its step time is known."""
         content = self.study.model_dump(mode="json")
         names = {self.variant, self.study.base_of(self.variant)}
         workload = content["workloads"][self.workload]
-        workload["optimizer"]["decay"] = "none"  # there is no end to decay towards
+        workload["optimizer"]["decay"] = "none"  # without epochs there is no end to decay towards
         workload["target_accuracy"] = None  # nothing is validated
         content |= {
             "repeats": 1,
@@ -100,26 +100,26 @@ class Search:
         return next(spec for spec in runs if spec.variant == self.variant and spec.batch_per_rank == batch)
 
     def report(self, found: BatchSearchFile) -> None:
-        """Say what was found, and keep it beside the observations."""
+        """Print the result of the search and write it next to the observations."""
         path = self.results / f"{self.workload}-{self.variant}-{self.scale}.json"
         write_document(path, found)
         print(f"ended: {found.reason}")
         if found.best is None:
-            print("no batch came to its end")
+            print("no batch completed")
             return
-        print(f"enough: {found.best} samples a rank; smallest one tried within 5 % of the largest throughput")
-        print(f"largest that ran: {found.largest} samples a rank")
-        print(f"kept in {path}")
+        print(f"enough: {found.best} samples per rank, the smallest tried within 5 % of the largest throughput")
+        print(f"largest that ran: {found.largest} samples per rank")
+        print(f"written to {path}")
 
     def write(self, path: Path, batch: int) -> None:
-        """A study file that gives the workload this batch."""
+        """Write a study file that sets this batch size of the workload."""
         change = {"workloads": {self.workload: {"batch_size": batch}}}
-        head = f"# batch_size as `scalestudy find-batch` found it for {self.variant} at {self.scale}.\n"
+        head = f"# batch_size found by `scalestudy find-batch` for {self.variant} at {self.scale}.\n"
         write_text(path, head + yaml.safe_dump(change, sort_keys=False))
 
 
 def _throughput(directory: Path, record: RunRecord) -> float:
-    """Samples a second over all ranks; nan where there is none."""
+    """Return samples per second over all ranks; nan if the run failed."""
     if record.outcome != "ok":
         return nan
     from scalestudy.analyse.run.steps import measured
@@ -128,14 +128,14 @@ def _throughput(directory: Path, record: RunRecord) -> float:
 
 
 def _peak_gib(record: RunRecord) -> float:
-    """Peak memory of a rank, the largest over ranks: allocated on a GPU, resident on a CPU."""
+    """Return the peak memory per rank (maximum over ranks) in GiB: allocated on a GPU, resident on a CPU."""
     memories = [rank.memory for rank in record.ranks]
     peaks = [of.peak_resident_gib if of.peak_allocated_gib is None else of.peak_allocated_gib for of in memories]
     return max(peaks, default=nan)
 
 
 def _line(trial: BatchTrial) -> str:
-    head = f"  {trial.batch_per_rank:7d} samples a rank: "
+    head = f"  {trial.batch_per_rank:7d} samples per rank: "
     if trial.outcome == "ok":
         return f"{head}{trial.throughput_samples_per_s:10.4g} samples/s, peak {trial.peak_gib:.2f} GiB"
     return f"{head}{trial.outcome.upper()}: {trial.reason}"

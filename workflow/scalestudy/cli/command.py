@@ -1,4 +1,4 @@
-"""What our commands add to click: modules that load when they are called, several words after one flag, advice."""
+"""Extensions of click: modules that load on demand, several words after one flag, and suggestions for typos."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from scalestudy.record.files import WHY, unwritable
 
 
 class LazyGroup(click.Group):
-    """Commands by name, each a `module:attribute` that is imported when it is called or listed."""
+    """A group of commands, each a `module:attribute` that is imported when the command is called or listed."""
 
     def __init__(
         self,
@@ -23,7 +23,10 @@ class LazyGroup(click.Group):
         hidden: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
-        """elsewhere: names in other groups -> how they are called; suggested only. hidden: run, but not listed."""
+        """Create a group. elsewhere: names in other groups -> how to call them, only for suggestions.
+
+        hidden: commands that can be called but are not listed.
+        """
         super().__init__(**settings)
         self.listed, self.elsewhere = commands, elsewhere
         self.known = {**commands, **(hidden or {})}
@@ -45,7 +48,7 @@ class LazyGroup(click.Group):
         if word not in self.known and not word.startswith("-") and not ctx.resilient_parsing:
             meant = {**self.elsewhere, **{name: f"{ctx.command_path} {name}" for name in self.listed}}
             near = [word] if word in meant else get_close_matches(word, meant, n=1)
-            advice = f"did you mean `{meant[near[0]]}`?" if near else f"there are {', '.join(self.listed)}"
+            advice = f"did you mean `{meant[near[0]]}`?" if near else f"the commands are {', '.join(self.listed)}"
             raise click.UsageError(f"no command {word}; {advice}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -60,13 +63,13 @@ class Several(click.Option):
         more: Callable[[str], bool] = lambda word: True,
         **settings: Any,
     ) -> None:
-        """more: whether a second or later word belongs to the option, or else to the command."""
+        """Create an option. more: whether a second or later word belongs to the option, not to the command."""
         super().__init__(param_decls, multiple=True, **settings)
         self.more = more
 
 
 class Verb(click.Command):
-    """A command with options that take several words, whose bad input is the user's to put right."""
+    """A command with options that take several words; it reports bad input without a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         several = {
@@ -92,9 +95,9 @@ class Verb(click.Command):
 
 
 def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:
-    """The words with the flag repeated before each further word of an option: --a x y -> --a x --a y."""
+    """Return the words with the flag repeated before each further word of an option: --a x y -> --a x --a y."""
     made: list[str] = []
-    flag: str | None = None  # whose words may follow
+    flag: str | None = None  # the option whose words may follow
     waiting, ended = False, False
     for word in words:
         ended = ended or word == "--"
@@ -112,7 +115,7 @@ def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:
 
 
 class LazyChoice(click.ParamType):
-    """One of the names that a module has in a mapping or a Literal; it is imported when a name is given."""
+    """One of the names in a mapping or Literal of a module, which is imported when a name is given."""
 
     name = "word"
 
@@ -128,7 +131,7 @@ class LazyChoice(click.ParamType):
         words = self.words()
         if value not in words:
             near = get_close_matches(value, words, n=1)
-            advice = f"did you mean {near[0]}?" if near else f"none of {', '.join(words)}"
+            advice = f"did you mean {near[0]}?" if near else f"not one of {', '.join(words)}"
             self.fail(f"{value}: {advice}", param, ctx)
         return value
 

@@ -1,4 +1,4 @@
-"""What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
+"""The largest cost of a plan before it runs: jobs, ranks and device time. Nothing has been measured yet."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from scalestudy.study.spec import RunSpec
 
 
 def plan_lines(plan: Plan) -> list[str]:
-    """A table of the plan's configurations and its cost, as text."""
+    """Return the lines of a table of the plan's configurations, and of its cost."""
     used_by: dict[str, list[str]] = {}
     for point in plan.points:
         used_by.setdefault(point.runs[0], []).append(point.scaling)
-    header = ("workload", "variant", "scale", "batch/rank", "global", "scaling", "launches")
+    header = ("workload", "variant", "scale", "batch/rank", "global", "scaling", "runs")
     rows = []
     for point in plan.points:
         if point.runs[0] not in used_by:
@@ -61,68 +61,68 @@ WITHOUT_TURNS = {
 
 
 def _turns_lines(plan: Plan) -> list[str]:
-    """Where the base case takes turns in distributed launches; nothing where the study does not ask for it."""
+    """Return lines on the variants whose runs alternate with the baseline; empty without alternation."""
     study = plan.study
     if not study.measure.alternating_rounds:
         return []
     distributed = [name for name, variant in study.variants.items() if variant.strategy != "single"]
     why = {name: not_alternated(study, name) for name in distributed}
     turns = [name for name in distributed if why[name] == NotAlternated.NONE]
-    judged = "" if study.measure.speedup_within == "launches" else "; verdicts are by launches of the base case"
-    lines = [f"base case in turns with: {', '.join(turns) or 'none'}{judged}"]
+    judged = "" if study.measure.speedup_within == "launches" else "; verdicts use separate runs of the baseline"
+    lines = [f"baseline alternates with: {', '.join(turns) or 'none'}{judged}"]
     for name in [name for name in distributed if name not in turns]:
-        lines.append(f"  not with {name}, beside its base case {study.base_of(name)}: {WITHOUT_TURNS[why[name]]}")
+        lines.append(f"  not with {name} (baseline {study.base_of(name)}): {WITHOUT_TURNS[why[name]]}")
     return [*lines, ""]
 
 
 def _batch(spec: RunSpec) -> str:
-    """'8', or '8 = 4 x 2' for four micro-batches of two samples."""
+    """Return '8', or '8 = 4 x 2' for four micro-batches of two samples."""
     parts = f" = {spec.accumulation_steps} x {spec.micro_batch}" if spec.accumulation_steps > 1 else ""
     return f"{spec.batch_per_rank}{parts}"
 
 
 def cost_lines(plan: Plan) -> list[str]:
-    """Number of jobs, and the most device time they may take."""
+    """Return lines with the number of runs and jobs, and the largest device time that they may take."""
     limit_h = plan.study.time_limit_min / 60
     device_h = sum(spec.world_size for spec in plan.runs.values()) * limit_h
     widest = max(spec.world_size for spec in plan.runs.values())
     return [
-        f"{launches_in_all(plan)}, at most {widest} ranks at once, one launch after another on the same devices",
-        f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
-        f" every launch ends within {plan.study.time_limit_min:g} min",
+        f"{launches_in_all(plan)}, one after another on the same devices; at most {widest} ranks at once",
+        f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours in sequence:"
+        f" every run ends within {plan.study.time_limit_min:g} min",
         *cluster_lines(plan),
-        f"order of launches: random by seed {plan.study.seed}, each second repeat in reverse;"
+        f"order of runs: random with seed {plan.study.seed}, every second repeat reversed;"
         f" first {next(iter(plan.runs))}",
     ]
 
 
 def left_lines(plan: Plan, results: Path) -> list[str]:
-    """How many launches are left where some are measured, and the most device time they may take."""
+    """Return a line with the number of runs left and their largest device time; empty if none is measured yet."""
     left = [plan.runs[run_id] for run_id in unmeasured(results, plan.runs)]
     if len(left) == len(plan.runs):
         return []
     if not left:
-        return ["left: no launches; everything is measured"]
+        return ["left: no runs; everything is measured"]
     limit_h = plan.study.time_limit_min / 60
     device_h = sum(spec.world_size for spec in left) * limit_h
     most = "up to " if any(plan.is_reserve(spec.run_id) for spec in left) else ""
     return [
-        f"left: {most}{len(left)} of {len(plan.runs)} launches, at most {device_h:.3g} device-hours and"
-        f" {len(left) * limit_h:.3g} hours one after another"
+        f"left: {most}{len(left)} of {len(plan.runs)} runs, at most {device_h:.3g} device-hours and"
+        f" {len(left) * limit_h:.3g} hours in sequence"
     ]
 
 
 def _launches(plan: Plan, runs: Sequence[str]) -> str:
-    """'3', or '3 to 5'."""
+    """Return the number of runs of a point: '3', or '3 to 5'."""
     least, most = plan.study.repeats, len(runs)
     return str(least) if least == most else f"{least} to {most}"
 
 
 def launches_in_all(plan: Plan) -> str:
-    """'21 launches', or what of them is made only if the others leave the step time unsure."""
+    """Return '21 runs', with the number that is run only if the others leave a verdict or step time uncertain."""
     reserve = sum(plan.is_reserve(run_id) for run_id in plan.runs)
     if not reserve:
-        return f"{len(plan.runs)} launches"
-    precise = f"a step time is not known to {plan.study.measure.half_width:.1%}"
+        return f"{len(plan.runs)} runs"
+    precise = f"a step time is not known to ±{plan.study.measure.half_width:.1%}"
     where = "a verdict is not decided" if plan.study.until_decided else precise
-    return f"{len(plan.runs) - reserve} launches, and up to {reserve} more where {where}"
+    return f"{len(plan.runs) - reserve} runs, and up to {reserve} more where {where}"

@@ -1,4 +1,4 @@
-"""Decisions on further launches, as the commands say them."""
+"""Decisions on further runs, as the commands print them."""
 
 from math import isnan
 
@@ -9,18 +9,18 @@ from scalestudy.registry.codes import Settled
 from scalestudy.study.config.study import Study
 
 SETTLED = {
-    Settled.NO: "more launches",
+    Settled.NO: "more runs",
     Settled.DECIDED: "decided",
     Settled.PRECISE: "known to {half_width:.1%}",
-    Settled.FAILED: "fewer than 2 repeats came to their end; no more launches",
+    Settled.FAILED: "fewer than 2 repeats completed; no more runs",
 }
 
 
 def decision_lines(study: Study, decision: DecisionFile) -> list[str]:
-    """What is known of every comparison, and what is launched next."""
+    """Return lines with the result of every comparison and the number of runs that follow."""
     lines = [f"after {counted(decision.after_repeats, 'repeat')}:"]
     lines += [_line(study, comparison) for comparison in decision.comparisons]
-    lines.append(f"launches that follow: {len(decision.needed)}")
+    lines.append(f"runs that follow: {len(decision.needed)}")
     if decision.budget_ends_after is not None:
         allowed = counted(decision.budget_ends_after, "repeat")
         lines[-1] += f"; the budget of {decision.budget_device_hours:g} device-hours allows {allowed}"

@@ -1,4 +1,4 @@
-"""Folders of finished studies, read to be compared; what is no such folder is refused with what would be right."""
+"""Reads the results folders of finished studies for a comparison, and refuses other folders."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -13,34 +13,34 @@ from scalestudy.registry.results import RESULTS
 
 MOST = len(ascii_uppercase)
 SUMMARY = RESULTS["summary"]
-# Of a row of the summary, as its point in the plan has it.
+# Columns of the summary that are also fields of a point of the plan.
 OF_A_POINT = ("scaling", "nodes", "devices_per_node", "batch_per_rank", "global_batch")
 
 
 def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Source]:
-    """The studies by letter, in the order given. names: `WHICH=NAME` of the command line."""
+    """Return the studies with their letters, in the given order. names: `WHICH=NAME` of the command line."""
     if not 2 <= len(folders) <= MOST:
-        raise UserError(f"two studies at least are compared, and {MOST} at the most; given: {len(folders)}")
+        raise UserError(f"a comparison needs at least 2 and at most {MOST} studies; given: {len(folders)}")
     _refuse_twice(folders)
     sources = [read_finished(folder, letter) for folder, letter in zip(folders, ascii_uppercase, strict=False)]
     levels = [source.plan.study.report.confidence for source in sources]
     if len(set(levels)) > 1:
         said = ", ".join(f"{level:.4g} in {folder}" for level, folder in zip(levels, folders, strict=True))
         raise UserError(
-            f"report.confidence differs: {said}; intervals of two levels cannot be compared. Set one in the"
-            " studies' files and run snakemake again: nothing is measured anew"
+            f"report.confidence differs: {said}; intervals of different levels cannot be compared. Set the same"
+            " level in the study files and run snakemake again; no run is repeated"
         )
     labels = _labels(folders, [source.name for source in sources], names)
     return [replace(source, name=label) for source, label in zip(sources, labels, strict=True)]
 
 
 def read_finished(folder: Path, letter: str) -> Source:
-    """A study from its results folder; UserError where its tables are of another plan than the one beside them."""
+    """Return a study read from its results folder. Raises UserError if its tables do not match its plan."""
     plan = plan_of(folder)
     if not (folder / SUMMARY).exists():
         raise UserError(
-            f"{folder}: no {SUMMARY}, so its study has not come to its end; run snakemake on it, or"
-            f" `scalestudy stage aggregate --results {folder}` where all launches are there"
+            f"{folder}: no {SUMMARY}, so the study is not finished; run snakemake on it, or"
+            f" `scalestudy stage aggregate --results {folder}` if all of its runs are recorded"
         )
     source = Source(
         letter=letter,
@@ -54,10 +54,12 @@ def read_finished(folder: Path, letter: str) -> Source:
     again = f"run `scalestudy stage aggregate --results {folder}` again"
     planned = [tuple(getattr(point, name) for name in OF_A_POINT) for point in plan.points]
     if planned != list(source.summary[list(OF_A_POINT)].itertuples(index=False, name=None)):
-        raise UserError(f"{folder / SUMMARY}: not of the plan beside it: its points are others; {again}")
+        raise UserError(f"{folder / SUMMARY}: does not match the plan in its folder: other points; {again}")
     unknown = set(plan.runs) - set(source.runs["run_id"])
     if unknown:
-        raise UserError(f"{folder / 'runs.csv'}: not of the plan beside it: no run {min(unknown)}; {again}")
+        raise UserError(
+            f"{folder / 'runs.csv'}: does not match the plan in its folder: no run {min(unknown)}; {again}"
+        )
     return source
 
 
@@ -67,17 +69,17 @@ def _refuse_twice(folders: Sequence[Path]) -> None:
         place = folder.resolve()
         if place in seen:
             also = "" if seen[place] == folder else f" ({seen[place]} is the same)"
-            raise UserError(f"{folder}: given twice{also}; name two studies")
+            raise UserError(f"{folder}: given twice{also}; name two different studies")
         seen[place] = folder
 
 
 def _labels(folders: Sequence[Path], studies: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The given names; else that of the study, of its folder where studies are called alike, or its whole path."""
+    """Return a name per study: given, or the study's name, or if that is not unique its folder's name or path."""
     given: dict[int, str] = {}
     for text in names:
         index, name = _named(text, folders)
         if index in given:
-            raise UserError(f"--name {text}: {folders[index]} has a name already: {given[index]}")
+            raise UserError(f"--name {text}: {folders[index]} already has the name {given[index]}; give one name")
         given[index] = name
     ends = [folder.resolve().name for folder in folders]
     labels = []
@@ -86,12 +88,12 @@ def _labels(folders: Sequence[Path], studies: Sequence[str], names: Sequence[str
         labels.append(given.get(index, usual))
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"--name: two studies cannot both be called {label}")
+            raise UserError(f"--name: two studies are called {label}; give them different names")
     return labels
 
 
 def _named(text: str, folders: Sequence[Path]) -> tuple[int, str]:
-    """(place, name) of 'FOLDER=NAME' or 'LETTER=NAME'; a folder goes before a letter."""
+    """Return (index, name) of 'FOLDER=NAME' or 'LETTER=NAME'; a folder has precedence over a letter."""
     keys = [(str(folder), index) for index, folder in enumerate(folders)]
     keys += [(f"{folder}/", index) for folder, index in keys]
     keys += [(letter, index) for index, letter in zip(range(len(folders)), ascii_uppercase, strict=False)]
@@ -99,9 +101,9 @@ def _named(text: str, folders: Sequence[Path]) -> tuple[int, str]:
         if text.startswith(f"{key}="):
             name = " ".join(text.removeprefix(f"{key}=").split())
             if not name:
-                raise UserError(f"--name {text}: no name after the equals sign")
+                raise UserError(f"--name {text}: no name after the equals sign; write WHICH=NAME")
             if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
-                raise UserError(f"--name {name!r}: a name is text, without control characters")
+                raise UserError(f"--name {name!r}: has control characters; a name is plain text")
             return index, name
     known = ", ".join(f"{letter} ({folder})" for folder, letter in zip(folders, ascii_uppercase, strict=False))
-    raise UserError(f"--name {text}: say LETTER=NAME or FOLDER=NAME; the studies are {known}")
+    raise UserError(f"--name {text}: write LETTER=NAME or FOLDER=NAME; the studies are {known}")

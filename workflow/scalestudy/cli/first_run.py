@@ -1,4 +1,4 @@
-"""What a study would run, said before the first time that it does: a study of somebody else is a program."""
+"""Prints what a study would execute before it first does so: another person's study is a program."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.spec import CommandSpec
 
 SHOWN = "shown.sha256"
-"""In a results folder: the checksum of what was said last."""
+"""File in a results folder with the checksum of the lines that were printed last."""
 MOST_LINES = 12
 
 
 def say_what_runs(plan: Plan, results: Path, *, remember: bool) -> None:
-    """Print the commands and variables of a study to stderr, unless they are those that were printed last.
+    """Print the commands and variables of a study to stderr, unless they were printed last time.
 
-    A study without a `command` and without variables runs our own training alone, and nothing is said.
-    remember: whether this is the run that they are printed for.
+    A study without a `command` and without variables runs only scalestudy's own training, and nothing is printed.
+    remember: whether the study is run now, so that the lines need not be printed again.
     """
     lines = what_runs(plan)
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     kept = results / SHOWN
     if not lines or (kept.is_file() and kept.read_text(encoding="utf-8", errors="replace").strip() == digest):
         return
-    say(f"{plan.study.name} runs this with your rights; said once, and again when it changes:")
+    say(f"{plan.study.name} runs this with your permissions (shown once, and again after a change):")
     for line in lines[:MOST_LINES]:
         say(f"  {line}")
     if len(lines) > MOST_LINES:
-        say(f"  and {len(lines) - MOST_LINES} more; the study file has all")
+        say(f"  and {len(lines) - MOST_LINES} more; see the study file")
     if remember:
         write_text(kept, f"{digest}\n")
 
 
 def what_runs(plan: Plan) -> list[str]:
-    """Commands with their folder, and variables that ranks are given, each once."""
+    """Return the commands with their folders and the environment variables of ranks, each once."""
     lines: dict[str, None] = {}
     for name, workload in plan.study.workloads.items():
         if command := getattr(workload, "command", None):

@@ -1,4 +1,4 @@
-"""The two sides of a guard: what is launched before the change and after it."""
+"""The two sides of a guard: the training before a change and after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalestudy.cli.own_script import MODULE, Asked, cores_or_unset, name_of, quoted, without_launcher
-from scalestudy.cli.own_study import LOOK_LIMIT_S, needs_torchrun
+from scalestudy.cli.own_study import LOOK_LIMIT_S, NO_DATALOADER, needs_torchrun
 from scalestudy.cli.revisions import Place
 from scalestudy.errors import UserError
 
@@ -23,7 +23,7 @@ PYTHONPATH = "PYTHONPATH"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the options say of a command; None where they say nothing."""
+    """Options for a command; None where an option was not given."""
 
     scale: str | None
     batch_size: int | None
@@ -35,18 +35,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Side:
-    """What is launched on one side."""
+    """The training of one side."""
 
     name: str
     """`before` or `after`."""
     said: str
-    """What it is, in words."""
+    """Description for messages."""
     study: Study
     points: Mapping[str, Point]
-    """By the name that both sides have for it."""
+    """Points by the name that both sides share."""
 
     def spec(self, point: str, repeat: int) -> RunSpec:
-        """A launch of a point. The side is part of its id; it makes no probes, no turns and no trace."""
+        """Return the spec of a run of a point, without probes, alternation and trace. Its id names the side."""
         from scalestudy.study.specs import make_spec
 
         at = self.points[point]
@@ -57,7 +57,7 @@ class Side:
 
 
 def place_study(study: Study, place: Place | None, here: Path | None) -> Study:
-    """The study with its commands run in a place. here: root of the working tree. Raises UserError."""
+    """Return the study with its commands run in `place`. here: root of the working tree. Raises UserError."""
     from scalestudy.study.config.commands import CommandWorkload
 
     if place is None or here is None:
@@ -66,14 +66,14 @@ def place_study(study: Study, place: Place | None, here: Path | None) -> Study:
     for name, workload in study.workloads.items():
         if not isinstance(workload, CommandWorkload):
             raise UserError(
-                f"--against: workload {name} is no command, and a revision of this repository does not change it;"
-                " use --against-study with another study"
+                f"--against: workload {name} has no `command`, so a revision of this repository does not change"
+                " it; use --against-study with another study"
             )
         for key, word in (("directory", workload.directory), ("command", workload.command[0])):
             if Path(word).is_absolute():
                 raise UserError(
-                    f"{name}: its {key} is {word}, an absolute path, so both sides would launch the same files;"
-                    " name it relative to the working directory"
+                    f"{name}: {key} is the absolute path {word}, so both sides would run the same files; make it"
+                    " relative to the working directory"
                 )
         own = workload.environment.get(PYTHONPATH, os.environ.get(PYTHONPATH, ""))
         changes = {
@@ -85,10 +85,10 @@ def place_study(study: Study, place: Place | None, here: Path | None) -> Study:
 
 
 def sides_of_studies(before: tuple[str, Study], after: tuple[str, Study]) -> tuple[Side, Side, list[str]]:
-    """(before, after, what only one of them has) of two studies with what each is, at the points of both.
+    """Return (before, after, points of only one side) for two studies, each given with its description.
 
-    A point is the same where workload, variant, way of scaling, place and batches are. Raises UserError where
-    there is none.
+    Sides have the points that are in both studies, with the same workload, variant, scaling, scale and batches.
+    Raises UserError if there is no such point.
     """
     found = [_points(study) for _, study in (before, after)]
     common = [name for name in found[0] if name in found[1]]
@@ -121,9 +121,9 @@ def _points(study: Study) -> dict[str, Point]:
 def side_of_command(
     name: str, point: str, words: Sequence[str], wanted: Wanted, place: Place | None, here: Path | None
 ) -> Side:
-    """A side of a command line at one scale. Tries it where it is not told its batch. Raises UserError.
+    """Return the side of a command line at one scale. Without a batch size the command is tried first.
 
-    point: name of its only point, the same on both sides.
+    point: name of its only point, the same on both sides. Raises UserError.
     """
     asked = without_launcher(words)
     scale = wanted.scale or asked.scale or "1x1"
@@ -138,20 +138,20 @@ def side_of_command(
 
 
 def script_of(words: Sequence[str]) -> str:
-    """The script of a command line: 'train.py', '-m package.train'."""
+    """Return the script of a command line: 'train.py', '-m package.train'."""
     command = without_launcher(words).command
     return " ".join(command[: 2 if command[0] == MODULE else 1])
 
 
 def _point(study: Study) -> Point:
-    """The one that is guarded: of all ranks."""
+    """Return the point that is guarded: the one with the most ranks."""
     from scalestudy.study.plan import make_plan
 
     return max(make_plan(study).points, key=lambda point: point.world_size)
 
 
 def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -> Study:
-    """A study of the command at one scale; the batch of a rank is that of one process."""
+    """Return a study of the command at one scale, with the same batch per rank as on one process."""
     from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.config.scales import world_size
@@ -159,8 +159,8 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
     name, alone = name_of(asked.command), scale == "1x1"
     if placeholders(asked.command) & set(BATCH) and wanted.batch_size is None:
         raise UserError(
-            "--batch-size: the command has {batch_per_rank} or {global_batch}; say how many samples a step of one"
-            " process has"
+            "--batch-size: needed because the command has {batch_per_rank} or {global_batch}; give the samples per"
+            " step on one process"
         )
     single = {"strategy": "single"} | ({"launcher": "torchrun"} if facts["torchrun"] else {})
     content = {
@@ -188,7 +188,7 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
 
 
 def _seen(name: str, study: Study, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a first look at the command says of its batch. Raises UserError."""
+    """Return the facts on the command's batch that a first try finds. Raises UserError."""
     from scalestudy.launch.foreign.look import Seen, look
     from scalestudy.study.spec import CommandSpec
 
@@ -208,7 +208,7 @@ def _seen(name: str, study: Study, facts: Mapping[str, Any]) -> dict[str, Any]:
         seen = at_first(study.model_copy(update={"variants": variants}))
     if seen.problem:
         printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
-        raise UserError(f"the script was tried, {name} the change: {seen.problem}{printed}")
+        raise UserError(f"the script was tried {name} the change: {seen.problem}{printed}")
     if not seen.samples:
-        raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")
+        raise UserError(NO_DATALOADER)
     return found | {"batch_size": seen.samples, "batches_per_step": seen.batches}

@@ -1,4 +1,4 @@
-"""What `scalestudy compare --fail-if` prints and ends with."""
+"""The output and exit status of `scalestudy compare --fail-if`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def say_checks(checks: Sequence[Check]) -> int:
-    """Print a line for every test and the sentence that closes: the exit status."""
+    """Print a line for every test and the closing sentence. Returns the exit status."""
     from scalestudy.analyse.guard.decide import overall
     from scalestudy.compare.guard import STATUS, check_line, closing, intervals_note
     from scalestudy.compare.spelling import plain
@@ -31,7 +31,7 @@ def say_checks(checks: Sequence[Check]) -> int:
 
 
 def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]) -> int:
-    """Hold every compared point against the limits; print what was found: the exit status."""
+    """Check every compared point against the limits and print the results. Returns the exit status."""
     from scalestudy.analyse.guard.decide import Check, decide
     from scalestudy.analyse.guard.studies import changes, looks_of
     from scalestudy.compare.points import points_of
@@ -46,13 +46,12 @@ def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Seq
     for limit in limits:
         if not any(check.limit == limit for check in checks):
             raise UserError(
-                f"--fail-if: no point that the studies have in common has a value of {limit.quantity};"
-                " leave this limit out"
+                f"--fail-if: no common point of the studies has a value of {limit.quantity}; leave this limit out"
             )
     judged = {check.point for check in checks}
     live = any(limit.of.live for limit in limits)
     for _, row in comparison.compared.iterrows():
-        expected = not row["is_reference"] and (live or not row["is_base"])  # a base case has no speedup
+        expected = not row["is_reference"] and (live or not row["is_base"])  # a baseline has no speedup
         if expected and name_of(row) not in judged:
             print(f"not judged: {plain(name_of(row))}: no value on either side")
     letters = [source.letter for source in sources]
@@ -63,7 +62,7 @@ def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Seq
 
 
 def add_epoch_times(sources: Sequence[Source], folders: Sequence[Path]) -> list[Source]:
-    """The studies with the mean time of an epoch beside what else was measured of each launch."""
+    """Return the studies with the mean epoch time added to the row of each run."""
     from scalestudy.analyse.guard.studies import with_epoch_times
     from scalestudy.cli.inputs import table_of
 

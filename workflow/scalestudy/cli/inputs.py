@@ -1,4 +1,4 @@
-"""Reading what an earlier stage wrote into the results folder of a study."""
+"""Reads files that an earlier stage wrote into the results folder of a study."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def plan_of(results: Path) -> Plan:
-    """Plan of a results folder; UserError names the file where it is missing or not a plan."""
+    """Return the plan of a results folder. Raises UserError, naming the file, if it is missing or not a plan."""
     return read_model(results / RESULTS["plan"], Plan, f"scalestudy stage plan --results {results}")
 
 
 def table_of(results: Path, name: str) -> pd.DataFrame:
-    """A table of a results folder, by what it holds (registry/results.py).
+    """Return a table of a results folder by its name in registry/results.py.
 
-    Raises UserError, naming the file and the command that writes it, where it is missing or not whole.
+    Raises UserError, naming the file and the command that writes it, if the file is missing or incomplete.
     """
     path = results / RESULTS[name]
     columns = FILES[path.name].columns if path.name in FILES else ()
@@ -40,7 +40,7 @@ def table_of(results: Path, name: str) -> pd.DataFrame:
 
 
 def _digest_of(results: Path, table: str) -> FileDigest | None:
-    """What a table looked like when it was written; None of one that has no checksum, as with older releases."""
+    """Return a table's size and checksum when it was written; None if older releases wrote it without them."""
     from scalestudy.analyse.study.checksums import ChecksumsFile
 
     path = results / RESULTS["checksums"]
@@ -48,28 +48,28 @@ def _digest_of(results: Path, table: str) -> FileDigest | None:
 
 
 def findings_of(results: Path) -> tuple[Diagnosis, ...]:
-    """Diagnoses of the points of a study."""
+    """Return the diagnoses of the points of a study."""
     from scalestudy.diagnose.findings import FindingsFile
 
     return read_document(results / RESULTS["findings"], FindingsFile).diagnoses
 
 
 def environment_of(results: Path) -> StudyEnvironment:
-    """Where a study was measured."""
+    """Return the environment in which a study was measured."""
     from scalestudy.analyse.study.environment import StudyEnvironment
 
     return read_document(results / RESULTS["environment"], StudyEnvironment)
 
 
 def book_of(results: Path) -> NumbersFile:
-    """The numbers of a study, by key."""
+    """Return the numbers of a study by key."""
     from scalestudy.publish.numbers.model import NumbersFile
 
     return read_document(results / RESULTS["numbers"], NumbersFile)
 
 
 def results_of(results: Path) -> Results:
-    """The tables and facts of a study."""
+    """Return the tables and facts of a study."""
     from scalestudy.analyse.trace.summary import TracesFile
     from scalestudy.publish.results import Results
 
@@ -87,7 +87,7 @@ def results_of(results: Path) -> Results:
 
 
 def verification_of(results: Path) -> VerificationFile | None:
-    """What came of the advice for the points that a study has now; None where none was tried."""
+    """Return the outcome of the advice for the study's current points; None if none was tried."""
     from scalestudy.verify.model import VerificationFile
 
     path = results / RESULTS["verification"]
@@ -95,5 +95,5 @@ def verification_of(results: Path) -> VerificationFile | None:
 
 
 def documented(results: Path) -> tuple[Plan, Results, NumbersFile]:
-    """What the documents of a study are made from."""
+    """Return the plan, the results and the numbers from which the documents of a study are made."""
     return plan_of(results), results_of(results), book_of(results)

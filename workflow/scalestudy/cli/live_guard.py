@@ -1,4 +1,4 @@
-"""The launches of a guard: both sides in turn, until it is decided."""
+"""The runs of a guard: both sides alternate until the question is decided."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ FILE = "guard.json"
 
 @dataclass
 class LiveGuard:
-    """Launches pairs of both sides and decides on them. All that is measured is under `folder`."""
+    """Measures pairs of runs, one of each side, and tests them against the limits. All files are in `folder`."""
 
     before: Side
     after: Side
     limits: Sequence[Limit]
     most: int
-    """Pairs of every point at the most."""
+    """Largest number of pairs per point."""
     folder: Path
     data: Path
     pairs: list[Pair] = field(default_factory=list)
 
     def run(self) -> list[Check]:
-        """The checks as the last look decided them. Raises UserError where a launch fails, and Interrupted.
+        """Return the checks of the last look. Raises UserError if a run fails, and Interrupted.
 
-        It ends at a look where any is worse or all are within. A point that is within all limits is not launched
-        again. The error is shared evenly among the looks.
+        The runs end at a look at which any check is worse or all are within the limits. A point that is within all
+        limits is not run again. The error probability is shared evenly among the looks.
         """
         looks = looks_at(self.most)
         settled: dict[int, Guarded] = {}
@@ -72,8 +72,10 @@ class LiveGuard:
         of_point = [pair for pair in self.pairs if pair.point == point]
         if spoiled := [pair for pair in of_point if pair.spoiled]:
             left_out = len(pairs_that_count(self.pairs, point)) < len(of_point)
-            counts = "left out" if left_out else "counted all the same: too few others are left"
-            print(f"{point}: {len(spoiled)} of {len(of_point)} pairs were spoiled; they are {counts}", flush=True)
+            counts = "left out" if left_out else "included, because too few others are left"
+            print(
+                f"{point}: {len(spoiled)} of {len(of_point)} pairs were disturbed; they are {counts}", flush=True
+            )
 
     def _checks(self) -> list[Check]:
         return [
@@ -88,7 +90,7 @@ class LiveGuard:
                 yield point
 
     def _launch(self, point: str, number: int) -> None:
-        """One pair of a point."""
+        """Measure one pair of a point and print its change."""
         order = (self.after, self.before) if after_first(number) else (self.before, self.after)
         rows = {side.name: self._measure(side, point, number) for side in order}
         found = {limit.quantity: worsening(limit.quantity, rows["before"], rows["after"]) for limit in self.limits}
@@ -113,12 +115,12 @@ class LiveGuard:
         for quantity, value in found.items():
             if number == 1 and isnan(value):
                 raise UserError(
-                    f"--fail-if: a launch has no {quantity.replace('_', ' ')}; its records are in {self.folder}."
+                    f"--fail-if: the runs have no {quantity.replace('_', ' ')}; see {self.folder}."
                     f" {_advice(quantity)}"
                 )
 
     def _measure(self, side: Side, point: str, number: int) -> dict[str, Any]:
-        """A launch, and its row of runs.csv with `epoch_time_s`."""
+        """Measure a run and return its row of runs.csv, with `epoch_time_s`."""
         from scalestudy.analyse.run.reduce import reduce_run
         from scalestudy.launch.process import raise_on_signals
         from scalestudy.launch.run import measure_run
@@ -131,7 +133,7 @@ class LiveGuard:
         if record.outcome != "ok":
             raise UserError(
                 f"{side.said} ({side.name} the change): run {record.run_id} ended as {record.outcome}:"
-                f" {record.reason}; {place / 'log.txt'} has what it printed"
+                f" {record.reason}; see its output in {place / 'log.txt'}"
             )
         observation = read_observation(place)
         epochs = observation.epochs
@@ -184,5 +186,5 @@ def _change_text(quantity: str, worse: float) -> str:
 
 def _advice(quantity: str) -> str:
     if quantity in ("epoch_time", "accuracy"):
-        return "A command has one where it reports its epochs and runs to its own end (--run-to-end)."
-    return "It had too few steady steps; let it train longer."
+        return "A script has one if it reports its epochs and runs to its own end (--run-to-end)."
+    return "They had too few steady steps; let them train longer."

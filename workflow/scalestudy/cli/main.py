@@ -1,4 +1,4 @@
-"""The command line: `scalestudy VERB`, and `scalestudy stage STAGE` for what the workflow's rules call."""
+"""The command line: `scalestudy VERB`, and `scalestudy stage STAGE`, which the workflow's rules call."""
 
 import io
 import os
@@ -16,19 +16,19 @@ from scalestudy.record.files import unwritable
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
 WRONG_USE, BROKEN = 2, 70
-"""Exit statuses. BROKEN is EX_SOFTWARE of sysexits.h; Python's own is 1, which would say that something was
-found."""
+"""Exit statuses. BROKEN is EX_SOFTWARE of sysexits.h, because Python's own status, 1, means here that something
+was found."""
 STATUSES = {
-    "0": "done",
-    "1": "done, and something was found: failed runs, a red check, a quantity that became worse",
-    "2": "not done: wrong use, or a file that cannot be read or written",
+    "0": "success",
+    "1": "done, with a finding: failed runs, a red check, a worse quantity",
+    "2": "not done: wrong usage, or a file that cannot be read or written",
     "3": "cannot tell: more runs are needed (guard, compare --fail-if)",
-    "70": "an error of scalestudy itself; please report it",
-    "130": "interrupted; what was measured is kept",
+    "70": "internal error of scalestudy; please report it",
+    "130": "interrupted; completed measurements are kept",
 }
 LONGEST_NAME = 200
-"""Characters of a name that are printed."""
-# Command -> the module that has its function.
+"""Largest number of characters of a name that are printed."""
+# Command -> the module of its function.
 VERBS = {
     "new": "new",
     "plan": "run",
@@ -46,7 +46,7 @@ VERBS = {
     "accept": "accept",
     "retry": "run",
 }
-STAGES = {  # in the order of the chain
+STAGES = {  # in the order in which the workflow runs them
     **dict.fromkeys(("plan", "prepare"), "before"),
     "train": "launch",
     **dict.fromkeys(("decide", "aggregate", "diagnose"), "analyse"),
@@ -60,15 +60,15 @@ _STAGES = {name: f"scalestudy.cli.stage.{module}:{name}" for name, module in STA
 stage = LazyGroup(
     commands=_STAGES,
     elsewhere={name: f"scalestudy {name}" for name in VERBS},
-    short_help="run one stage of a study by hand",
+    short_help="Run one stage of a study by hand.",
     help="Run one stage of a study, as a rule of the workflow does.",
 )
 program = LazyGroup(
     name="scalestudy",
     commands=_VERBS | {"stage": f"{__name__}:stage"},
-    hidden={"train": _STAGES["train"]},  # Snakemake knows finished runs by this shell line
+    hidden={"train": _STAGES["train"]},  # Snakemake recognises finished runs by this shell line
     elsewhere={name: f"scalestudy stage {name}" for name in STAGES},
-    help="Measure how PyTorch training scales: plan a study, run it, read what was found.",
+    help="Measure how PyTorch training scales: plan a study, run it and read the results.",
     epilog="\b\nExit status:\n" + "\n".join(f"  {status:4} {meaning}" for status, meaning in STATUSES.items()),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
@@ -76,8 +76,8 @@ click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command: its exit status, one of STATUSES (docs/command-line.md)."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal may not have a character that we print
+    """Run one command and return its exit status, one of STATUSES (docs/command-line.md)."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal may lack a character that we print
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     with visible_output():
@@ -93,7 +93,7 @@ def _run(argv: list[str] | None) -> int:
     try:
         with program.make_context("scalestudy", words) as context:
             status: int = program.invoke(context)
-        if sys.stdout:  # None where it was closed before we began
+        if sys.stdout:  # None if it was closed before we started
             sys.stdout.flush()
         return status
     except click.exceptions.Exit as end:  # --help and --version
@@ -104,7 +104,7 @@ def _run(argv: list[str] | None) -> int:
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "scalestudy"
         return _refused(where, error.format_message())
-    except BrokenPipeError:  # `| head` has seen enough
+    except BrokenPipeError:  # `| head` has closed the pipe
         _leave_output()
         return 0
     except OSError as error:
@@ -117,7 +117,7 @@ def _run(argv: list[str] | None) -> int:
         return 128 + signal.SIGINT
     except Exception:
         traceback.print_exc()
-        _complain("scalestudy: an error of scalestudy itself; please report it with the lines above")
+        _complain("scalestudy: internal error of scalestudy; please report it with the lines above")
         return BROKEN
 
 
@@ -127,7 +127,7 @@ def _refused(where: str, said: str) -> int:
 
 
 def _complain(line: str) -> None:
-    """On stderr, if that can be written: it may be a log on a disk that is full."""
+    """Print a line to stderr, if possible: stderr may be a log on a full disk."""
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
@@ -135,13 +135,13 @@ def _complain(line: str) -> None:
 
 
 def _leave_output() -> None:
-    """Nobody reads what is printed; without this Python complains when it flushes at its end."""
+    """Redirect stdout to /dev/null: its reader is gone, and Python's last flush would raise an error."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unreadable(error: OSError) -> str:
-    """Which file or folder the system refused, and why."""
+    """Return which file or folder the system refused, and why."""
     if error.filename is None:
         return str(unwritable(error, "the output"))
     why = error.strerror or type(error).__name__
@@ -150,7 +150,7 @@ def _unreadable(error: OSError) -> str:
 
 
 def _no_text(words: Sequence[str], error: UnicodeEncodeError) -> str:
-    """Which word of the command line has bytes that are no UTF-8."""
+    """Return an error message that quotes the word of the command line that is not UTF-8."""
     wrong = [word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word)]
     said = (wrong or [error.object[max(0, error.start - 20) : error.end]])[0]
-    return f"{said!r}: is no UTF-8 text"
+    return f"{said!r}: not valid UTF-8"

@@ -1,4 +1,4 @@
-"""Options that several commands have; each means the same in all of them."""
+"""Options that several commands share; each means the same in all of them."""
 
 import gc
 import json
@@ -17,9 +17,14 @@ from scalestudy.registry.results import DATA, RESULTS
 
 PATH = click.Path(path_type=Path)
 SELDOM = (200_000, 20, 100)
-"""How often the collector looks for what is no longer used. At Python's 700 new objects a command that reads many
-tables and draws many figures spends a tenth of its time there."""
+"""Thresholds of the garbage collector. With Python's default of 700 new objects, a command that reads many tables
+and draws many figures spends a tenth of its time in the collector."""
 YAML = (".yaml", ".yml", ".json")
+DEVICE = "Device of every rank. auto: CUDA if a CUDA device is visible, else the CPU."
+CORES = "CPU cores per rank. Default: this host's cores divided by the ranks; on GPUs at most 8."
+RUN_TO_END = "Let the script run to its own end. Default: a run ends when its step time is known."
+ALLOW_SHARED = "Allow runs of the script to share files outside {out}."
+PYTHON = "Python interpreter of the script. Default: this one."
 
 verb = partial(click.command, cls=Verb)
 path = partial(click.option, type=PATH)
@@ -28,16 +33,19 @@ study = path(
     cls=Several,
     more=lambda word: word.endswith(YAML),
     metavar="FILE...",
-    help="Study file. If several are given, each overrides keys of those before it, as with snakemake's"
-    " --configfile. A ready study, such as config/studies/digits.yaml, is found in the package. Default:"
-    " config/config.yaml, or the only study under results/.",
+    help="Study file. Later files override keys of earlier ones, as with Snakemake's --configfile. The package's"
+    " own studies, such as config/studies/digits.yaml, are found from any folder. Default: config/config.yaml, or"
+    " the only study under results/.",
 )
 results = path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/STUDY.")
 data = path("--data", metavar="FOLDER", default=DATA, help="Folder of prepared data.")
 
 
 def of_results(short_help: str, having: str = "plan") -> Callable[[Callable[..., int]], click.Command]:
-    """A command with --study and --results, given `results`: the folder that they name (naming.find_results)."""
+    """Return a decorator for a command with --study and --results.
+
+    The function gets `results`, the folder that these options name (naming.find_results).
+    """
 
     def decorate(function: Callable[..., int]) -> click.Command:
         @wraps(function)
@@ -51,7 +59,7 @@ def of_results(short_help: str, having: str = "plan") -> Callable[[Callable[...,
 
 
 def entries(name: str, part: str) -> Callable[..., list[CompletionItem]]:
-    """Completion for the shell: keys of a part of a JSON file of the study's results (registry/results.py)."""
+    """Return a shell completion: the keys of one part of a JSON file in the results (registry/results.py)."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:

@@ -1,4 +1,4 @@
-"""What a study is expected to cost, and what its next launches would bring, as `scalestudy plan` says it."""
+"""The lines of `scalestudy plan` on the expected cost of a study and the benefit of its next runs."""
 
 from collections.abc import Iterable
 from math import isnan
@@ -15,7 +15,7 @@ from scalestudy.study.spec import RunSpec
 
 
 def outlook_lines(plan: Plan, results: Path) -> list[str]:
-    """Nothing unless launches are made until verdicts are decided, nor where all were made that are needed."""
+    """Return lines on the expected cost; empty if the number of repeats is fixed or every run has a record."""
     finished = all((results / "runs" / run / "run.json").exists() for run in plan.runs)
     if not plan.study.until_decided or finished:
         return []
@@ -25,7 +25,7 @@ def outlook_lines(plan: Plan, results: Path) -> list[str]:
     device_s, idle_s = device_time_s(plan, results)
     expected = outlook(plan, known, after=after, device_s=device_s, idle_s=idle_s)
     return [
-        f"expected launches: {_said(expected.launches, '.0f')}",
+        f"expected runs: {_said(expected.launches, '.0f')}",
         f"expected device-hours: {_hours(expected.device_hours)}{_idle(expected.idle_device_hours)}",
         f"  every comparison is settled within {plan.study.most_repeats} repeats with a probability of"
         f" {expected.settled:.0%}",
@@ -35,7 +35,7 @@ def outlook_lines(plan: Plan, results: Path) -> list[str]:
 
 
 def last_decision(plan: Plan, results: Path) -> DecisionFile | None:
-    """The newest decision that was made, None before the first."""
+    """Return the latest decision; None before the first."""
     for after in reversed(plan.study.decisions):
         path = results / DECISIONS.format(repeats=after)
         if path.exists() and after in plan.study.looks:
@@ -44,9 +44,10 @@ def last_decision(plan: Plan, results: Path) -> DecisionFile | None:
 
 
 def device_time_s(plan: Plan, results: Path) -> tuple[dict[str, float], dict[str, float]]:
-    """(mean device-seconds of a launch of the configuration of a run, by run id; of these, of idle devices).
+    """Return (device-seconds per run, idle device-seconds per run), both by run id.
 
-    As they were measured; both are {} unless all configurations have a launch.
+    Each is the mean over the measured runs of the same configuration. Both are {} unless every configuration has
+    a measured run.
     """
     held: dict[tuple[object, ...], list[float]] = {}
     idle: dict[tuple[object, ...], list[float]] = {}
@@ -72,25 +73,25 @@ def _configuration(spec: RunSpec) -> tuple[object, ...]:
 
 def _said(interval: Interval, form: str) -> str:
     between = f"{interval.low:{form}} to {interval.high:{form}}"
-    return f"{interval.value:{form}} in all; {between} with a probability of 90%"
+    return f"{interval.value:{form}} in total; {between} with a probability of 90%"
 
 
 def _hours(interval: Interval) -> str:
     if isnan(interval.value):
-        return "not known before every configuration was launched once"
+        return "not known until every configuration has run once"
     return _said(interval, ".2g")
 
 
 def _idle(hours: float) -> str:
-    return f"; about {hours:.2g} of them of idle devices" if hours > 0 else ""
+    return f"; about {hours:.2g} of them on idle devices" if hours > 0 else ""
 
 
 def _grounds(decision: DecisionFile | None) -> str:
     if decision:
-        return f"calculated from the launches of the first {decision.after_repeats} repeats"
+        return f"calculated from the runs of the first {decision.after_repeats} repeats"
     low, high = SPREAD / SPREAD_FACTOR, SPREAD * SPREAD_FACTOR
     return (
-        f"assumed: efficiencies from {EFFICIENCY[0]:.0%} to {EFFICIENCY[1]:.0%}, and speedups that scatter by"
+        f"assumed: efficiencies from {EFFICIENCY[0]:.0%} to {EFFICIENCY[1]:.0%}, and speedups with a scatter of"
         f" {low:.1%} to {high:.0%}"
     )
 
@@ -104,4 +105,4 @@ def _next_lines(coming: Iterable[Next]) -> list[str]:
         if not isnan(one.half_width_then):
             half_widths = f"{one.half_width:.1%} now, {one.half_width_then:.1%} then"
             lines[-1] += f"; half-width of the {one.quantity} {half_widths}"
-    return lines and ["what the launches up to the next decision would bring:", *lines]
+    return lines and ["expected effect of the runs up to the next decision:", *lines]

@@ -1,4 +1,4 @@
-"""Before a study is started: does each script take the arguments of each of its command lines?"""
+"""Checks before a study starts that each script accepts the arguments of all of its command lines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import CommandSpec
 
 AT_ONCE = 4
-"""The largest number of scripts that are begun at the same time."""
+"""Largest number of scripts that are tried at the same time."""
 
 
 def check_arguments(plan: Plan, results: Path) -> Iterator[str]:
-    """Lines that say what was checked. Raises UserError where a script or its framework refuses an argument.
+    """Yield lines on what was checked. Raises UserError if a script or its framework refuses an argument.
 
-    A command line of which a run is recorded is not tried again. A script that cannot be begun here is no error.
+    A command line that has a recorded run is not tried again. A script that cannot start here is not an error.
     """
     asked = _command_lines(plan, results)
     if not asked:
@@ -43,14 +43,14 @@ def check_arguments(plan: Plan, results: Path) -> Iterator[str]:
         elif tried.unchecked:
             yield f"arguments of `{' '.join(key)}` were not checked here: {tried.unchecked}"
         else:
-            yield f"arguments of `{' '.join(key)}` were taken, up to {tried.reached}"
+            yield f"arguments of `{' '.join(key)}` were accepted, up to {tried.reached}"
     if refused:
         raise UserError("\n".join(dict.fromkeys(refused)))
     yield f"{len(asked)} command line{'s' if len(asked) > 1 else ''} tried in {time.monotonic() - begin:.1f} s"
 
 
 def _command_lines(plan: Plan, results: Path) -> dict[tuple[str, ...], CommandSpec]:
-    """Command line as the study has it -> the first run that has it; without those of which a run is recorded."""
+    """Return command line, as in the study -> its first run; without command lines that have a recorded run."""
     from scalestudy.study.config.commands import CommandWorkload
     from scalestudy.study.spec import CommandSpec
 

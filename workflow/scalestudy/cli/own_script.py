@@ -1,4 +1,4 @@
-"""From a command line that somebody has in their shell history to a study of it."""
+"""Turns a training command, as typed in a shell, into a study of it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ FLAGS = {
 """Options of launchers without a value."""
 MODULE = "-m"
 PASSED = {"-u": 1, "-O": 1, "-B": 1, "-W": 2, "-X": 2}
-"""Options of Python that are left out with it -> their words."""
+"""Options of Python that are left out together with it -> their number of words."""
 ISOLATING = {"-I", "-E", "-S"}
-"""With these Python does not read PYTHONPATH, or runs no sitecustomize: nothing could look on."""
+"""With these options Python ignores PYTHONPATH or sitecustomize, so that scalestudy cannot attach."""
 OTHER_LAUNCHERS = (
     "srun",
     "mpirun",
@@ -41,26 +41,26 @@ OTHER_LAUNCHERS = (
     "singularity",
     "apptainer",
 )
-"""Programs in front of a training script that we do not take apart."""
+"""Programs in front of a training script whose options we do not parse."""
 ALLOW_SHARED = "    allow_shared: true"
-"""Line of a study file that an option adds."""
+"""Line of the study file that the option --allow-shared adds."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is left of a command line without its launcher."""
+    """A command line without its launcher."""
 
     command: tuple[str, ...]
     launcher: str
-    """Words that were left out; empty for none."""
+    """The words that were left out; may be empty."""
     scale: str
-    """NODESxDEVICES that the launcher was told; empty where it was not."""
+    """NODESxDEVICES from the launcher's options; empty if they do not give it."""
     environment: tuple[tuple[str, str], ...] = ()
-    """Variables that stood before the command, as a shell has them."""
+    """Variables set in front of the command, as in a shell."""
 
 
 def without_launcher(words: Sequence[str]) -> Asked:
-    """The script and its arguments. Raises UserError where there is no Python script in the command."""
+    """Return the script and its arguments. Raises UserError if the command has no Python script."""
     rest = list(words)
     if rest[:1] == ["env"]:
         rest.pop(0)
@@ -72,7 +72,7 @@ def without_launcher(words: Sequence[str]) -> Asked:
 
 
 def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
-    """The same without variables."""
+    """Return the same for a command line without variables in front."""
     taken: list[str] = []
     if rest and re.fullmatch(r"python[\d.]*", PurePath(rest[0]).name):
         taken.append(rest.pop(0))
@@ -80,8 +80,8 @@ def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
             taken += [rest.pop(0) for _ in rest[: PASSED[rest[0]]]]
         if rest and rest[0] in ISOLATING:
             raise UserError(
-                f"{taken[0]} {rest[0]}: scalestudy attaches to a script by PYTHONPATH and sitecustomize, which"
-                " Python does not read with this option; leave it out"
+                f"{taken[0]} {rest[0]}: scalestudy attaches to a script with PYTHONPATH and sitecustomize, which"
+                " Python ignores with this option; leave it out"
             )
     name = PurePath(rest[0]).name if rest else ""
     if rest[:1] == [MODULE] and len(rest) > 1 and rest[1] in LAUNCHERS:
@@ -101,7 +101,7 @@ def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
 
 
 def _options(rest: list[str], taken: list[str]) -> tuple[dict[str, str], list[str]]:
-    """(options of the launcher with their values, `-m` where its script is a module). Moves them to `taken`."""
+    """Return (launcher options with their values, `-m` if its script is a module). Moves them to `taken`."""
     told: dict[str, str] = {}
     module: list[str] = []
     while rest and rest[0].startswith("-"):
@@ -124,30 +124,30 @@ def _script(rest: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     first = rest[0] if rest else " ".join(words)
     if PurePath(first).name in OTHER_LAUNCHERS:
         raise UserError(
-            f"{first}: leave it and its options out, so that the command begins with the script. Ranks are started"
-            " for each scale of the study, on a cluster with --profile slurm; --python names another environment"
+            f"{first}: leave it and its options out, so that the command starts with the script. scalestudy starts"
+            " the ranks for each scale, on a cluster with --profile slurm; --python selects another environment"
         )
     raise UserError(
-        f"{first}: no Python script. A command begins with a file ending in .py, or with -m and a module; of other"
-        " programs only their tables can be read (`scalestudy audit TABLE.csv`)"
+        f"{first}: not a Python script. A command starts with a file ending in .py, or with -m and a module; for"
+        " other programs scalestudy can only check their scaling tables (`scalestudy audit TABLE.csv`)"
     )
 
 
 def name_of(command: Sequence[str]) -> str:
-    """A name for the study of a script: that of its file or module."""
+    """Return a name for the study of a script, from the name of its file or module."""
     word = command[1].rpartition(".")[2] if command[0] == MODULE else PurePath(command[0]).stem
     return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:40] or "training"
 
 
 def cores_for_each(ranks: int) -> int:
-    """Cores of this host for each rank."""
+    """Return the number of cores of this host per rank."""
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
 def cores_or_unset(ranks: int, *, device: str, elsewhere: bool = False) -> int | None:
-    """Cores of this host for each rank; None on GPUs, where each node finds the number itself.
+    """Return the cores of this host per rank; None on GPUs, where each node finds the number itself.
 
-    elsewhere: on a cluster, which is asked for GPUs unless the device is `cpu`.
+    elsewhere: on a cluster, where jobs request GPUs unless the device is `cpu`.
     """
     from scalestudy.study.config.conditions import Host
     from scalestudy.tune.devices import runs_on_cuda
@@ -158,7 +158,7 @@ def cores_or_unset(ranks: int, *, device: str, elsewhere: bool = False) -> int |
 
 
 def quoted(words: Sequence[str]) -> str:
-    """Words as YAML has them in one line: as in a shell, braces as they are."""
+    """Return words as one line of YAML, quoted as in a shell, with unchanged braces."""
     shell = " ".join(word if re.fullmatch(r"[\w{}@%+=:,./-]+", word) else _single(word) for word in words)
     plain = re.fullmatch(r"[\w./-][\w{}@%+=,./ -]*", shell)
     return shell if plain else '"' + shell.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -186,7 +186,7 @@ def study_text(
     environment: Sequence[tuple[str, str]] = (),
     allow_shared: bool = False,
 ) -> str:
-    """The text of a study file."""
+    """Return the text of a study file."""
     base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
     lines = [
         f"study: {name}",
@@ -211,9 +211,9 @@ def study_text(
 
 
 def write_study(path: Path, text: str) -> None:
-    """Write the file, or leave one that says the same. Raises UserError where another is there.
+    """Write the file, or keep an equal one. Raises UserError if the path has a different file.
 
-    One that differs only in `allow_shared` says the same; the line is added where the text has it.
+    Files that differ only in `allow_shared` count as equal; the line is added if the text has it.
     """
     there = path.read_text(encoding="utf-8") if path.exists() else None
     line = f"{ALLOW_SHARED}\n"
@@ -221,7 +221,7 @@ def write_study(path: Path, text: str) -> None:
         return
     if there is not None and there.replace(line, "") != text.replace(line, ""):
         raise UserError(
-            f"{path}: is there already, and says something else. Run it with `scalestudy run --study {path}`, or"
-            " give the new study another --name"
+            f"{path}: already exists with different content. Run it with `scalestudy run --study {path}`, or give"
+            " the new study another --name"
         )
     path.write_text(text, encoding="utf-8")

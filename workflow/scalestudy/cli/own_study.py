@@ -1,4 +1,4 @@
-"""`scalestudy run -- train.py ...`: looks at the script on one process and on several, and writes its study."""
+"""`scalestudy run -- train.py ...`: tries the script on one process and on several, and writes its study."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import CommandSpec
 
 LOOK_LIMIT_S = 600.0
+NO_DATALOADER = "--batch-size: needed because no DataLoader was seen; give the samples per step on one process"
 NEEDS_RANKS = (
     "environment variable rank",
     "environment variable world_size",
@@ -24,12 +25,12 @@ NEEDS_RANKS = (
     "'local_rank'",
     "'world_size'",
 )
-"""Words of the error of a script that cannot do without torchrun's variables."""
+"""Words in the error message of a script that needs torchrun's variables."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the options say; None and () where they say nothing."""
+    """Options of the command line; None or () where an option was not given."""
 
     scales: tuple[str, ...]
     batch_size: int | None
@@ -44,7 +45,7 @@ class Wishes:
 
 
 def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> Path:
-    """The file of the study, which is written here. Prints what was seen. Raises UserError.
+    """Write the study file into the current folder and return its path. Prints what was found. Raises UserError.
 
     elsewhere: the script runs on another machine than this, so it is not tried here first.
     """
@@ -53,16 +54,16 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
 
     asked = without_launcher(words)
     if asked.launcher:
-        print(f"`{asked.launcher}` is left out: ranks are started for each scale of the study")
+        print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
     scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
     scales = tuple(scale for scale in scales if scale != "1x1")
     if not scales:
-        raise UserError("--scales: say how many devices to measure, such as --scales 1x2 1x4")
+        raise UserError("--scales: missing; give the scales to measure, such as --scales 1x2 1x4")
     follows = bool(placeholders(asked.command) & set(BATCH))
     if follows and wishes.batch_size is None:
         raise UserError(
-            "--batch-size: the command has {batch_per_rank} or {global_batch}; say how many samples a step of one"
-            " process has"
+            "--batch-size: needed because the command has {batch_per_rank} or {global_batch}; give the samples per"
+            " step on one process"
         )
     name = wishes.name or name_of(asked.command)
     most = max(int(scale.partition("x")[2]) for scale in scales)
@@ -95,18 +96,18 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
 
     if elsewhere and not (wishes.batch_size and (follows or wishes.scaling)):
         raise UserError(
-            "--batch-size, --scaling: with a profile the script is not tried on this machine first; say how many"
-            " samples a step of one process has, and whether it scales strong or weak"
+            "--batch-size, --scaling: needed because with --profile the script is not tried on this machine first;"
+            " give the samples per step on one process, and strong or weak scaling"
         )
     found = {} if elsewhere else _look(study, follows=follows, wishes=wishes)
     path = Path(f"{name}.yaml")
     write_study(path, text(**found))
-    print(f"{path} is the study; `scalestudy run --study {path}` goes on with it")
+    print(f"study file: {path}; to continue the study: scalestudy run --study {path}")
     return path
 
 
 def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
-    """What two first looks say, by the names of study_text."""
+    """Try the script on one process and on several, and return the facts found, as arguments of study_text."""
     from scalestudy.launch.foreign.look import look
 
     found: dict[str, Any] = {}
@@ -114,18 +115,16 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     alone = look(spec, time_limit_s=LOOK_LIMIT_S)
     if needs_torchrun(alone):
         found["base_launcher"] = "torchrun"
-        print(
-            "the script needs torchrun's variables: its base case is one rank, with the wrapper around its model"
-        )
+        print("the script needs torchrun's variables: its baseline is one rank, with the wrapper around its model")
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
     _refuse(alone, "one process", spec=spec, allow_shared=wishes.allow_shared)
     if alone.batches > 1 and alone.samples:
-        print(f"the script accumulates {alone.batches} batches for a step, which has {alone.samples} samples then")
+        print(f"the script accumulates {alone.batches} batches per step, {alone.samples} samples in total")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
     elif not follows:
         found["batch_size"] = wishes.batch_size or alone.samples
     if not found.get("batch_size", wishes.batch_size):
-        raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")
+        raise UserError(NO_DATALOADER)
     print(f"on one process: {_said(alone)}")
     several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
     _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
@@ -138,7 +137,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
 
 
 def _spec(study: Study, *, ranks: int) -> Any:
-    """The first launch of the study on one process, or else on several."""
+    """Return the first run of the study on one process (ranks=1), or else on several."""
     from scalestudy.study.plan import make_plan
 
     runs = make_plan(study).runs.values()
@@ -156,29 +155,30 @@ def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) ->
 
 
 def needs_torchrun(seen: Seen) -> bool:
-    """Whether a script ended because torchrun's variables were not there."""
+    """Return whether a script failed because torchrun's variables were not set."""
     return any(words in seen.problem.lower() for words in NEEDS_RANKS)
 
 
 def _said(seen: Seen) -> str:
-    samples = f"{seen.samples} samples a step" if seen.samples else "no DataLoader seen"
+    samples = f"{seen.samples} samples per step" if seen.samples else "no DataLoader seen"
     wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else ""
     each = " on each" if seen.ranks > 1 and seen.samples else ""
     return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms{wrapper}"
 
 
 def scaling_of(alone: Seen, several: Seen) -> str:
-    """How a command without a word for its batch scales, from the batches that were seen."""
+    """Return the scaling of a command without a placeholder for its batch, from the batches seen in two tries."""
     if not (alone.samples and several.samples):
         raise UserError(
-            "--scaling: no DataLoader was seen; say strong (global batch fixed) or weak (batch per rank fixed)"
+            "--scaling: needed because no DataLoader was seen; give strong (global batch fixed) or weak (batch per"
+            " rank fixed)"
         )
     if several.samples == alone.samples:
         return "weak"
     if several.samples * several.ranks == alone.samples:
         return "strong"
     raise UserError(
-        f"the script trains on {alone.samples} samples a step alone and on {several.samples} on each of"
-        f" {several.ranks} ranks: that is neither strong nor weak scaling. Put {{batch_per_rank}} or"
+        f"the script trains on {alone.samples} samples per step alone and on {several.samples} on each of"
+        f" {several.ranks} ranks, which is neither strong nor weak scaling. Put {{batch_per_rank}} or"
         " {global_batch} in its command"
     )

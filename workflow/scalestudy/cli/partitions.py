@@ -1,4 +1,4 @@
-"""Jobs of a plan that no node of their partition can run, as `scalestudy plan` says it."""
+"""The lines of `scalestudy plan` on jobs that no node of their SLURM partition can run."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from scalestudy.study.plan import Plan
 
 
 def partition_lines(plan: Plan, place: Path) -> list[str]:
-    """A line for each reason; nothing where SLURM does not answer or is not here. place: that has the profile."""
+    """Return a line per reason; empty if SLURM is absent or does not answer. place: folder with the profile."""
     partitions = read_partitions()
     if not partitions:
         return []
@@ -27,12 +27,12 @@ def partition_lines(plan: Plan, place: Path) -> list[str]:
 
 
 def _listed(jobs: list[str]) -> str:
-    """'n1g2-1', or the first of several and their number."""
+    """Return 'n1g2-1', or the first of several jobs and the number of the others."""
     return jobs[0] if len(jobs) == 1 else f"{jobs[0]} and {len(jobs) - 1} more"
 
 
 def _asked(plan: Plan, job: Allocation, profile: dict[str, Any]) -> tuple[Asked, str]:
-    """(what a job asks for, the name of its partition), by the study and the profile."""
+    """Return (what a job requests, the name of its partition), from the study and the profile."""
     wanted = request(plan.runs[job.runs[0]], job)
     rules = {rule_of(plan, run) for run in job.runs}
     changed: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def _asked(plan: Plan, job: Allocation, profile: dict[str, Any]) -> tuple[Asked,
 
 
 def _profile(path: Path) -> dict[str, Any]:
-    """The profile; empty where there is none that can be read, which Snakemake says."""
+    """Return the profile; empty if it cannot be read, which Snakemake reports."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
@@ -59,7 +59,7 @@ def _profile(path: Path) -> dict[str, Any]:
 
 
 def _words(given: Any) -> dict[str, Any]:
-    """Resources by name, from a mapping or from a list such as ['slurm_partition=gpu']."""
+    """Return resources by name, from a mapping or from a list such as ['slurm_partition=gpu']."""
     if isinstance(given, dict):
         return given
     pairs = [str(word).partition("=") for word in given] if isinstance(given, list) else []
@@ -67,5 +67,5 @@ def _words(given: Any) -> dict[str, Any]:
 
 
 def _number(value: Any, otherwise: int) -> int:
-    """A number of the profile; `otherwise` where it has none, or an expression that only Snakemake knows."""
+    """Return a number of the profile, or `otherwise` if it is missing or an expression for Snakemake."""
     return value if isinstance(value, int) and not isinstance(value, bool) else otherwise

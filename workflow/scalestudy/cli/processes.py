@@ -1,4 +1,4 @@
-"""The same work many times over, on several cores."""
+"""Runs the same function for many inputs on several cores."""
 
 import gc
 import os
@@ -14,17 +14,17 @@ Made = TypeVar("Made")
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def spread(
     work: Callable[[Same, Given], Made], same: Same, given: Iterable[Given], *, processes: int, at_once: int = 1
 ) -> list[Made]:
-    """work(same, one) for each that is given, in their order.
+    """Return work(same, one) for each given input, in their order. Raises what `work` raises.
 
-    work: a function of a module, by whose name processes find it. at_once: handed to a process at a time. What it
-    raises is raised here. The processes are forks of this one, and begin with what it has imported and read.
+    work: a module-level function, so that processes find it by name. at_once: number of inputs that a process gets
+    at a time. The processes are forks of this one and share what it has imported and read.
     """
     if processes < 2:
         return [work(same, one) for one in given]
@@ -34,11 +34,11 @@ def spread(
 
 
 _inherited: list[Any] = []
-"""In a process of `spread`: what all of its work has in common."""
+"""In a process of `spread`: the argument `same`."""
 
 
 def _begin(same: Any) -> None:
-    gc.freeze()  # what was imported stays; the collector need not look through it again
+    gc.freeze()  # imported objects stay, so the collector need not scan them again
     _inherited.append(same)
 
 

@@ -7,30 +7,30 @@ BYTES = ("B", "B/s")
 
 
 def count(text: str) -> float:
-    """'125M' -> 125e6, '7B' -> 7e9; at least 1."""
+    """Return a count: '125M' -> 125e6, '7B' -> 7e9; at least 1."""
     value, unit = _read(text, "a number such as 125M or 7B")
     if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
     if unit or value < 1:
-        raise click.BadParameter(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
+        raise click.BadParameter(f"{text}: not a number of at least 1, such as 125M or 7B")
     return value
 
 
 def bandwidth(text: str) -> float:
-    """'10Gbit/s' -> 1.25e9 bytes/s, '25GB/s' -> 25e9 bytes/s; the unit has to be named."""
+    """Return bytes per second: '10Gbit/s' -> 1.25e9, '25GB/s' -> 25e9; a unit is required."""
     value, unit = _read(text, "a bandwidth such as 10Gbit/s or 25GB/s")
     if unit in BITS:
         value, unit = value / 8, "B/s"
     if unit not in BYTES or value <= 0:
-        raise click.BadParameter(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
+        raise click.BadParameter(f"{text}: not in bits or bytes per second, such as 10Gbit/s or 25GB/s")
     return value
 
 
 def seconds(text: str) -> float:
-    """'0.1ms' -> 1e-4; not negative, and the unit has to be named."""
+    """Return seconds: '0.1ms' -> 1e-4; not negative, and a unit is required."""
     value, unit = _read(text, "a time such as 0.1ms or 2s")
     if unit != "s" or value < 0:
-        raise click.BadParameter(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
+        raise click.BadParameter(f"{text}: not a time with its unit, such as 0.1ms or 2s")
     return value
 
 

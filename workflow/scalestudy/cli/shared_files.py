@@ -1,4 +1,4 @@
-"""What `scalestudy run` says of runs that would share files: before Snakemake starts, and after it has ended."""
+"""Refuses runs that would share files, in `scalestudy run`: before Snakemake starts and after it has ended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scalestudy.study.spec import CommandSpec
 
 
 def refuse_shared_files(plan: Plan, results: Path) -> None:
-    """Raise UserError where a run that is left to do would share files with a finished one of its workload."""
+    """Raise UserError if a run that is not yet recorded would share files with a finished run of its workload."""
     for run, spec in plan.runs.items():
         if isinstance(spec, CommandSpec) and not (results / "runs" / run / "run.json").exists():
             refuse_shared(spec, results, allowed=allowing(plan.study))
 
 
 def has_scripts(plan: Plan) -> bool:
-    """Whether a workload of the study is somebody's own script."""
+    """Return whether the study has a workload with a script of the user's own."""
     return any(isinstance(spec, CommandSpec) for spec in plan.runs.values())

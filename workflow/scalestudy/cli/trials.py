@@ -1,4 +1,4 @@
-"""The trials of a study's advice: chosen once, priced, run as studies of their own, and scored."""
+"""The trials of a study's advice: they are chosen once, priced, run as separate studies, and scored."""
 
 from collections.abc import Iterable, Mapping
 from math import isnan
@@ -24,12 +24,17 @@ from scalestudy.verify.price import Price, hours_of_a_launch, price_of
 from scalestudy.verify.score import score
 from scalestudy.verify.trials import AdviceError, add_trials, make_trials, refused_advice
 
-REPORT = "The study is not at fault; please report this line. Other trials are run, and their results are kept."
+REPORT = (
+    "This is not an error of the study; please report this line. Other trials run, and their results are kept."
+)
 
 
 def chosen_trials(results: Path) -> TrialsFile:
-    """What is tried: as it was chosen before, and the next advice for points whose advice was refuted; else by the
-    findings of now. Their study files are written where there are none."""
+    """Return the trials, and write their study files if these do not exist.
+
+    They are those chosen before, with the next advice for points whose advice was refuted. Without earlier trials
+    they are chosen from the current findings.
+    """
     path = results / TRIALS / "trials.json"
     known = read_document(path, TrialsFile) if path.exists() else None
     study, findings = plan_of(results).study, findings_of(results)
@@ -46,12 +51,12 @@ def chosen_trials(results: Path) -> TrialsFile:
 
 
 def refused_of(results: Path, chosen: TrialsFile) -> list[AdviceError]:
-    """Advice that is not tried because its patch is refused: defects of ours."""
+    """Return the advice that is not tried because its patch is refused, which is a defect of scalestudy."""
     return refused_advice(plan_of(results).study, findings_of(results), chosen)
 
 
 def defect_lines(refused: Iterable[AdviceError]) -> list[str]:
-    """A line for each finding and advice whose patch is refused, whatever the number of its points."""
+    """Return one line for each finding and advice whose patch is refused, for all of its points."""
     return list(
         dict.fromkeys(
             f"scalestudy: defect: {error.change} is not tried: {error.why}. {REPORT}" for error in refused
@@ -60,7 +65,7 @@ def defect_lines(refused: Iterable[AdviceError]) -> list[str]:
 
 
 def _came_of_last(results: Path, chosen: TrialsFile) -> dict[Place, Tried | None]:
-    """Of each point that has trials, the verdict of its last one; None where it was not scored."""
+    """Return the verdict of the last trial of each point that has trials; None if it was not scored."""
     path = results / RESULTS["verification"]
     verified = read_document(path, VerificationFile).verified if path.exists() else ()
     verdicts = {(one.trial.id, one.trial.before): one.verdict for one in verified}
@@ -68,12 +73,12 @@ def _came_of_last(results: Path, chosen: TrialsFile) -> dict[Place, Tried | None
 
 
 def study_file(results: Path, name: str) -> Path:
-    """The file of a trial's study, which may be edited before it is run."""
+    """Return the path of a trial's study file, which may be edited before the trial runs."""
     return results / TRIALS / f"{name}.yaml"
 
 
 def trial_plan(results: Path, name: str) -> Plan:
-    """The plan of a trial. Raises UserError where its file was edited to another name."""
+    """Return the plan of a trial. Raises UserError if the name in its file was changed."""
     study = load_study(study_file(results, name))
     if study.name != name:
         raise UserError(f"{study_file(results, name)}: study: {study.name}; keep the name {name}")
@@ -81,7 +86,7 @@ def trial_plan(results: Path, name: str) -> Plan:
 
 
 def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
-    """What each trial may still take, by the name of its study: launches that are recorded cost nothing more."""
+    """Return what each trial may still cost, by the name of its study. Recorded runs cost nothing more."""
     hours = hours_of_a_launch(table_of(results, "runs"))
 
     def price(name: str) -> Price:
@@ -94,23 +99,22 @@ def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
 
 
 class Budget:
-    """How many trials may be run, and how many device-hours they may take; None: no limit."""
+    """The largest number of trials, and the device-hours that they may take; None means no limit."""
 
     def __init__(self, *, most: int, hours: float | None) -> None:
         self.most, self.hours = most, hours
         self._started: dict[str, tuple[float, float | None]] = {}
-        """Trials -> (what their launches had taken when they were started, what they may have taken at their
-        end)."""
+        """Trial -> (device-hours its runs had taken at its start, device-hours they may have taken at its end)."""
 
     def within(self, prices: Mapping[str, Price]) -> tuple[list[str], dict[str, str]]:
-        """(names of the trials that are run, why the others are not), by what each may take."""
+        """Return (names of the trials to run, name -> why another trial is not run), from their largest costs."""
         names: list[str] = []
         over: dict[str, str] = {}
         planned_h = 0.0
         for name, price in prices.items():
             costs_h = 0.0 if summary_of(name).exists() else price.most_hours
             if len(names) >= self.most:
-                over[name] = f"no more than {counted(self.most, 'trial')} may be run (verify.most, --most)"
+                over[name] = f"at most {counted(self.most, 'trial')} may run (verify.most, --most)"
             elif why := self._beyond(price, costs_h, planned_h):
                 over[name] = why
             else:
@@ -119,9 +123,9 @@ class Budget:
         return names, over
 
     def spent_up(self, name: str, price: Price) -> str:
-        """Why a trial cannot be run after those before it, by what these really took; '' where it can.
+        """Return why a trial cannot run after the earlier ones, from their actual cost; '' if it can.
 
-        A trial that can is taken to be started.
+        A trial that can run is recorded as started.
         """
         taken_h = self._taken_h()
         why = "" if summary_of(name).exists() else self._beyond(price, price.most_hours, taken_h)
@@ -131,52 +135,52 @@ class Budget:
         return why
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment variable with the bound of a started trial; {} without a bound."""
+        """Return the environment variable with the limit of a started trial; {} without a limit."""
         bound_h = self._started[name][1]
         return {} if bound_h is None else {BOUND: repr(bound_h)}
 
     def why_unfinished(self, name: str) -> str:
-        """That the budget ended before the first repeat of a started trial was whole; '' where it did not."""
+        """Return that the budget was spent before a started trial completed its first repeat; '' otherwise."""
         bound_h = self._started[name][1]
         if bound_h is None or summary_of(name).exists() or _device_hours(name) < bound_h:
             return ""
         return (
-            "the budget ended before its first repeat was whole (verify.budget_device_hours, --budget). Its"
-            " launches are kept: a larger budget goes on from them"
+            "the budget was spent before its first repeat was complete (verify.budget_device_hours, --budget). Its"
+            " runs are kept, and a larger budget continues from them"
         )
 
     def _taken_h(self) -> float:
-        """Device-hours of all that was launched since its trial was started."""
+        """Return the device-hours of all runs since their trials were started."""
         return sum(_device_hours(name) - before_h for name, (before_h, _) in self._started.items())
 
     def _beyond(self, price: Price, costs_h: float, spent_h: float) -> str:
         if self.hours is None or spent_h + costs_h <= self.hours:
             return ""
         if isnan(costs_h):
-            return "what it may take is not known, and there is a budget (verify.budget_device_hours, --budget)"
+            return "its cost is not known, and there is a budget (verify.budget_device_hours, --budget)"
         left_h = max(0.0, self.hours - spent_h)
         return (
-            f"it may take {price.most_hours:.3g} device-hours, and {left_h:.3g} are left of the"
-            " budget (verify.budget_device_hours, --budget)"
+            f"it may take {price.most_hours:.3g} device-hours, and the budget has {left_h:.3g} left"
+            " (verify.budget_device_hours, --budget)"
         )
 
 
 def _device_hours(name: str) -> float:
-    """That the launches of a trial really took so far."""
+    """Return the device-hours that the runs of a trial have taken so far."""
     return device_hours(summary_of(name).parent)
 
 
 def summary_of(name: str) -> Path:
-    """The table that a trial's study has to have for its score."""
+    """Return the path of the table that a trial needs for its score."""
     return Path("results") / name / RESULTS["summary"]
 
 
 def scored(
     results: Path, chosen: TrialsFile, not_run: Mapping[str, str], refused: Iterable[AdviceError]
 ) -> VerificationFile:
-    """verification.json and verification.csv, of the trials that have results. not_run: why others have none.
+    """Write verification.json and verification.csv for the trials with results, and return the former.
 
-    refused: advice that has no trial because its patch is refused.
+    not_run: why other trials have no results. refused: advice without a trial because its patch is refused.
     """
     verified = []
     runs: dict[str, TrialRun] = {}
@@ -203,7 +207,7 @@ def _left_out(trial: Trial, why: str) -> LeftOut:
 
 
 def _launches(runs: pd.DataFrame, ids: Iterable[str]) -> dict[str, TrialRun]:
-    """Those of a trial's launches, by their ids."""
+    """Return the runs of a trial with these ids, by id."""
     mine = runs[runs["run_id"].isin(set(ids))].reindex(columns=["run_id", *TrialRun.model_fields]).astype(object)
     rows = mine.where(mine.notna(), None).to_dict("records")
     return {row.pop("run_id"): TrialRun.model_validate(row) for row in rows}

@@ -1,4 +1,4 @@
-"""The launches of a search: each is a run of an ordinary study, recorded as one, and kept if it is there."""
+"""The runs of a search: each is a run of an ordinary study, recorded as one, and kept if it exists."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import RunSpec
 
 MOST_REPEATS = 99
-"""Repeats of the study that a launch is taken from; no search comes near it."""
+"""Repeats of the study that the runs are taken from; more than any search needs."""
 
 
 @dataclass(frozen=True)
 class LiveLaunches:
-    """Makes launches into `folder`/runs. name: of the study that the folder is the results of."""
+    """Runs settings and records them in `folder`/runs. name: the study whose results folder this is."""
 
     space: Space
     name: str
@@ -31,7 +31,7 @@ class LiveLaunches:
     data: Path
 
     def spec(self, setting: Setting, kind: Kind, repeat: int) -> RunSpec:
-        """The run that a launch is. Whole launches are those of the study that the search ends with."""
+        """Return the spec of a run. Whole runs are those of the study with which the search ends."""
         from scalestudy.study.specs import make_spec
 
         target, present = self.space.target, self.space.present
@@ -44,17 +44,16 @@ class LiveLaunches:
         return spec.model_copy(update={"measure": spec.measure.model_copy(update={"probe_rounds": rounds})})
 
     def is_made(self, setting: Setting, kind: Kind, repeat: int) -> bool:
-        """Whether the launch was recorded before."""
+        """Return whether the run is already recorded."""
         from scalestudy.record.observation import read_record
 
         place = self.folder / "runs" / self.spec(setting, kind, repeat).run_id
         return (place / "run.json").exists() and read_record(place).outcome != "preempted"
 
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
-        """A launch, which is ended after left_s seconds. Raises UserError and Interrupted as measure_run does.
-
-        One that something else on the host spoiled is set aside and made once more, in a moment in which nobody
-        else computes, if there is time left for it. Its device-seconds are those of both.
+        """Measure a run, which is ended after left_s seconds. Raises the errors of measure_run.
+        A run that something else on the host disturbed is set aside and repeated once, when the host is quiet, if
+        there is time left for it. Its device-seconds are then the sum of both.
         """
         from scalestudy.launch.guards.moment import better_moment_s
         from scalestudy.launch.place import set_aside
@@ -96,7 +95,7 @@ class LiveLaunches:
         limits = replace(limits, quiet_within_s=quiet_within_s)
         short = left_s / 60 < limits.time_limit_min
         if short:
-            limits = replace(limits, time_limit_min=left_s / 60, cut="the budget of the search has no more left")
+            limits = replace(limits, time_limit_min=left_s / 60, cut="the search has no more budget left")
         record, anew = measure_run(spec, self.folder, limits=limits, data=self.data)
         raise_on_signals()
         cut_off = short and anew and record.outcome == "timeout"

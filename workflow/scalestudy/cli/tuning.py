@@ -1,4 +1,4 @@
-"""A search from its options to its files. What is recorded is not repeated."""
+"""Runs a search from its options to its files. Recorded runs are not repeated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FOUND, TABLE, TEXT, ANSWER = "tuning.json", "tuning.csv", "tuning.txt", "tuned.y
 
 @dataclass
 class Tuning:
-    """What is searched, and what is known before it."""
+    """A search, with what is known before it starts."""
 
     target: Target
     goal: Goal
@@ -49,7 +49,7 @@ class Tuning:
     hold: Sequence[str]
     data: Path
     results: Path | None = None
-    """Results of the study, where they are not in their usual place."""
+    """Results folder of the study, if it is not the usual one."""
 
     def __post_init__(self) -> None:
         study = self.target.study
@@ -70,7 +70,7 @@ class Tuning:
 
     @property
     def looks(self) -> bool:
-        """Whether the search begins with a launch that measures the gradient noise scale."""
+        """Return whether the search begins with a run that measures the gradient noise scale."""
         return self.goal == "goodput" and self._has_batch and isnan(self.noise.value) and self._can_look
 
     @property
@@ -85,14 +85,16 @@ class Tuning:
 
     @property
     def _trains_whole(self) -> bool:
-        """Whether final launches have epochs, and so an accuracy."""
+        """Return whether the final runs have epochs and therefore an accuracy."""
         workload = self.target.study.workloads[self.target.workload]
         return workload.run_to_end if isinstance(workload, CommandWorkload) else bool(workload.epochs)
 
     def _why_batch_held(self) -> str:
         workload = self.target.study.workloads[self.target.workload]
         if isinstance(workload, CommandWorkload):
-            return "the accuracy of the script at another batch is not known; name values with --try to search it"
+            return (
+                "the script's accuracy at another batch is not known; to search the batch, give values with --try"
+            )
         if not workload.epochs:
             return "with epochs: 0 neither accuracy nor the gradient noise scale is measured"
         if self.goal == "goodput" and isnan(self.noise.value) and not self._can_look:
@@ -112,7 +114,7 @@ class Tuning:
         )
 
     def opening(self) -> list[str]:
-        """The space and the cost, before anything is launched."""
+        """Return lines on the search space and the cost, before any run."""
         space, models = self.space, Models.of(self.target, self.summary)
         hopeless = hopeful(space, models, predictions(space, models, self._weighs)).count(False)
         lines = space_lines(space, hopeless=hopeless, weighed=self._weighed())
@@ -124,24 +126,24 @@ class Tuning:
 
     @property
     def _weighs(self) -> float:
-        """The gradient noise scale by which batches are weighed, samples; nan where they are not."""
+        """Return the gradient noise scale that batches are weighted with, in samples; nan if they are not."""
         return self.noise.value if self.goal == "goodput" else nan
 
     def _weighed(self) -> str:
         if not self._has_batch:
             return ""
         if self.goal == "epoch_time" and not self._trains_whole:
-            return "accuracy is not measured: nothing is known of it at another batch"
+            return "accuracy is not measured, so its value at another batch is not known"
         if self.goal == "epoch_time":
-            return "another batch is an answer only if its accuracy is shown to be kept"
+            return "another batch can be the answer only if its accuracy is shown to be kept"
         if self.looks:
-            return "batches are weighed by the gradient noise scale, which a first launch measures"
+            return "batches are weighted with the gradient noise scale, which a first run measures"
         if isnan(self.noise.value):
-            return "batches are not weighed: the gradient noise scale is not known"
-        return f"batches are weighed by the gradient noise scale, {self.noise.value:.3g} samples"
+            return "batches are not weighted: the gradient noise scale is not known"
+        return f"batches are weighted with the gradient noise scale, {self.noise.value:.3g} samples"
 
     def run(self) -> tuple[TuneFile, list[str]]:
-        """Search, write the files, and say what was found. Raises UserError and Interrupted."""
+        """Search, write the files, and return the result with its lines. Raises UserError and Interrupted."""
         recorded_s = recorded_device_s(self.folder)
         made: list[Launched] = []
         if self.looks:
@@ -154,13 +156,13 @@ class Tuning:
             print(launch_line(self.space, look, look.throughput_samples_per_s), flush=True)
             if look.cut_off:
                 raise UserError(
-                    f"--budget {self.budget_device_hours:g}: ended within the first launch, after"
-                    f" {look.device_time_s:.0f} device-seconds; it has to be enough for some tens of launches"
+                    f"--budget {self.budget_device_hours:g}: spent within the first run, after"
+                    f" {look.device_time_s:.0f} device-seconds; a search needs some tens of runs"
                 )
             if look.outcome != "ok":
                 raise UserError(
-                    f"the present setting ended as {look.outcome}: {look.reason}; the log of run {look.run_id} in"
-                    f" {self.folder / 'runs'} has what it printed"
+                    f"the present setting ended as {look.outcome}: {look.reason}; see the log of run {look.run_id}"
+                    f" in {self.folder / 'runs'}"
                 )
             self.noise = look.noise_scale_samples
             if isnan(self.noise.value) or self.noise.value <= 0:
@@ -222,13 +224,13 @@ class Tuning:
         lines = answer_lines(found, space, never_tried=never, recorded_s=recorded_s)
         if won:
             path = write_beside(self.folder / ANSWER, answer_text(space, self.name, won, sentence))
-            lines += ["", f"study file: {path}", f"to run it whole: scalestudy run --study {path}"]
+            lines += ["", f"study file: {path}", f"to run the whole study: scalestudy run --study {path}"]
         write_text(self.folder / TEXT, "\n".join(lines) + "\n")
         return found, lines
 
 
 def recorded_device_s(folder: Path) -> float:
-    """Device-seconds of all runs that a folder has, those that were set aside included."""
+    """Return the device-seconds of all runs in a folder, including those that were set aside."""
     total_s = 0.0
     for path in (*folder.glob("runs/*/run.json"), *folder.glob("superseded/*/run.json")):
         record = json.loads(path.read_text(encoding="utf-8"))  # read_record refuses a folder that was renamed
@@ -239,7 +241,7 @@ def recorded_device_s(folder: Path) -> float:
 
 
 def write_beside(path: Path, text: str) -> Path:
-    """Write a text to a path; where another text is there already, to PATH-2 and so on. Returns where it is."""
+    """Write a text to PATH, or to PATH-2 and so on if another text is there. Returns the path of the file."""
     number = 1
     place = path
     while place.exists() and place.read_text(encoding="utf-8") != text:

@@ -1,1 +1,1 @@
-"""What others have measured and printed, read into our own terms. Nothing is computed here but units."""
+"""Reads published measurements of others into our own terms. Only units are converted here."""

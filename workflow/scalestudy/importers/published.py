@@ -1,4 +1,4 @@
-"""Published tables of scaling, as CSV: every number with the digits that it was printed with."""
+"""Reads published scaling tables from CSV, and keeps the printed digits of every number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.study.named_file import nearest, read_named
 
-# What a column may be called; the first name is the one in messages.
+# Possible names of a column; messages use the first.
 COLUMNS = {
     "gpus": ("gpus", "ranks", "world_size"),
     "gpus_per_node": ("gpus_per_node", "devices_per_node"),
@@ -27,17 +27,17 @@ COLUMNS = {
 MEASURED = ("throughput", "step_time_ms", "step_time_s", "printed_speedup", "printed_efficiency")
 MOST_GPUS = 10**8
 MOST_BYTES = 16 * 2**20
-"""Of a table that is read."""
+"""Largest size of a table."""
 NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
-"""What a number is printed as. Whatever is calculated from such numbers is finite."""
+"""Accepted forms of a number. Everything that is calculated from such numbers is finite."""
 BLANK = ("", "-", "--", "n/a", "nan")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as it was printed, and what one in its last digit is worth.
+    """A number as printed, and the value of one unit in its last digit.
 
-    Whether it was rounded or cut off nobody says, so it stands for all that is less than one last digit away.
+    It may have been rounded or truncated, so it represents all numbers less than one such unit away.
     """
 
     value: float
@@ -52,39 +52,39 @@ class Printed:
         return self.value + self.last
 
     def times(self, factor: float) -> Printed:
-        """In another unit; factor > 0."""
+        """Return the number in another unit; factor > 0."""
         return Printed(self.value * factor, self.last * factor)
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One row; None where nothing was stated."""
+    """One row of a table; None where no value was stated."""
 
     line: int
-    """In the file; the header is line 1."""
+    """Line in the file; the header is line 1."""
     gpus: int
     gpus_per_node: int | None
     batch_per_gpu: float | None
     global_batch: float | None
     step_time_s: Printed | None
     throughput: Printed | None
-    """Of all devices together, a second."""
+    """Throughput of all devices together, per second."""
     printed_speedup: Printed | None
     printed_efficiency: Printed | None
     """As a fraction."""
     labels: Mapping[str, str]
-    """Columns of text: strategy, precision, scaling, model, hardware ..."""
+    """Text columns: strategy, precision, scaling, model, hardware ..."""
 
     def label(self, name: str) -> str:
-        """A column of text; empty where it is not there."""
+        """Return the value of a text column; empty if the table does not have it."""
         return self.labels.get(name, "")
 
 
 def read_published(path: Path) -> dict[str, list[PublishedRow]]:
-    """Rows by case (column `case`; without it the whole table is one), in the order of the file.
+    """Return the rows by case (column `case`; without it the table is one case), in the order of the file.
 
-    Needs a column of GPUs, and throughput, step time or speedup; a unit of throughput that ends in /GPU is per
-    device. Raises UserError naming the column, or the line and column, that is not as it should be.
+    A table needs a column of GPUs, and throughput, step time or speedup. Throughput is per device if its unit ends
+    in /GPU. Raises UserError that names the wrong column, or the line and column of a wrong value.
     """
     try:
         text = read_named(path, most=MOST_BYTES + 1).decode("utf-8-sig")
@@ -96,10 +96,10 @@ def read_published(path: Path) -> dict[str, list[PublishedRow]]:
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: cannot be read as CSV: {error}") from None
     if len(text) > MOST_BYTES:
-        raise UserError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB, which no published table is")
+        raise UserError(f"{path}: larger than {MOST_BYTES // 2**20} MiB, which is too large for a published table")
     found = _columns(names, path)
     if not rows:
-        raise UserError(f"{path}: no rows under its header")
+        raise UserError(f"{path}: no rows below the header")
     cases: dict[str, list[PublishedRow]] = {}
     for place, row in enumerate(rows):
         cases.setdefault(row.get("case", path.stem), []).append(_row(row, found, line=place + 2, path=path))
@@ -107,17 +107,17 @@ def read_published(path: Path) -> dict[str, list[PublishedRow]]:
 
 
 def _columns(names: list[str], path: Path) -> dict[str, str]:
-    """Our names -> those of the file."""
+    """Return our column names -> the file's column names."""
     found = {
         ours: next(theirs for theirs in known if theirs in names)
         for ours, known in COLUMNS.items()
         if any(theirs in names for theirs in known)
     }
-    has = f"it has {', '.join(names) or 'none'}"
+    has = f"its columns are {', '.join(names)}" if names else "it has no columns"
     if "gpus" not in found:
-        raise UserError(f"{path}: no column gpus (nor {' or '.join(COLUMNS['gpus'][1:])}); {has}")
+        raise UserError(f"{path}: no column gpus (or {' or '.join(COLUMNS['gpus'][1:])}); {has}")
     if not any(name in found for name in MEASURED):
-        raise UserError(f"{path}: one of the columns {', '.join(MEASURED)} is needed; {has}")
+        raise UserError(f"{path}: needs one of the columns {', '.join(MEASURED)}; {has}")
     return found
 
 
@@ -130,19 +130,19 @@ def _row(row: Mapping[str, str], found: Mapping[str, str], *, line: int, path: P
         try:
             return read_printed(text)
         except ValueError:
-            raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is no number") from None
+            raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is not a number") from None
 
     def whole(name: str) -> int | None:
         number = printed(name)
         if number is not None and not (1 <= number.value <= MOST_GPUS and number.value.is_integer()):
             raise UserError(
-                f"{path}, line {line}, {found[name]}: {number.value:g} is no whole number from 1 to {MOST_GPUS}"
+                f"{path}, line {line}, {found[name]}: {number.value:g} is not a whole number from 1 to {MOST_GPUS}"
             )
         return None if number is None else int(number.value)
 
     gpus = whole("gpus")
     if gpus is None:
-        raise UserError(f"{path}, line {line}, {found['gpus']}: how many devices is not stated")
+        raise UserError(f"{path}, line {line}, {found['gpus']}: no value; state the number of devices")
     throughput, step_ms = printed("throughput"), printed("step_time_ms")
     if throughput is not None and row.get("throughput_unit", "").strip().lower().endswith("/gpu"):
         throughput = throughput.times(gpus)
@@ -165,10 +165,10 @@ def _row(row: Mapping[str, str], found: Mapping[str, str], *, line: int, path: P
 
 
 def read_printed(text: str) -> Printed:
-    """'7.60' -> 7.6, 0.01 in its last digit. Also '87.3%', '1.75x' and '12,369'; raises ValueError for others."""
+    """Return '7.60' as 7.6 with last digit 0.01. Also reads '87.3%', '1.75x', '12,369'; else ValueError."""
     digits = text.strip().rstrip("%xX").strip().replace(",", "")
     if not NUMBER.fullmatch(digits):
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a number")
     mantissa, _, exponent = digits.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return Printed(float(digits), 10.0 ** (int(exponent or 0) - decimals))

@@ -1,1 +1,1 @@
-"""One launch as seen from outside: command lines, processes, locks, outcomes. Imports no torch."""
+"""Starting and judging one run from outside: command lines, processes, locks, outcomes. Does not import torch."""

@@ -1,4 +1,4 @@
-"""The attempt at a run: written before anything starts, so that one that is cut off without a word is known of."""
+"""The attempt at a run, noted before anything starts, so that an attempt that is cut off is still known."""
 
 import datetime
 import json
@@ -15,22 +15,22 @@ from scalestudy.record.protocol import CURRENT
 
 FILE = "attempt.json"
 Earlier = list[dict[str, str]]
-"""Of each attempt before: when it began (`started_at`), and how it ended (`end`)."""
+"""For each earlier attempt: when it began (`started_at`), and how it ended (`end`)."""
 
 
 class Attempt(TypedDict):
-    """Who tries to measure a run, and who tried before."""
+    """An attempt to measure a run, with the earlier attempts."""
 
     started_at: str
     host: str
     slurm_job_id: str | None
     protocol: int
-    """The measurement protocol of the code that tries."""
+    """The measurement protocol of the code that makes the attempt."""
     earlier: Earlier
 
 
 def begin_attempt(partial: Path, earlier: Earlier) -> None:
-    """Note who tries now, and who tried before."""
+    """Write the current attempt, with the earlier ones, to the partial directory."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     attempt: Attempt = {
         "started_at": now,
@@ -43,7 +43,7 @@ def begin_attempt(partial: Path, earlier: Earlier) -> None:
 
 
 class UnreadableAttemptError(UserError):
-    """What an attempt noted cannot be read: a full disk cut it short, or somebody wrote over it."""
+    """The note of an attempt cannot be read: a full disk truncated it, or it was overwritten."""
 
 
 def read_attempt(partial: Path) -> Attempt | None:
@@ -63,13 +63,13 @@ def read_attempt(partial: Path) -> Attempt | None:
         and isinstance(noted.get("earlier"), list)
         and all(isinstance(one, dict) and set(one) == {"started_at", "end"} for one in noted["earlier"])
     ):
-        raise UnreadableAttemptError(f"{path}: does not say who tried to measure the run before")
+        raise UnreadableAttemptError(f"{path}: not a valid note of an earlier attempt to measure the run")
     attempt: Attempt = {"protocol": 1} | noted  # type: ignore[assignment]  # release 0.1 noted none
     return attempt
 
 
 def earlier_attempts(partial: Path, final: Path) -> Earlier:
-    """When, where and how earlier attempts at a run ended: cut off without a record, or with one of preemption."""
+    """Earlier attempts at a run that did not finish: cut off without a record, or recorded as preempted."""
     found: Earlier = []
     attempt = read_attempt(partial)
     if attempt:
@@ -85,10 +85,10 @@ def earlier_attempts(partial: Path, final: Path) -> Earlier:
 
 
 def repeated(earlier: Earlier) -> list[dict[str, str]]:
-    """A warning for the record of a launch that is not the first attempt at its run."""
+    """A warning for the record of a run that needed more than one attempt."""
     if not earlier:
         return []
     last = earlier[-1]
     count = f"{len(earlier)} earlier attempts; the last" if len(earlier) > 1 else "an earlier attempt"
-    text = f"{count}, of {last['started_at']}, did not come to its end: {last['end']}"
+    text = f"{count}, started at {last['started_at']}, did not complete: {last['end']}"
     return [{"kind": "repeated launch", "text": text}]

@@ -1,9 +1,9 @@
 """`python -m scalestudy.launch.cold [--python PYTHON] RANKS SCRIPT ...`: the ranks of one node, each a fresh
 interpreter. SCRIPT is a file, or -m and a module.
 
-What torchrun does on one node, without importing torch for it: on a file system where that takes a minute,
-torchrun needs that minute before the first rank begins. Told to end by SIGTERM it passes that on, and its own end
-ends the ranks.
+This does what torchrun does on one node, but does not import torch: on a file system where the import takes a
+minute, torchrun needs that minute before the first rank begins. SIGTERM is passed on to the ranks, and they end
+when this process ends.
 """
 
 import os
@@ -16,14 +16,14 @@ from scalestudy.launch.ranks import code_of, free_port, group_environment, run_r
 
 
 def main() -> int:
-    """Start the ranks and wait for their end: the exit code of the launch."""
+    """Start the ranks and wait for their end. Returns the exit code of the run."""
     python, arguments = sys.executable, sys.argv[1:]
-    script = arguments[0] == "--python"  # somebody's own
+    script = arguments[0] == "--python"  # a user's script
     if script:
         python, arguments = arguments[1], arguments[2:]
     ranks, worker = int(arguments[0]), arguments[1:]
     told, telling = socket.socketpair()
-    for signum in (signal.SIGINT, signal.SIGHUP):  # SIGTERM is heard where the ranks are waited for
+    for signum in (signal.SIGINT, signal.SIGHUP):  # run_ranks handles SIGTERM
         signal.signal(signum, lambda *_: telling.send(b"end"))
     command, port = [python, "-u", *worker], free_port()
 

@@ -1,4 +1,4 @@
-"""What is started on a node for a run: the command line and the environment of its ranks."""
+"""The command line and the environment of the ranks of a run on one node."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, CommandSpec, RunSpec
 
 TORCHRUN_LOGS = "PET_LOG_DIR"
-"""Torchrun reads its option --log-dir from it (torch/distributed/argparse_util.py)."""
+"""Torchrun reads its option --log-dir from this variable (torch/distributed/argparse_util.py)."""
 READ_WHEN_LOADED = (
     *("OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOTO_", "MALLOC_", "LD_", "PYTHON"),
     *("TORCH_", "PYTORCH_", "GLIBC_"),
 )
-"""Beginnings of the names of environment variables that are read when a library is loaded."""
+"""Prefixes of the environment variables that libraries read when they are loaded."""
 
 
 def rank_command(
@@ -38,9 +38,9 @@ def rank_command(
 ) -> list[str]:
     """The command that starts the ranks of one node: plain python for one process, cold.py for several.
 
-    The number of ranks comes from the spec alone, never from what a scheduler says it granted. data: prepared
-    data. stall_limit_s: seconds without a step after which a rank gives up. rendezvous: torchrun's arguments,
-    where several nodes have to meet.
+    The number of ranks comes from the spec alone, never from the scheduler's allocation. data: prepared data.
+    stall_limit_s: seconds without a step after which a rank gives up. rendezvous: torchrun's arguments for the
+    rendezvous of several nodes.
     """
     if isinstance(spec, CommandSpec):
         return script_command(spec, directory.resolve(), rendezvous=rendezvous)
@@ -68,10 +68,11 @@ def rank_command(
 
 
 def parent_key(spec: RunSpec, directory: Path, environment: Mapping[str, str]) -> str:
-    """Names the process that the ranks are forked from: one for the launches of a repeat that could share it.
+    """A key for the process that the ranks are forked from. Runs of a repeat that can share this process have the
+    same key.
 
-    They share the code, the study's results, the control group, and the variables that libraries read when they
-    are loaded, before the fork. directory: the run's partial directory.
+    They have the same code, results folder, control group, and values of the variables that libraries read when
+    they are loaded, before the fork. directory: the run's partial directory.
     """
     loaded = {name: value for name, value in sorted(environment.items()) if name.startswith(READ_WHEN_LOADED)}
     shared = [
@@ -86,7 +87,7 @@ def parent_key(spec: RunSpec, directory: Path, environment: Mapping[str, str]) -
 
 
 def starter_environment(spec: RunSpec) -> dict[str, str]:
-    """The environment of what starts the ranks on other nodes: ours, and what the study sets."""
+    """The environment of the process that starts the ranks on other nodes: ours, and what the study sets."""
     return os.environ | {"PYTHONUNBUFFERED": "1"} | spec.host.environment
 
 
@@ -100,9 +101,9 @@ def rank_environment(spec: RunSpec, nvml: Any = pynvml) -> dict[str, str]:
 
 
 def launch_environment(spec: RunSpec, directory: Path) -> dict[str, str]:
-    """The environment of a launch: that of the ranks, and for a script what attaches us to it.
+    """The environment of a run: the ranks' environment, and for a script the variables that attach us to it.
 
-    Torchrun puts its logs into the directory of the launch: in the temporary directory they stay if it is killed.
+    Torchrun writes its logs to the run's directory. In the temporary directory they would stay if it is killed.
     """
     environment = {TORCHRUN_LOGS: str(directory.resolve() / LOGS)} | rank_environment(spec)
     if isinstance(spec, CommandSpec):

@@ -1,8 +1,8 @@
-"""The processes of one launch, however they were started, and their end.
+"""Finds and ends the processes of one run, however they were started.
 
-A process belongs to a launch if it has the launch's mark in the environment that it was started with, if it writes
-to the launch's log, or if it descends from the launch's keeper. Ranks, their loader workers and daemons have the
-mark; forked ranks have the log. Only the standard library is needed: the keeper starts at once.
+A process belongs to a run if its initial environment has the run's mark, if it writes to the run's log, or if it
+descends from the run's keeper. Ranks, their loader workers and daemons have the mark; forked ranks have the log
+open. Only the standard library is imported, so that the keeper starts fast.
 """
 
 import contextlib
@@ -15,35 +15,35 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 MARK = "SCALESTUDY_LAUNCH"
-"""The variable that all processes of a launch inherit."""
+"""The variable that all processes of a run inherit."""
 PARENT = b"scalestudy.launch.forked.parent"
-"""In the command line of the process that ranks are forked from: it serves the next launch too."""
+"""In the command line of the process that ranks are forked from. It serves the next run too."""
 CLEANERS = (b"multiprocessing.resource_tracker", b"torch_shm_manager")
-"""Processes that remove shared memory once its users are gone, and then end by themselves."""
+"""Processes that remove shared memory once its users have ended, and then exit by themselves."""
 CLEANING_S = 3.0
 LINGER_S = 0.5
-"""Seconds in which processes that are at their end may end by themselves."""
+"""Seconds for processes to exit by themselves before SIGTERM is sent."""
 CLOSING_S = 1.0
-"""Seconds for which the kernel may still list the sockets of a process that was killed."""
+"""Seconds for which the kernel may list the sockets of a process after it was killed."""
 POLL_S = 0.02
 SHARED_MEMORY = Path("/dev/shm")
 OF_LIBRARIES = ("torch_", "psm_", "sem.mp-", "nccl-", "wnsm_")
-"""How names of shared memory begin that torch, Python's multiprocessing and NCCL make."""
+"""Prefixes of the names of shared memory from torch, Python's multiprocessing and NCCL."""
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def end_with_parent(signum: int) -> None:
-    """Ask Linux to send this process a signal should its parent die, however it dies (prctl(2))."""
+    """Make Linux send this process a signal when its parent dies, however it dies (prctl(2))."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signum)
 
 
 def adopt_orphans() -> None:
-    """Ask Linux to make this process the parent of descendants whose own parent dies (prctl(2))."""
+    """Make this process the parent of descendants whose own parent dies (prctl(2))."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def of_launch(mark: str, log: Path) -> set[int]:
-    """Process ids of this user that have the mark, or have the log open for writing; this process is left out."""
+    """Ids of this user's processes that have the mark, or the log open for writing, except for this process."""
     marked, found = f"{MARK}={mark}".encode(), set()
     with contextlib.suppress(OSError):
         place = log.stat()
@@ -54,9 +54,9 @@ def of_launch(mark: str, log: Path) -> set[int]:
 
 
 def descendants(root: int, *, without: bytes | None = None) -> set[int]:
-    """Process ids of those that descend from a process.
+    """Ids of the processes that descend from a process.
 
-    without: what a process and its descendants are left out for, if it is in its command line.
+    without: a process whose command line contains this is left out, together with its descendants.
     """
     children: dict[int, list[int]] = {}
     for pid in _living():
@@ -72,10 +72,10 @@ def descendants(root: int, *, without: bytes | None = None) -> set[int]:
 
 
 def end_all(find: Callable[[], set[int]], *, grace_s: float, reap: Callable[[], None] = lambda: None) -> None:
-    """End all processes that `find` finds, until it finds none: SIGTERM first, SIGKILL after `grace_s` seconds.
+    """End all processes that `find` returns, until it returns none: SIGTERM, then SIGKILL after `grace_s` seconds.
 
-    One that is stopped is woken, so that it can end. A process that only cleans up gets time after the others.
-    reap: called between two looks; it takes the exit codes of children.
+    A stopped process is resumed, so that it can end. A process that only cleans up gets extra time after the
+    others have ended. reap: called in each round; collects the exit codes of children.
     """
     begin = time.monotonic()
     told: set[int] = set()
@@ -99,7 +99,7 @@ def end_all(find: Callable[[], set[int]], *, grace_s: float, reap: Callable[[], 
 
 
 def shared_memory() -> set[str]:
-    """Names of this user's shared memory that libraries of training made."""
+    """Names of this user's shared memory that training libraries created."""
     with contextlib.suppress(OSError):
         entries = (entry for entry in os.scandir(SHARED_MEMORY) if entry.name.startswith(OF_LIBRARIES))
         return {entry.name for entry in entries if entry.stat(follow_symlinks=False).st_uid == os.getuid()}
@@ -107,7 +107,7 @@ def shared_memory() -> set[str]:
 
 
 def remove_shared_memory(before: set[str]) -> None:
-    """Remove shared memory that was made since `before` and that no living process has."""
+    """Remove shared memory that was created since `before` and that no living process has mapped."""
     left = shared_memory() - before
     if not left:
         return
@@ -119,16 +119,16 @@ def remove_shared_memory(before: set[str]) -> None:
 
 
 def sharing_folders(temporary: Path) -> set[Path]:
-    """This user's folders of Python's multiprocessing in the folder of temporary files."""
+    """This user's folders of Python's multiprocessing in the temporary folder."""
     with contextlib.suppress(OSError):
         return {path for path in temporary.glob("pymp-*") if path.stat().st_uid == os.getuid()}
     return set()
 
 
 def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
-    """Remove such folders that were made since `before`, if they hold sockets alone and nobody listens at those.
+    """Remove such folders, created since `before`, that contain only sockets that no process listens on.
 
-    Loader workers make them to hand batches over. A worker that is killed leaves its folder.
+    Loader workers create them to hand over batches. A worker that is killed leaves its folder behind.
     """
     until = time.monotonic() + CLOSING_S
     while (left := sharing_folders(temporary) - before) and time.monotonic() < until:
@@ -142,7 +142,7 @@ def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
 
 
 def _living() -> Iterator[int]:
-    """Process ids of this user's processes that have not ended; one that nobody has waited for has."""
+    """Ids of this user's processes that have not ended. Zombies count as ended."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError):
@@ -151,7 +151,7 @@ def _living() -> Iterator[int]:
 
 
 def _status(pid: int) -> list[str]:
-    """What follows the name in /proc/PID/stat (proc_pid_stat(5)): the state, the parent's id."""
+    """The fields after the name in /proc/PID/stat (proc_pid_stat(5)): the state, the parent's id, and so on."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()
 
 
@@ -162,7 +162,7 @@ def _parent_of(pid: int) -> int:
 def _read(pid: int, name: str) -> bytes:
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:  # it has ended, or is none of ours
+    except OSError:  # it has ended, or belongs to another user
         return b""
 
 
@@ -175,7 +175,7 @@ def _has(pid: int, variable: bytes) -> bool:
 
 
 def _writes(pid: int, place: os.stat_result) -> bool:
-    """Whether a process has a file open for writing. Somebody who looks at the log only reads it."""
+    """Whether a process has a file open for writing. A process that only displays the log reads it."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):

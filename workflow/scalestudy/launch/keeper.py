@@ -1,9 +1,9 @@
-"""Stands between a launcher and what it starts: ends everything that the launch started, whoever is killed.
+"""A process between the launcher and the ranks. It ends all processes of a run, whichever process is killed.
 
-It runs as a file and needs the standard library only. What it is to start comes as JSON on standard input; the
-exit code of that goes to standard output, and what it prints to standard error. Orphans of the launch become its
-children. It ends all of them when the command has ended, when it gets SIGTERM, and when the launcher dies. Until
-then it holds the launcher's locks.
+It runs as a file and needs only the standard library. It reads the command as JSON from standard input, writes the
+command's exit code to standard output, and sends the command's output to standard error. Orphans of the run become
+its children. It ends all of them when the command has ended, on SIGTERM, and when the launcher dies. Until then it
+holds the launcher's locks.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from scalestudy.launch import family
 
 LEFT_S = 15.0
-"""Seconds that processes get which are left when the command has ended: a rank writes its report in them."""
+"""Seconds for processes that are left when the command has ended, in which a rank can write its report."""
 LEFT_LATE_S = 1.0
-"""The same where the command was told to end and did not: they were told with it."""
+"""The same where the command did not end on SIGTERM: these processes got SIGTERM at the same time."""
 
 
 def main() -> int:
-    """Start the command, and end what it started: always 0, since the exit code of the command is printed."""
+    """Start the command, and end what it started. Always returns 0: the exit code of the command is printed."""
     task: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     waking, woken = socket.socketpair()
     for end in (waking, woken):
@@ -71,7 +71,8 @@ def main() -> int:
         reap()
 
     def left() -> set[int]:
-        """The parent of forked ranks outlives this launch; ranks that it forked are known by the log."""
+        """Processes of the run that are left. The parent of forked ranks outlives the run and is left out; its
+        forked ranks are found by their open log."""
         ours = family.descendants(os.getpid(), without=family.PARENT)
         return (family.of_launch(task["mark"], log) | ours) - {task["launcher"]}
 
@@ -83,7 +84,7 @@ def main() -> int:
     family.remove_shared_memory(memory)
     family.remove_sharing_folders(temporary, folders)
     if os.getppid() != task["launcher"]:
-        for lock in task["locks"]:  # their holder is gone, and nobody else holds them while we do
+        for lock in task["locks"]:  # their holder is gone, and while we hold them no other process can
             with contextlib.suppress(OSError):
                 Path(lock).unlink()
     say(str(codes[process.pid]))
@@ -91,13 +92,13 @@ def main() -> int:
 
 
 def say(end: str) -> None:
-    """Tell the launcher, if that still lives, an exit code, or the error with which the command did not start."""
+    """Send the launcher, if it is alive, the exit code, or the error that kept the command from starting."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, end.encode())
 
 
 def _wait(waking: socket.socket, seconds: float) -> bool:
-    """Until a signal comes, or the time is over: whether it was one that tells us to end."""
+    """Wait for a signal or until the time is over. Returns whether a signal to end came."""
     select.select([waking], [], [], seconds)
     with contextlib.suppress(BlockingIOError):
         return any(signum != signal.SIGCHLD for signum in waking.recv(4096))

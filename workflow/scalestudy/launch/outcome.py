@@ -1,4 +1,4 @@
-"""What became of a run: one word and one sentence, from what the ranks said and how the processes ended."""
+"""The outcome of a run: one word and one sentence, from the ranks' reports and from how the processes ended."""
 
 import re
 import signal
@@ -11,7 +11,7 @@ from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
 
-# What SLURM prints when a job or one of its processes had more memory than it asked for.
+# What SLURM prints when a job or one of its processes exceeded its memory allocation.
 MEMORY_KILLS = (
     r"(?:Job|Step|StepId|JobId)[ =]?\S* exceeded (?:job )?memory limit[^\n]*",
     r"Exceeded job memory limit[^\n]*",
@@ -24,7 +24,7 @@ ELASTIC_EXIT = re.compile(r"rank\s*: (\d+) \(local_rank: \d+\)\s*\n\s*exitcode\s
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is left of a launch."""
+    """What a run left behind."""
 
     reports: tuple[RankReport, ...]
     exit_code: int
@@ -34,20 +34,20 @@ class Evidence:
     refused: str | None = None
     """Why ranks or a node refused to train."""
     taken: tuple[Outcome, str] | None = None
-    """How the job around the launch ended, where it took the launch with it."""
+    """(outcome, reason) of the SLURM job, where the end of the job ended the run."""
     nodes: Mapping[int, str] = field(default_factory=dict)
-    """Names of the nodes of ranks, as far as the ranks had met."""
+    """Rank -> name of its node; empty where the ranks did not complete their rendezvous."""
     oom_kills: int | None = None
-    """Processes that the kernel killed for memory during the launch; None where nobody counts them."""
+    """Processes that the kernel's out-of-memory killer ended during the run; None where they are not counted."""
     diverged_first: int | None = None
-    """The rank whose loss was no number before that of any other rank."""
+    """The rank whose loss was the first to be NaN or infinite."""
 
 
 def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
-    """(outcome, reason) of a run.
+    """Return (outcome, reason) of a run.
 
-    The first cause counts, not what followed from it: when one rank runs out of memory the others fail in their
-    next collective, and the run is `oom`. What NCCL warned of is said where a launch failed or ran out of time.
+    The outcome is the first cause, not its consequences: when one rank runs out of memory, the others fail in
+    their next collective, and the run is `oom`. NCCL's warnings are added to the reasons `failed` and `timeout`.
     """
     outcome, reason = _judge(spec, found)
     if outcome in ("failed", "timeout") and not found.refused:
@@ -79,7 +79,7 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
         )
     refusal = STEP_REFUSED.search(found.log)
     if refusal and not found.reports and is_away(refusal[1]):
-        return "preempted", f"SLURM did not start the launch: {refusal[1]}"
+        return "preempted", f"SLURM did not start the run: {refusal[1]}"
     reason = _failure(spec, found)
     if found.oom_kills and _exits(found, -signal.SIGKILL):
         return "oom", f"{reason}; the kernel's out-of-memory killer ended {found.oom_kills} process(es) meanwhile"
@@ -87,45 +87,45 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
 
 
 def all_reported(spec: RunSpec, reports: Sequence[RankReport]) -> bool:
-    """Whether every rank of ours said that it came to its planned end, after as many steps as the others.
+    """Whether every rank of our own training reported its planned end, all after the same number of steps.
 
-    Then the measurement is whole, however the processes ended afterwards. A script's own exit status counts.
+    The measurement is then complete, however the processes end afterwards. A user's script must also exit with 0.
     """
     return isinstance(spec, TrainSpec) and whole(spec, reports)
 
 
 def whole(spec: RunSpec, reports: Sequence[RankReport]) -> bool:
-    """Whether every rank reported that all was well, after as many steps as the others."""
+    """Whether every rank reported `ok`, all after the same number of steps."""
     if {report.rank for report in reports} != set(range(spec.world_size)):
         return False
     return all(report.outcome == "ok" for report in reports) and len({report.steps for report in reports}) == 1
 
 
 def memory_kill(log: str) -> str | None:
-    """The reason where a scheduler says in this log that it killed for memory."""
+    """The reason, where the log shows that the scheduler killed a process for its memory; else None."""
     for pattern in MEMORY_KILLS:
         if said := re.search(pattern, log, re.IGNORECASE):
-            return f"more memory was used than the job was given: {said[0].strip()}"
+            return f"the job used more memory than it was allocated: {said[0].strip()}"
     return None
 
 
 def over_time(limits: Limits) -> list[dict[str, str]]:
-    """A warning for the record of a script's launch that is whole, and that the time limit ended."""
+    """A warning for the record of a script's run that is complete, but that the time limit ended."""
     limit = f"the time limit of {limits.time_limit_min:.3g} min (time_limit_min)"
-    text = f"all ranks had reported what was asked of them; then {limit} ended what they did after it"
+    text = f"all ranks had reported their measurements; {limit} then ended what they did afterwards"
     return [{"kind": "slow end", "text": text}]
 
 
 def not_ended(exit_code: int) -> list[dict[str, str]]:
-    """A warning for the record of a launch that is whole, and whose processes did not end by themselves."""
+    """A warning for the record of a run that is complete, but whose processes did not exit normally."""
     if exit_code == 0:
         return []
-    text = f"all ranks had written their reports, but some of them did not end by themselves; {_ended(exit_code)}"
+    text = f"all ranks had written their reports, but some of them did not exit normally; {_ended(exit_code)}"
     return [{"kind": "slow end", "text": text}]
 
 
 def _failure(spec: RunSpec, found: Evidence) -> str:
-    """Why a launch that was left alone did not end well; empty where it did."""
+    """Why a run failed that nothing outside ended; empty where it did not fail."""
     reports = {report.rank: report for report in found.reports}
     for report in found.reports:
         if report.outcome == "failed" and not report.waited:
@@ -136,23 +136,20 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if missing and (still := [rank for rank in waiting if reports[rank].stalled_s is not None]):
         limit = f"{reports[still[0]].stalled_s:g} s (stall_limit_s)"
         end = _ended(exits.get(missing[0], found.exit_code))
-        return (
-            f"{_named(missing, found)} stood still: {_named(still, found)} waited {limit} for it; {end} after that"
-        )
-    if spec.world_size > 1 and found.exit_code < 0:  # a rank's own end is no negative code of what starts it
-        return (
-            f"the process that starts the ranks and watches them was {_ended(found.exit_code)}, and they with it"
-        )
+        return f"{_named(missing, found)} made no progress: {_named(still, found)} waited {limit} for it; {end}"
+    if spec.world_size > 1 and found.exit_code < 0:  # the end of a rank never gives its starter a negative code
+        return f"the process that starts the ranks was {_ended(found.exit_code)}, and the ranks with it"
     if len(missing) == spec.world_size and any(word in found.log for word in NO_MEETING):
         nodes = f"{spec.nodes} nodes" if spec.nodes > 1 else "ranks"
         return (
-            f"the {nodes} did not meet within {found.limits.start_limit_s:g} s; the log has torchrun's own words"
+            f"the {nodes} did not complete their rendezvous within {found.limits.start_limit_s:g} s; the log has"
+            " torchrun's messages"
         )
     if len(missing) == spec.world_size and (refusal := STEP_REFUSED.search(found.log)):
-        return f"SLURM did not start the launch: {refusal[1]}"
+        return f"SLURM did not start the run: {refusal[1]}"
     absent = sorted(set(range(spec.world_size)) - set(waiting))
     if missing:
-        # A rank that was told to end (SIGTERM) because another had failed is no cause.
+        # A rank that got SIGTERM because another had failed is not the cause.
         killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
         first = killed or missing
         others = "; the others waited for it" if waiting else ""
@@ -166,27 +163,31 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if waiting:
         if not absent and (late := behind(found.reports)):
             return (
-                f"{_named(late, found)} did not come to where the others waited: it had begun"
+                f"{_named(late, found)} did not arrive where the others waited: it had begun"
                 f" {reports[late[0]].begun} steps, the others {max(r.begun or 0 for r in found.reports)};"
                 f" {reports[late[0]].reason}"
             )
         if not absent:
             return f"every rank waited for the others in a collective: {reports[waiting[0]].reason}"
-        return f"{_named(absent, found)} did not come to where the others waited: {reports[waiting[0]].reason}"
+        reason = reports[waiting[0]].reason
+        return f"{_named(absent, found)} did not arrive where the others waited: {reason}"
     counts = {rank: report.steps for rank, report in reports.items()}
     if len(set(counts.values())) > 1:
         few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
-        return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
+        return (
+            f"rank {few} made {counts[few]} steps and rank {most} made {counts[most]}; all must make the same"
+            " number of steps"
+        )
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
-        return f"the processes did not end well; {_ended(found.exit_code)}"
+        return f"the processes did not exit normally; {_ended(found.exit_code)}"
     return ""
 
 
 def behind(reports: Sequence[RankReport]) -> list[int]:
-    """Ranks that had begun fewer steps than others when all of them waited; none where it is not known of all.
+    """The ranks that had begun the fewest steps when all ranks waited; [] where not all counts are known.
 
-    On a GPU a rank can be busy with a kernel of its own, or with a collective that the others are past: its device
-    looks like theirs, and its steps tell.
+    On a GPU, a rank can be busy with a kernel of its own, or with a collective that the others have passed. From
+    the state of its device this looks like waiting; the number of its steps shows the difference.
     """
     begun = {report.rank: report.begun for report in reports}
     known = [steps for steps in begun.values() if steps is not None]
@@ -196,7 +197,7 @@ def behind(reports: Sequence[RankReport]) -> list[int]:
 
 
 def _named(ranks: list[int], found: Evidence) -> str:
-    """'rank 1 on node2', 'rank 0, 1'."""
+    """A name for these ranks, such as 'rank 1 on node2' or 'rank 0, 1'."""
     if len(ranks) == 1 and ranks[0] in found.nodes:
         return f"rank {ranks[0]} on {found.nodes[ranks[0]]}"
     return f"rank {', '.join(map(str, ranks))}"
@@ -209,5 +210,5 @@ def _ended(exit_code: int) -> str:
 
 
 def _exits(found: Evidence, code: int) -> bool:
-    """Whether a rank, or what started the ranks, ended with this code."""
+    """Whether a rank, or the process that started the ranks, ended with this code."""
     return code == found.exit_code or str(code) in {exited for _, exited in ELASTIC_EXIT.findall(found.log)}

@@ -1,7 +1,7 @@
-"""The place of a run: what lies there before a launch, and how a fresh record gets there without loss.
+"""The directory of a run: checks what it contains before a run, and moves a new record there without loss.
 
-What is in the way is moved under results/superseded/, where nothing is overwritten, and that is said. A record
-that cannot be put in its place stays whole in the partial directory. The next call takes it from there.
+Anything in the way is moved to results/superseded/, where nothing is overwritten, and a message reports it. A
+record that cannot be moved to its directory stays complete in the partial directory; the next call moves it.
 """
 
 import datetime
@@ -18,17 +18,17 @@ TRIES = 3
 
 
 def kept_record(final: Path, results: Path) -> RunRecord | None:
-    """The record of a run that need not be made again, else None. A file in its place is set aside.
+    """The record of a run that need not be repeated; else None. A file that is not a run is set aside.
 
-    Raises UserError where what is there may have been measured and cannot be read.
+    Raises UserError where the directory may contain a measured run and cannot be read.
     """
     if final.is_symlink() and not final.exists():
         raise UserError(
-            f"{final}: is a link to {final.readlink()}, which is not there. Bring that back, or remove the link,"
-            " and call the same command again"
+            f"{final} is a link to {final.readlink()}, which does not exist. Restore that, or remove the link, and"
+            " call the same command again"
         )
     if final.exists() and not final.is_dir():
-        say(f"{final}: is no run; moved to {set_aside(final, results)}")
+        say(f"{final} is not a run; it was moved to {set_aside(final, results)}")
     record = final / "run.json"
     if not (record.exists() or record.is_symlink()):
         return None
@@ -37,27 +37,28 @@ def kept_record(final: Path, results: Path) -> RunRecord | None:
 
 
 def take_over(partial: Path, final: Path, results: Path) -> tuple[bool, Earlier]:
-    """Clear what an earlier attempt left: (whether that was a whole record, now in its place; earlier attempts).
+    """Clear what an earlier attempt left. Returns (whether this was a complete record, which is now published; the
+    earlier attempts).
 
-    Nobody else holds the run's lock, so whoever left it was killed.
+    The caller holds the run's lock, so the process that left these files was killed.
     """
     if is_whole(partial):
         put_in_place(partial, final, results)
-        say(f"{final.name}: an earlier attempt had measured it; its record is in its place now")
+        say(f"{final.name}: an earlier attempt had measured this run; its record is now in {final.parent}")
         return True, []
     try:
         earlier = earlier_attempts(partial, final)
     except UnreadableAttemptError as error:
-        say(f"{error}; what is left of that attempt is in {set_aside(partial, results)}")
+        say(f"{error}; the files of that attempt were moved to {set_aside(partial, results)}")
         earlier = []
     if (partial.exists() and not partial.is_dir()) or partial.is_symlink() or (partial / "run.json").exists():
-        say(f"{partial}: is no attempt at a run; moved to {set_aside(partial, results)}")
+        say(f"{partial} is not an attempt at a run; it was moved to {set_aside(partial, results)}")
     shutil.rmtree(partial, ignore_errors=True)
     return False, earlier
 
 
 def is_whole(partial: Path) -> bool:
-    """Whether a partial directory has a whole record, which its launcher could not put in place."""
+    """Whether a partial directory has a complete record, which its launcher could not publish."""
     if not (partial / "run.json").is_file():
         return False
     try:
@@ -68,9 +69,9 @@ def is_whole(partial: Path) -> bool:
 
 
 def put_in_place(partial: Path, final: Path, results: Path) -> None:
-    """Move a whole record to its place, and what is there out of its way.
+    """Move a complete record to the directory of its run, and anything there out of the way.
 
-    Raises UserError where it cannot be moved; it then stays whole where it is.
+    Raises UserError where it cannot be moved; the record then stays complete in the partial directory.
     """
     for left in reversed(range(TRIES)):
         try:
@@ -78,23 +79,25 @@ def put_in_place(partial: Path, final: Path, results: Path) -> None:
             in_the_way = final.is_symlink() or not final.is_dir()
             aside = set_aside(final, results)
             if aside and in_the_way:
-                say(f"{final}: was in the way of the run; moved to {aside}")
+                say(f"{final} was in the way of the run; it was moved to {aside}")
             partial.rename(final)
             break
         except OSError as error:
             if not left:
                 raise UserError(
-                    f"{final}: the run was measured, and cannot be put here"
-                    f" ({(error.strerror or str(error)).lower()}). Its record is whole in {partial}. Clear the way"
-                    " and call the same command again: it takes it from there"
+                    f"{final}: the run was measured, but its record cannot be moved here"
+                    f" ({(error.strerror or str(error)).lower()}). The record is complete in {partial}. Clear the"
+                    " way and call the same command again; it then moves the record"
                 ) from None
     with writing(final):
         sync(final.parent)
 
 
 def set_aside(place: Path, results: Path) -> Path | None:
-    """Move a run, or what is in the place of one, under results/superseded/, where nothing is overwritten; None if
-    nothing is there."""
+    """Move a run, or anything at its path, to results/superseded/, where nothing is overwritten.
+
+    Returns the new path; None if there was nothing to move.
+    """
     if not place.is_symlink() and (not place.exists() or (place.is_dir() and not any(place.iterdir()))):
         return None
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")

@@ -1,4 +1,4 @@
-"""A process group that cannot outlive us: started, watched, ended as one."""
+"""Runs a command so that none of its processes outlives this one."""
 
 import contextlib
 import functools
@@ -18,14 +18,14 @@ from scalestudy.launch import family
 from scalestudy.launch import keeper as keeping
 from scalestudy.record.lock import held_files
 
-GRACE_S = 45.0  # a rank writes its part when told to end; torchrun gives up on a hanging one after 30 s
+GRACE_S = 45.0  # a rank writes its part on SIGTERM; torchrun gives up on a hanging rank after 30 s
 POLL_S = 0.1
 Watch = Callable[[], float | None]
-"""Called again and again; gives the seconds after which it wants to be called again, None for POLL_S."""
+"""Called repeatedly. Returns the seconds until the next call should come; None for POLL_S."""
 
 
 class Interrupted(BaseException):
-    """We were told to end (Ctrl-C, or SIGTERM from a scheduler); carries the signal."""
+    """This process got a signal to end (Ctrl-C, or SIGTERM from a scheduler); has the number of the signal."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(signum)
@@ -43,12 +43,14 @@ def run_group(
     end: Callable[[str], None] | None = None,
     directory: str | None = None,
 ) -> tuple[int, bool]:
-    """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
+    """Run a command in its own session, with its output in `log`.
 
-    `watch` is called every 0.1 s, or sooner where it asks for it. Whatever raises here (Interrupted included), and
-    whichever process is killed, the command and all processes of this host that are from it have ended before this
-    returns: by SIGKILL where SIGTERM has not done it after `grace_s` seconds. `end` sends "TERM" or "KILL" to
-    processes that the command started elsewhere. directory: where it runs, if not here.
+    Returns (exit code, whether the time limit ended the command). Whatever this raises (Interrupted included) and
+    whichever process is killed, the command and all processes that it started on this host have ended before this
+    returns: by SIGKILL where SIGTERM did not end them within `grace_s` seconds.
+
+    watch: called every 0.1 s, or sooner where it requests that. end: sends "TERM" or "KILL" to processes that the
+    command started on other hosts. directory: the command's working directory, if not this one.
     """
     mark = uuid4().hex
     task = {
@@ -90,7 +92,7 @@ def run_group(
 
 def _tell(keeper: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
     assert keeper.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it was killed
+    with contextlib.suppress(BrokenPipeError):  # the keeper was killed
         keeper.stdin.write(json.dumps(task).encode())
         keeper.stdin.flush()
     with contextlib.suppress(BrokenPipeError):
@@ -98,7 +100,10 @@ def _tell(keeper: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
 
 
 def _exit_code(keeper: subprocess.Popen[bytes], command: str) -> int:
-    """Of the command; of its keeper where that was killed. Raises OSError where the command did not start."""
+    """The exit code of the command, or of its keeper where that was killed.
+
+    Raises OSError where the command did not start.
+    """
     assert keeper.stdout is not None
     with keeper.stdout as said:
         words = said.read().split()
@@ -108,11 +113,11 @@ def _exit_code(keeper: subprocess.Popen[bytes], command: str) -> int:
 
 
 def _end_keeper(keeper: subprocess.Popen[bytes], grace_s: float, end: Callable[[str], None] | None) -> None:
-    """Have the keeper end what it started. SIGKILL, and its orphans are left to the caller, where it does not."""
+    """Make the keeper end what it started. If it does not, kill it; the caller then ends its orphans."""
     if end is None:
         keeper.terminate()
     elif keeper.poll() is None:
-        end("TERM")  # the command itself waits for what it started: told to end, it would leave it alone
+        end("TERM")  # not to the command: it waits for what it started, and on SIGTERM would leave that running
     try:
         keeper.wait(timeout=grace_s if end is not None else grace_s + 2 * keeping.LEFT_S)
     except subprocess.TimeoutExpired:
@@ -127,7 +132,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put signals off that tell us to end: whoever is impatient must not free the host while ranks run."""
+    """Delay signals to end, so that a second Ctrl-C does not release the host while ranks are running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -153,6 +158,6 @@ def raise_on_signals() -> None:
 
 
 def hold_signals() -> None:
-    """From here to our end nothing interrupts: an observation is being moved into its place."""
+    """Ignore signals to end from here on, since a record is being written."""
     for signum in ENDING:
         signal.signal(signum, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Progress of a run: a bar on a terminal, a line now and then elsewhere."""
+"""Shows the progress of a run: a bar on a terminal, a line every 30 s elsewhere."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ LINE_EVERY_S = 30.0
 
 
 class Progress:
-    """Reads what rank 0 reports and shows it; call `watch` as often as you like."""
+    """Reads what rank 0 reports and shows it. `watch` may be called at any rate."""
 
     def __init__(self, directory: Path, *, name: str) -> None:
         self._path = directory / "progress.json"
@@ -24,7 +24,7 @@ class Progress:
         self._next_line = time.monotonic() + LINE_EVERY_S
 
     def watch(self) -> None:
-        """Show the state once."""
+        """Show the current state."""
         if not self._terminal and time.monotonic() < self._next_line:
             return
         try:
@@ -40,6 +40,6 @@ class Progress:
             say(f"{self._name}: step {state['done']} of {state['total']}")
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()

@@ -1,6 +1,6 @@
-"""The ranks of one node as processes of ours: what each is told, and watching them to their end.
+"""Starts the ranks of one node as child processes, with their environment, and waits until they end.
 
-A rank that fails ends the others, as under torchrun. Only the standard library is needed: it starts at once.
+A rank that fails ends the others, as under torchrun. Only the standard library is imported, for a fast start.
 """
 
 import contextlib
@@ -16,20 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from scalestudy.errors import UserError
 
 GRACE_S = 30.0
-"""Seconds between SIGTERM and SIGKILL: a rank that is told to end writes what it has measured."""
+"""Seconds between SIGTERM and SIGKILL, in which a rank writes what it has measured."""
 TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
 """Variables that torchrun sets where the user has not."""
 PORTS = range(20_000, 32_768)
-"""Where ranks may meet: below those that Linux gives to outgoing connections."""
+"""Ports for the rendezvous: below those that Linux assigns to outgoing connections."""
 
 Start = Callable[[int, Sequence[socket.socket]], int]
-"""Starts a rank and returns its process id. It is also given the sockets that a forked process has to close."""
+"""Starts a rank and returns its process id. The second argument: sockets that a forked process must close."""
 
 
 def run_ranks(connection: socket.socket, count: int, start: Start) -> dict[int, int]:
-    """Start this many ranks and wait for them: exit codes, in the order in which they end; negative for a signal.
+    """Start this many ranks and wait for them.
 
-    connection: whatever comes over it ends the ranks, and so does its end, and so does SIGTERM.
+    Returns rank -> exit code (negative for a signal), in the order in which the ranks ended.
+    connection: any message on it, or its closing, ends the ranks; so does SIGTERM.
     """
     waking, woken = socket.socketpair()
     for end in (waking, woken):
@@ -63,7 +64,7 @@ def _wait(connection: socket.socket, waking: socket.socket, running: dict[int, i
                     end()
         if connection in ready:
             if not connection.recv(1):
-                listening.remove(connection)  # whoever asked is gone
+                listening.remove(connection)  # the requesting process is gone
             end()
         for pid in list(running):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -78,9 +79,9 @@ def _wait(connection: socket.socket, waking: socket.socket, running: dict[int, i
 
 
 def code_of(codes: Mapping[int, int]) -> int:
-    """The exit code of a group of ranks: 0, or 1 once it is printed how they ended, the first to fail first.
+    """The exit code of a group of ranks: 0, or 1 where one failed.
 
-    In torchrun's words.
+    Failed ranks are printed in torchrun's format, in the order in which they ended.
     """
     for rank, code in codes.items():
         if code:
@@ -89,14 +90,14 @@ def code_of(codes: Mapping[int, int]) -> int:
 
 
 def group_environment(environment: Mapping[str, str], rank: int, ranks: int, port: int) -> dict[str, str]:
-    """The environment of a rank: what is asked for, with what torchrun tells a rank of one node."""
+    """The environment of a rank: the given one, and the variables that torchrun sets on a single node."""
     numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
     said = {name: str(number) for name, number in (numbers | {"MASTER_PORT": port}).items()}
     return {**TORCHRUN_DEFAULTS, **environment, **said, "MASTER_ADDR": "127.0.0.1"}
 
 
 def torchrun_environment(rank: int, ranks: int, name: str) -> dict[str, str]:
-    """What else torchrun tells a rank of one node: scripts ask for some of it. name: of the launch."""
+    """The other variables that torchrun sets on a single node, which some scripts read. name: of the run."""
     numbers = {"GROUP_RANK": 0, "GROUP_WORLD_SIZE": 1, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": ranks}
     numbers |= {"TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 0}
     words = {"ROLE_NAME": "default", "TORCHELASTIC_RUN_ID": name, "TORCHELASTIC_USE_AGENT_STORE": "False"}
@@ -104,9 +105,9 @@ def torchrun_environment(rank: int, ranks: int, name: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port of this host that nobody listens on now, drawn at random: two launches are unlikely to draw the same.
+    """A port of this host that is free now, drawn at random, so that two runs are unlikely to draw the same one.
 
-    It has to stay free until the first rank has imported torch, which may take a minute.
+    It must stay free until the first rank has imported torch, which may take a minute.
     """
     for _ in range(100):
         port = random.SystemRandom().choice(PORTS)

@@ -1,4 +1,4 @@
-"""One launch from outside: lock, start, wait, judge, publish. It leaves a whole record or none."""
+"""Measures one run, from outside its ranks: lock, start, wait, judge, publish. Leaves a whole record or none."""
 
 from __future__ import annotations
 
@@ -64,13 +64,15 @@ DEFAULT = Limits()
 def measure_run(
     spec: RunSpec, results: Path, *, limits: Limits = DEFAULT, data: Path = DATA, probed: bool = True
 ) -> tuple[RunRecord, bool]:
-    """Measure a run into results/runs/<run id>/: (its record, whether it was measured now). data: prepared data.
-    probed: whether it probes communication as its spec says; else it makes no probes, and its record says so.
+    """Measure a run into results/runs/<run id>/. Returns (its record, whether it was measured now).
 
-    A run that is there already is kept as it is, whatever code and protocol measured it. One that was preempted is
-    set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
-    read, or where another launch of a script left files that this one would share; Interrupted (process.py) when
-    told to end. Then nothing new is in results/runs. Told to end by a scheduler it records that instead.
+    data: prepared data. probed: whether communication is probed as the spec requests; without probes the record
+    notes that they were left out. An existing record is kept unchanged, whatever code and protocol measured it. A
+    preempted one is moved to results/superseded/ once the new record is complete.
+
+    Raises UserError where the existing record cannot be read, or where another run of a script left files that
+    this one would share. Raises Interrupted (process.py) on a signal, with nothing new in results/runs; where the
+    signal came from a scheduler, this is recorded instead.
     """
 
     def make(partial: Path, code: str, earlier: Earlier) -> RunRecord:
@@ -82,7 +84,7 @@ def measure_run(
 
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
-    """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
+    """Record that a run held in reserve was not needed, and why. An existing record is kept unchanged."""
     record, _ = _keep_or_record(
         spec, results, lambda partial, code, _: not_made(spec, partial, code, "unneeded", reason)
     )
@@ -92,19 +94,21 @@ def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
 def _keep_or_record(
     spec: RunSpec, results: Path, make: Callable[[Path, str, Earlier], RunRecord]
 ) -> tuple[RunRecord, bool]:
-    """(the record of the run, whether it was made now).
+    """Return (the record of the run, whether it was made now).
 
-    make: fills a partial directory; it is told the fingerprint of the code, and the earlier attempts.
+    make: fills a partial directory, given that directory, the fingerprint of the code, and the earlier attempts.
     """
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
-    with exclusive(partial.with_suffix(".lock"), waiting=lambda: say("waiting: the run is under way")):
+    with exclusive(
+        partial.with_suffix(".lock"), waiting=lambda: say("waiting: another process is measuring this run")
+    ):
         kept = kept_record(final, results)
         if kept is not None:
             vouch(final, kept.outcome)
             return kept, False
-        code = measuring_fingerprint()  # now: an edit while the ranks run is not what they run
+        code = measuring_fingerprint()  # before the start: the ranks do not run code that is edited later
         whole, earlier = take_over(partial, final, results)
         if whole:
             return read_record(final), False
@@ -124,7 +128,7 @@ def _keep_or_record(
 def _launch(
     spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: Limits, data: Path, probed: bool
 ) -> RunRecord:
-    """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
+    """Start the ranks, wait for them, and return the record of the run. The data files are left in `partial`."""
     write_text(partial / PLANNED, spec.to_json())
     write_text(partial / "spec.json", (spec if probed else spec.without_probes).to_json())
     results = partial.parents[2]
@@ -135,7 +139,7 @@ def _launch(
     except NoControllerError as error:
         place = host_environment() | {"slurm_job_id": job_id(os.environ)}
         return not_made(spec, partial, code, "preempted", str(error), environment=place, earlier=earlier)
-    with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
+    with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement is using this host")):
         limits = starter.limits(limits)
         surroundings = starter.environment(spec, partial)
         guard = look_when_quiet(lambda: starter.look(spec, surroundings), limits.quiet_within_s)
@@ -223,7 +227,7 @@ def _warn(spec: RunSpec, place: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _Ended:
-    """How the processes of a launch ended, as seen from outside."""
+    """How the processes of a run ended, as seen from outside."""
 
     exit_code: int = 1
     timed_out: bool = False
@@ -231,7 +235,7 @@ class _Ended:
     interrupted: Interrupted | None = None
     oom_kills: int | None = None
     look: Look | None = None
-    """The last one at the steps of a script, while it ran."""
+    """The last evaluation of the stopping rule for a script, made while it ran."""
 
 
 def _run(
@@ -244,8 +248,11 @@ def _run(
     beside: LaunchWatch | None,
     refused: str | None,
 ) -> _Ended:
-    """Start all processes and wait until they have ended. environment: of the ranks, or of what starts them.
-    refused: why no process is started, where there is nothing right to measure."""
+    """Start all processes and wait until they have ended.
+
+    environment: of the ranks, or of the process that starts them. refused: why no process may be started; None
+    where the run can be measured.
+    """
     if refused:
         write_text(partial / "log.txt", f"{refused}\n")
         return _Ended(refused=refused)
@@ -255,7 +262,7 @@ def _run(
     before = oom_kills()
     script = None
     if isinstance(spec, CommandSpec):
-        from scalestudy.launch.foreign.watch import CommandWatch  # it needs scipy, as no other launch does
+        from scalestudy.launch.foreign.watch import CommandWatch  # needs scipy, which other runs do not
 
         script = CommandWatch(spec, partial, stall_limit_s=limits.stall_limit_s)
 
@@ -284,7 +291,7 @@ def _run(
     except NotAllCameError as error:
         return _Ended(refused=str(error))
     except Interrupted as stop:
-        hold_signals()  # whatever is known is to be written now
+        hold_signals()  # from here on, nothing may interrupt the writing of the record
         return _Ended(interrupted=stop)
     finally:
         progress.close()

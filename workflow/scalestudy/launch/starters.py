@@ -1,6 +1,6 @@
-"""Where a launch is started: on this host, in the SLURM job we are part of, or over a list of hosts.
+"""Starters of a run: on this host, in the SLURM job that this process is part of, or on a list of hosts.
 
-Elsewhere than on this host every node runs launch/nodes/node.py, which looks at it and becomes torchrun.
+In the latter two cases every node runs launch/nodes/node.py, which checks the node and becomes torchrun.
 """
 
 import datetime
@@ -33,62 +33,62 @@ from scalestudy.study.limits import WRITING_S, Limits
 from scalestudy.study.spec import RunSpec
 
 LEAST_S = 60
-"""Seconds of an allocation that are worth starting a launch in, beyond those for its record."""
+"""Fewest remaining seconds of an allocation in which a run is started, without those for writing its record."""
 LAST_QUESTION_S = 5
-"""Limit of a question to SLURM while it ends the job: what was measured has to be written before it kills."""
+"""Time limit of a query to SLURM while it ends the job: the record must be written before SLURM sends SIGKILL."""
 
 
 class Starter:
-    """What a launch asks of the place it is made in. This one is this host, and nobody else's scheduler."""
+    """The place that a run is started in. This base class is for this host without a scheduler."""
 
     remote = False
-    """Whether the nodes are started from outside (launch/nodes/node.py), each to say that it came up."""
+    """Whether nodes are started remotely (launch/nodes/node.py), where each reports that it came up."""
     nodes = 1
-    """Nodes on offer."""
+    """Number of available nodes."""
 
     def refuse(self, spec: RunSpec) -> str | None:
-        """Why this place cannot hold the run, and what could; None where it can."""
+        """Why the run cannot be started here, and what to do; None where it can."""
         if spec.nodes == 1:
             return None
         return (
-            f"{spec.nodes} nodes are planned, and there is this host alone; use a scale 1xDEVICES, run it inside a"
-            f" SLURM job, or name the hosts in {HOSTS}"
+            f"{spec.nodes} nodes are planned, but only this host is available; use a scale 1xDEVICES, run inside a"
+            f" SLURM job, or list the hosts in {HOSTS}"
         )
 
     def look(self, spec: RunSpec, environment: Mapping[str, str]) -> Guard | None:
-        """The host just before the launch; None where every node looks at itself and leaves what it saw."""
+        """The state of the host just before the run; None where every node checks itself."""
         return None if self.remote else look(spec, environment)
 
     def environment(self, spec: RunSpec, directory: Path) -> dict[str, str]:
-        """The environment of the ranks, or of what starts them. directory: of the launch."""
+        """The environment of the ranks, or of the process that starts them. directory: of the run."""
         return starter_environment(spec) if self.remote else launch_environment(spec, directory)
 
     def limits(self, asked: Limits) -> Limits:
-        """What is left of the asked limits. Raises UserError where that is nothing."""
+        """The given limits, shortened to the remaining allocation. Raises UserError where too little is left."""
         return asked
 
     def held_devices(self, spec: RunSpec) -> int | None:
-        """Devices that a scheduler holds for the launch, idle ones included; None without one."""
+        """Devices that a scheduler has allocated for the run, including idle ones; None without a scheduler."""
         return None
 
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
-        """The one command that starts all processes, and ends when they have ended."""
+        """The command that starts all processes, and ends when they have ended."""
         return rank_command(spec, directory, data, stall_limit_s=limits.stall_limit_s)
 
     def ender(self, directory: Path) -> Callable[[str], None] | None:
-        """A function that sends TERM or KILL to processes that are no children of ours."""
+        """A function that sends TERM or KILL to processes that are not our children; None where there are none."""
         return None
 
     def took(self, signum: int, steps: int) -> tuple[Outcome, str] | None:
-        """(outcome, reason) where it was a scheduler that told us to end; None where it was our user."""
+        """(outcome, reason) where the signal to end came from a scheduler; None where it came from the user."""
         return None
 
 
 class Hosts(Starter):
-    """Hosts that share a file system with this one and let us in without a password.
+    """Hosts that share a file system with this one and that can be reached without a password.
 
-    No ender: the fan-out (launch/nodes/hosts.py) is our child, its end closes every connection, and that ends the
-    ranks.
+    No ender is needed: the process that connects to the hosts (launch/nodes/hosts.py) is our child. When it ends,
+    every connection closes, and that ends the ranks.
     """
 
     remote = True
@@ -99,7 +99,7 @@ class Hosts(Starter):
     def refuse(self, spec: RunSpec) -> str | None:
         if spec.nodes <= self.nodes:
             return None
-        return f"{spec.nodes} nodes are planned, and {HOSTS} names {self.nodes}: {', '.join(self._hosts)}"
+        return f"{spec.nodes} nodes are planned, but {HOSTS} lists only {self.nodes}: {', '.join(self._hosts)}"
 
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
         hosts = self._hosts[: spec.nodes]
@@ -109,7 +109,7 @@ class Hosts(Starter):
 
 
 class Slurm(Starter):
-    """The job that this process is part of: one step, one starter a node, one torchrun in each."""
+    """The job that this process is part of: one step, with one starter per node, which becomes torchrun."""
 
     remote = True
 
@@ -117,21 +117,21 @@ class Slurm(Starter):
         self._job, self.nodes = job, len(job.nodes)
 
     def refuse(self, spec: RunSpec) -> str | None:
-        """More nodes than the job has are never squeezed onto fewer."""
+        """Refuse a run that needs more nodes than the job has; it is never placed on fewer nodes."""
         if spec.nodes <= self.nodes:
             return None
         return (
-            f"{spec.nodes} nodes are planned, and SLURM job {self._job.id} has {self.nodes}"
-            f" ({', '.join(self._job.nodes)}); ask for as many (nodes, tasks and mpi of the rule)"
+            f"{spec.nodes} nodes are planned, but SLURM job {self._job.id} has only {self.nodes}"
+            f" ({', '.join(self._job.nodes)}); request {spec.nodes} (nodes, tasks and mpi of the rule)"
         )
 
     def limits(self, asked: Limits) -> Limits:
-        """A launch ends before its allocation does, so that what it has measured is kept."""
+        """A run ends before its allocation does, so that its measurements are kept."""
         left_s = self._job.left_s(datetime.datetime.now())
         if left_s is not None and left_s < WRITING_S + LEAST_S:
             raise UserError(
-                f"SLURM job {self._job.id} has {max(0, left_s):.0f} s left, too few for another launch; the next"
-                " `snakemake` makes it"
+                f"SLURM job {self._job.id} has {max(0, left_s):.0f} s left, too little for another run; the next"
+                " `snakemake` measures it"
             )
         return asked.within(left_s, of=f"SLURM job {self._job.id}")
 
@@ -144,7 +144,7 @@ class Slurm(Starter):
         return [*step_command(spec, self._job, nodes), *starter_command(directory, data, limits, address=address)]
 
     def ender(self, directory: Path) -> Callable[[str], None] | None:
-        """Signals go to the step: its processes are children of SLURM's daemons."""
+        """Send signals to the step, since its processes are children of SLURM's daemons."""
 
         def end(signum: str) -> None:
             for step in {node["step"] for node in read_nodes(directory) if node["step"]}:
@@ -153,20 +153,20 @@ class Slurm(Starter):
         return end
 
     def took(self, signum: int, steps: int) -> tuple[Outcome, str] | None:
-        """SIGTERM is how SLURM ends a job; whoever presses Ctrl-C inside an allocation wants nothing recorded."""
+        """SLURM ends a job by SIGTERM. After Ctrl-C inside an allocation nothing is recorded."""
         if signum != signal.SIGTERM:
             return None
         try:
             return what_became(read_job(self._job.id, limit_s=LAST_QUESTION_S), steps)
         except NoControllerError as error:
-            return "preempted", f"SLURM job {self._job.id} was told to end after {steps} steps; {error}"
+            return "preempted", f"SLURM job {self._job.id} received SIGTERM after {steps} steps; {error}"
 
 
 class SlurmForked(Slurm):
-    """The same job, for launches that are forked: their ranks are children of the job's own script.
+    """The same job, for forked ranks: they are children of the job's own script, not of a step.
 
-    SLURM ends what a step leaves behind, so that a parent started by one could not serve the next launch. All
-    devices of the job are visible to such ranks; they take the first ones, as on a host without SLURM.
+    SLURM ends all processes of a step when it is over, so a parent that was started in a step could not serve the
+    next run. All devices of the job are visible to forked ranks; they use the first ones, as without SLURM.
     """
 
     remote = False
@@ -182,10 +182,10 @@ class SlurmForked(Slurm):
 
 
 def make_starter(environment: Mapping[str, str] = os.environ, *, forks: bool = False) -> Starter:
-    """A list of hosts, where one is given; else the SLURM job we are in; else this host.
+    """The starter for the listed hosts, if there are any; else for this process's SLURM job; else for this host.
 
-    Raises UserError; NoControllerError where SLURM's controller is away for longer than CONTROLLER_S.
-    forks: whether the ranks are forked from a parent that has imported torch.
+    forks: whether the ranks are forked from a parent that has imported torch. Raises UserError for a bad list, and
+    NoControllerError where SLURM's controller does not answer within CONTROLLER_S.
     """
     if environment.get(HOSTS, "").strip():
         return Hosts(parse_hosts(environment[HOSTS]))
@@ -195,9 +195,9 @@ def make_starter(environment: Mapping[str, str] = os.environ, *, forks: bool = F
 
 
 def host_lock() -> Path:
-    """The lock of this host's devices. Two measurements of one user never overlap, whoever started them.
+    """The file of the lock for this host's devices. Two measurements of one user never overlap.
 
-    Inside a SLURM job the allocation separates jobs already, and a node may well hold several.
+    In a SLURM job the lock is for that job alone: the allocation separates jobs, and a node may run several.
     """
     job = job_id(os.environ)
     name = f"scalestudy-{os.getuid()}{f'-job{job}' if job else ''}.lock"

@@ -1,4 +1,4 @@
-"""The record of a launch that was not made: it was not needed, or the place for it did not answer."""
+"""The record of a run that was not started: it was not needed, or SLURM's controller did not answer."""
 
 import datetime
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ def not_made(
     environment: Mapping[str, Any] | None = None,
     earlier: Earlier | None = None,
 ) -> RunRecord:
-    """The record, with its reason as the log; the data files are written to `partial`, and are empty."""
+    """Return the record, with its reason as the log. Empty data files are written to `partial`."""
     write_text(partial / "log.txt", f"{reason}\n")
     parts = read_parts(partial, world_size=spec.world_size)
     write_data(partial, parts)

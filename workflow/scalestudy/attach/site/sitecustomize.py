@@ -1,5 +1,5 @@
-"""Python imports this at its start, where the launcher put its folder on PYTHONPATH. Without our variable it does
-nothing but to make way for the site's own module of this name."""
+"""Python imports this module at its start if the launcher has put its folder on PYTHONPATH. Without our variable,
+it only runs the site's own module of this name."""
 
 import importlib
 import importlib.machinery
@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def chain() -> None:
-    """Run the site's own sitecustomize, which this one has hidden."""
+    """Run the site's own sitecustomize, which this one hides."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None or spec.loader is None:
@@ -22,7 +22,7 @@ def chain() -> None:
 
 
 def attach() -> None:
-    """Load our package by its path and begin."""
+    """Load our package by its path, and call begin()."""
     folder = os.path.dirname(HERE)
     spec = importlib.util.spec_from_file_location(
         "scalestudy_attach", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
@@ -37,6 +37,6 @@ def attach() -> None:
 if os.environ.get("SCALESTUDY_ATTACH"):
     try:
         attach()
-    except Exception as error:  # the script is somebody else's: it runs whatever becomes of us
+    except Exception as error:  # the user's script runs even if attaching fails
         sys.stderr.write(f"scalestudy: not attached: {type(error).__name__}: {error}\n")
 chain()

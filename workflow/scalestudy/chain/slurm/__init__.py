@@ -1,1 +1,1 @@
-"""Jobs that Snakemake submits to SLURM: what is asked for, what partitions have, how jobs wait and end."""
+"""Jobs that Snakemake submits to SLURM: their requests, what partitions offer, how jobs wait and end."""

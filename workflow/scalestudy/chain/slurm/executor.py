@@ -1,7 +1,8 @@
-"""SLURM as the executor of a workflow: Snakemake's plug-in, which goes on where SLURM does not answer or refuses.
+"""SLURM as the executor of a workflow: Snakemake's plug-in, extended to continue when SLURM does not answer.
 
-The plug-in (2.8.0) forgets jobs when a status query fails, and Snakemake then waits for them for ever. It waits as
-long for a job whose end the controller has forgotten, and it does not say why jobs wait, were refused or failed.
+The plug-in (2.8.0) forgets jobs when a status query fails, and Snakemake then waits for them forever. It also
+waits forever for an ended job that the controller no longer lists, and it does not report why jobs wait, were
+refused or failed.
 """
 
 import asyncio
@@ -34,15 +35,15 @@ from scalestudy.chain.slurm.submission import (
 from scalestudy.launch.slurm.ask import AGAIN_S, is_away
 
 SLOWER_S = 10
-"""Seconds by which looks at the queue become rarer each time that nothing has ended."""
+"""Seconds that are added to the time between status checks each time that no job has ended, up to RAREST_S."""
 RAREST_S = 180
 
 
 class PatientExecutor(Executor):
-    """The plug-in's executor. No job is forgotten, and whatever keeps one from running is said."""
+    """The plug-in's executor, which forgets no job and reports whatever keeps a job from running."""
 
     def __init__(self, workflow: Any, logger: Any) -> None:
-        # First, since the plug-in's begins with a thread that looks at jobs.
+        # First, since the plug-in's __init__ starts a thread that checks jobs.
         self._outage = Outage(logger.warning)
         self._stopping = threading.Event()
         self._attempt = threading.local()
@@ -55,11 +56,11 @@ class PatientExecutor(Executor):
     # --- submitting
 
     def run_job(self, job: Any) -> None:
-        """Submit a job, as soon as SLURM answers."""
+        """Submit a job as soon as SLURM answers."""
         try:
             self._submit(job)
-        except Exception as error:  # it would be lost in this thread, and the job with it
-            # The plug-in asks a group for its rule when it reports an error, and so raises another one.
+        except Exception as error:  # this thread would lose the error, and the job with it
+            # The plug-in reads the rule of a group when it reports an error, which raises an AttributeError.
             cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
             self._report_job_error_threadsafe(SubmittedJobInfo(job), str(cause))
 
@@ -87,7 +88,7 @@ class PatientExecutor(Executor):
             self._stopping.wait(AGAIN_S)
 
     def _said_by_plugin(self, job: Any) -> str:
-        """Why the plug-in could not submit a job; '' where it has."""
+        """Submit a job with the plug-in. Returns why this failed; '' if it did not."""
         self._attempt.said = ""
         self._attempt.runs = True
         try:
@@ -97,21 +98,21 @@ class PatientExecutor(Executor):
         return str(self._attempt.said)
 
     def _adopted(self, job: Any, listed: Mapping[str, Status]) -> bool:
-        """Whether SLURM has a job after all, although it did not answer when it was submitted."""
+        """Whether SLURM has accepted a job although it did not answer at the submission; if so, report it."""
         wildcards = get_job_wildcards(job)
         comment = f"rule_{job.name}" + (f"_wildcards_{wildcards}" if wildcards else "")
         for found, status in listed.items():
             if status.comment == comment and found not in self._known:
                 kind = f"{'group' if job.is_group() else 'rule'}_{job.name}"
                 log = self.slurm_logdir / kind / wildcards / f"{found}.log"
-                self.logger.info(f"SLURM has taken {name_of(job)} as job {found} (log: {log}).")
+                self.logger.info(f"SLURM has accepted {name_of(job)} as job {found} (log: {log}).")
                 submitted = SubmittedJobInfo(job, external_jobid=found, aux={"slurm_logfile": log})
                 self._report_job_submission_threadsafe(submitted)
                 return True
         return False
 
     def _impossible(self, job: Any) -> str:
-        """Why no node can ever give what a job asks for; '' where one may. What is not sure becomes a warning."""
+        """Why no node can ever fulfil a job's request; '' where one may. What is not certain becomes a warning."""
         if is_elsewhere(job) or self._partitions:
             return ""
         lacking = "; ".join(in_partitions(asked_by(job), partition_of(job), self._offers))
@@ -125,10 +126,10 @@ class PatientExecutor(Executor):
         return read_partitions()
 
     def get_account_arg(self, job: Any) -> Any:
-        """The account that a job names; without one SLURM takes the user's own. SLURM says whether it is right.
+        """The option for the account that a job names; without it SLURM uses the user's default account.
 
-        The plug-in would ask the accounting first, which some sites do not have, without a limit on how long that
-        takes.
+        SLURM checks the account. The plug-in would query the accounting first, without a time limit; some sites do
+        not have one.
         """
         account = str(job.resources.get("slurm_account") or "").replace(",", " ").split()
         return iter([f" -A {shlex.quote(account[0])}" if account else ""])
@@ -153,7 +154,7 @@ class PatientExecutor(Executor):
         return Queue(self.run_uuid, accounting_first=self.get_status_command() == "sacct", requeued=requeued)
 
     async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo]:
-        """Report jobs that have ended, and hand back all others: a job that is not handed back is forgotten."""
+        """Report jobs that have ended, and yield all others. Snakemake forgets a job that is not yielded."""
         first = self.workflow.executor_settings.init_seconds_before_status_checks
         if not active_jobs:
             self.next_seconds_between_status_checks = first
@@ -161,7 +162,7 @@ class PatientExecutor(Executor):
         jobs = [job.external_jobid for job in active_jobs]
         try:
             found = await asyncio.to_thread(self._queue.look, jobs, self._submitted_job_clusters)
-        except Exception as error:  # whatever it is, the jobs are still there
+        except Exception as error:  # whatever the error, the jobs still exist
             self._outage.begins(str(error))
             self.next_seconds_between_status_checks = min(first, AGAIN_S)
             for job in active_jobs:
@@ -180,7 +181,7 @@ class PatientExecutor(Executor):
         self.next_seconds_between_status_checks = first if ended else slower
 
     def _has_ended(self, job: SubmittedJobInfo, status: Status) -> bool:
-        """Whether a job is over; if so, it is reported."""
+        """Whether a job has ended; if so, report it."""
         if status.state == FORGOTTEN:
             return self._has_ended_unseen(job)
         self._forgotten_since.pop(job.external_jobid, None)
@@ -195,14 +196,14 @@ class PatientExecutor(Executor):
         return True
 
     def _has_ended_unseen(self, job: SubmittedJobInfo) -> bool:
-        """The same for a job that SLURM does not know any more: its files tell. They may take a while to show."""
+        """The same for a job that SLURM no longer lists, judged by its files, which may take a while to appear."""
         if is_done(job.job):
             self._succeeded(job)
             return True
         since = self._forgotten_since.setdefault(job.external_jobid, time.monotonic())
         if time.monotonic() - since < self.workflow.execution_settings.latency_wait:
             return False
-        self._failed(job, "is over, and SLURM no longer knows how it ended")
+        self._failed(job, "has ended, and SLURM has no record of how it ended")
         return True
 
     def _succeeded(self, job: SubmittedJobInfo) -> None:
@@ -215,7 +216,7 @@ class PatientExecutor(Executor):
         self.report_job_error(job, msg=f"SLURM job {job.external_jobid} {how}", aux_logs=[log])
 
     def _say_what_waits(self, found: Mapping[str, Status]) -> None:
-        """A line for each reason for which jobs have begun to wait since the last look."""
+        """Log a line for each reason for which jobs have begun to wait since the last check."""
         lines: dict[str, list[str]] = {}
         for job, status in found.items():
             reason = status.reason if status.state in WAITING else None
@@ -230,7 +231,7 @@ class PatientExecutor(Executor):
             self.logger.warning(f"SLURM job{'s' * (len(jobs) > 1)} {', '.join(jobs)}: {why}")
 
     def report_job_error(self, job_info: SubmittedJobInfo, msg: str | None = None, **more: Any) -> None:
-        """Say why a job failed, which Snakemake does not say of groups; logs of unfinished runs say it too."""
+        """Report why a job failed, also in the logs of unfinished runs. Snakemake gives no reason for groups."""
         said = sbatch_words(msg or "no reason was given")
         job = job_info.external_jobid
         line = f"{'Failed' if job else 'Not submitted'}: {name_of(job_info.job)}: {with_key(said)}"
@@ -241,13 +242,13 @@ class PatientExecutor(Executor):
     # --- ending
 
     async def sleep(self) -> None:
-        """Until the next look, or until there is nothing more to look at."""
+        """Sleep until the next check, or until there are no more jobs."""
         until = time.monotonic() + self.next_seconds_between_status_checks
         while self.wait and time.monotonic() < until:
             await asyncio.sleep(min(0.5, max(0.0, until - time.monotonic())))
 
     def cancel(self) -> None:
-        """End everything: nothing more is submitted."""
+        """Cancel all jobs, and submit no more."""
         self._stopping.set()
         super().cancel()
 
@@ -256,7 +257,7 @@ class PatientExecutor(Executor):
         super().shutdown()
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
-        """Cancel all jobs that are not over, those that are being looked at included."""
+        """Cancel all jobs that have not ended, including those that are being checked."""
         jobs = list(self._under_way.values())
         try:
             super().cancel_jobs(jobs)

@@ -1,4 +1,4 @@
-"""What the nodes of a partition have, and which requests none of them can fulfil."""
+"""The resources of a partition's nodes, and the requests that none of them can fulfil."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ ASK_S = 15
 
 @dataclass(frozen=True)
 class Asked:
-    """What a job asks for; 0 where it does not ask. All but the time is of each node."""
+    """What a job requests; 0 where it requests nothing. CPUs, memory and GPUs are per node."""
 
     nodes: int = 1
     cpus: int = 0
@@ -23,7 +23,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of a partition that are alike."""
+    """Identical nodes of a partition."""
 
     count: int
     cpus: int
@@ -33,30 +33,30 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Partition:
-    """What a partition offers, whatever of it is free or down now."""
+    """What a partition offers, whether or not its nodes are free or down now."""
 
     name: str
     kinds: tuple[Nodes, ...]
     minutes: float | None = None
-    """The longest job; None without a limit."""
+    """Time limit of a job; None without a limit."""
     most_nodes: float | None = None
-    """The largest job; None without a limit."""
+    """Largest number of nodes of a job; None without a limit."""
 
 
 def read_partitions() -> dict[str, Partition]:
-    """Name -> partition; the default one is there as '' too. Empty where SLURM does not answer."""
+    """Name -> partition, with the default one also as ''. Empty where SLURM does not answer."""
     done = ask("sinfo", "--all", "--exact", "--noheader", "--format=%P|%D|%c|%m|%G|%l|%s", limit_s=ASK_S)
     return {} if done.returncode else parse_partitions(done.stdout)
 
 
 def parse_partitions(listed: str) -> dict[str, Partition]:
-    """The same from the lines of sinfo; those that say something else are left out."""
+    """Name -> partition, from the output of sinfo. Other lines are skipped."""
     kinds: dict[str, list[Nodes]] = {}
     limits: dict[str, tuple[float | None, float | None]] = {}
     default = ""
     for line in listed.splitlines():
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 7 or not all(part.isdigit() for part in parts[1:4]):  # "64+" is of several kinds
+        if len(parts) != 7 or not all(part.isdigit() for part in parts[1:4]):  # "64+": nodes of several kinds
             continue
         name = parts[0].rstrip("*")
         default = name if parts[0].endswith("*") else default
@@ -68,15 +68,15 @@ def parse_partitions(listed: str) -> dict[str, Partition]:
 
 
 def misfits(asked: Asked, partition: Partition) -> list[str]:
-    """Why no nodes of a partition can ever give what is asked for, and the keys that would change it."""
+    """Why no nodes of a partition can ever fulfil a request, with the keys to change."""
     name = f"partition {partition.name}"
     found = []
     if partition.minutes is not None and asked.minutes > partition.minutes:
-        found.append(f"it asks for {asked.minutes} min, and {name} allows {partition.minutes:g}. Lower {TIME}")
+        found.append(f"it requests {asked.minutes} min, but {name} allows {partition.minutes:g}. Lower {TIME}")
     have = sum(kind.count for kind in partition.kinds)
     most = min(have, partition.most_nodes or have)
     if asked.nodes > most:
-        found.append(f"it asks for {asked.nodes} nodes, and {name} gives a job up to {most:g}. Change {NODES}")
+        found.append(f"it requests {asked.nodes} nodes, but {name} allows up to {most:g} per job. Change {NODES}")
     alone = []
     for need, largest, unit, key in (
         (asked.memory_mb, max(kind.memory_mb for kind in partition.kinds), "MB of memory", f"Lower {MEMORY}"),
@@ -84,18 +84,20 @@ def misfits(asked: Asked, partition: Partition) -> list[str]:
         (asked.gpus, max(kind.gpus for kind in partition.kinds), "GPUs", f"Change {GPUS}"),
     ):
         if need > largest:
-            alone.append(f"it asks for {need} {unit} on a node, and the largest of {name} has {largest}. {key}")
+            alone.append(
+                f"it requests {need} {unit} per node, but the largest node of {name} has {largest}. {key}"
+            )
     fitting = sum(kind.count for kind in partition.kinds if _fits(asked, kind))
     if not found and not alone and fitting < asked.nodes:
         what = f"{asked.memory_mb} MB of memory, {asked.cpus} CPUs and {asked.gpus} GPUs on each"
-        found.append(f"it asks for {asked.nodes} nodes with {what}, and {name} has {fitting}. Change {NODES}")
+        found.append(f"it requests {asked.nodes} nodes with {what}, but {name} has {fitting}. Change {NODES}")
     return found + alone
 
 
 def in_partitions(asked: Asked, names: str, partitions: dict[str, Partition]) -> list[str]:
-    """The same of partitions as they are asked for: '' for the default one, 'a,b' for one of several.
+    """Like `misfits`, for the partitions that a job names: '' for the default one, 'a,b' for one of several.
 
-    Nothing where one of them could give it, or where SLURM did not answer.
+    Empty where one of them can fulfil the request, or where SLURM did not answer.
     """
     if not partitions:
         return []
@@ -103,9 +105,9 @@ def in_partitions(asked: Asked, names: str, partitions: dict[str, Partition]) ->
     for name in names.split(","):
         if name.strip() not in partitions:
             if not name.strip():
-                return []  # no default: sbatch says so
+                return []  # no default partition: sbatch reports this
             known = ", ".join(sorted(filter(None, partitions)))
-            found.append(f"there is no partition {name.strip()} (there are: {known}). Change {PARTITION}")
+            found.append(f"partition {name.strip()} does not exist (there are: {known}). Change {PARTITION}")
         elif lacking := misfits(asked, partitions[name.strip()]):
             found += lacking
         else:
@@ -114,14 +116,14 @@ def in_partitions(asked: Asked, names: str, partitions: dict[str, Partition]) ->
 
 
 def gpus_in(gres: str) -> int:
-    """GPUs in a list of generic resources: 4 in 'gpu:a100:4(S:0-1),shard:8'; 1 in 'gpu'."""
+    """Number of GPUs in a list of generic resources: 4 in 'gpu:a100:4(S:0-1),shard:8'; 1 in 'gpu'."""
     listed: Iterable[str] = re.findall(r"(?:^|,)gpu((?::[^,()]*)?)", gres)
     numbers = [words.rsplit(":", 1)[-1] for words in listed]
     return sum(int(number) if number.isdigit() else 1 for number in numbers)
 
 
 def parse_minutes(limit: str) -> float | None:
-    """Minutes of '1-02:00:00', '30:00' or '10'; None for 'infinite' and what is no time."""
+    """Minutes of '1-02:00:00', '30:00' or '10'; None for 'infinite', and for text that is not a time."""
     if not (parts := re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", limit)):
         return None
     days, *rest = parts.groups()

@@ -1,11 +1,11 @@
-"""How Snakemake comes to submit by our executor, whichever way a study is started."""
+"""Makes Snakemake submit with our executor, however a study is started."""
 
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 
 def be_patient() -> None:
-    """Submit by PatientExecutor wherever a profile says `executor: slurm`. Without the plug-in nothing changes."""
+    """Use PatientExecutor where a profile has `executor: slurm`. Without the plug-in this does nothing."""
     if plugin := ExecutorPluginRegistry().plugins.get("slurm"):
-        from scalestudy.chain.slurm.executor import PatientExecutor  # it needs the plug-in
+        from scalestudy.chain.slurm.executor import PatientExecutor  # needs the plug-in
 
         plugin.executor = PatientExecutor

@@ -1,4 +1,4 @@
-"""What SLURM says of the jobs that a workflow submitted."""
+"""Reads from SLURM the status of the jobs that a workflow submitted."""
 
 import time
 from collections.abc import Collection, Iterable
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from scalestudy.launch.slurm.ask import ask, words
 
 LIMIT_S = 60
-"""Of a question to the controller."""
+"""Time limit of a query to the controller."""
 ACCOUNTING_S = 30
 FORGOTTEN = "FORGOTTEN"
-"""The state of a job that the controller no longer knows, nor the accounting where there is one."""
+"""The state of a job that neither the controller nor the accounting, where there is one, lists any more."""
 AGAIN_S = 120
-"""Seconds in which SLURM puts a job back into the queue that was preempted, or whose node failed."""
+"""Seconds within which SLURM requeues a job that was preempted, or whose node failed."""
 WAITING = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "SUSPENDED")
 ENDED = (
     "COMPLETED",
@@ -32,35 +32,35 @@ MAY_COME_BACK = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")
 
 
 class NoAnswerError(Exception):
-    """SLURM did not answer; the text is what its command said."""
+    """SLURM did not answer; the text is the message of its command."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """A job now."""
+    """The current status of a job."""
 
     state: str
-    """In SLURM's word, or FORGOTTEN."""
+    """SLURM's code, or FORGOTTEN."""
     reason: str = ""
-    """Why it waits or how it ended, in SLURM's word; empty where it says nothing."""
+    """Why it waits or how it ended, as SLURM's code; may be empty."""
     nodes: str = ""
     comment: str = ""
-    """What was noted when it was submitted."""
+    """The comment of its submission."""
 
 
 class Queue:
-    """The jobs of one workflow, by the name that they have in common."""
+    """The jobs of one workflow, which have a common name."""
 
     def __init__(self, name: str, *, accounting_first: bool = False, requeued: bool = True) -> None:
-        """accounting_first: ask sacct, and squeue for what sacct does not know; else the other way round.
+        """accounting_first: query sacct, and squeue for jobs that sacct does not list; else the other way round.
 
-        requeued: whether SLURM may put jobs back that were preempted or whose node failed.
+        requeued: whether SLURM may requeue jobs that were preempted or whose node failed.
         """
         self._name, self._accounting_first, self._requeued = name, accounting_first, requeued
         self._ended_since: dict[str, float] = {}
 
     def look(self, jobs: Collection[str], clusters: Iterable[str] = ()) -> dict[str, Status]:
-        """Job -> status, of all of these jobs. Raises NoAnswerError where SLURM does not say."""
+        """Job -> status, for all of these jobs. Raises NoAnswerError where SLURM does not answer."""
         known: dict[str, Status] = {}
         if self._accounting_first:
             known = self._accounted(jobs)
@@ -73,7 +73,7 @@ class Queue:
         return {job: self._settled(job, known.get(job, Status(FORGOTTEN))) for job in jobs}
 
     def listed(self, clusters: Iterable[str] = ()) -> dict[str, Status]:
-        """Job -> status, of all jobs of the workflow that the controller knows. Raises NoAnswerError."""
+        """Job -> status, for all jobs of the workflow that the controller lists. Raises NoAnswerError."""
         elsewhere = ",".join(sorted(clusters))
         done = ask(
             "squeue",
@@ -94,7 +94,7 @@ class Queue:
         }
 
     def _accounted(self, jobs: Iterable[str]) -> dict[str, Status]:
-        """What the accounting knows of jobs; nothing where there is none, or where it does not answer."""
+        """Job -> status, from the accounting; empty where there is none, or where it does not answer."""
         done = ask(
             "sacct",
             "--noheader",
@@ -107,7 +107,7 @@ class Queue:
         rows = [line.split("|", 2) for line in done.stdout.splitlines() if line.count("|") >= 2]
         if done.returncode:
             return {}
-        # "CANCELLED by 1000": the word, and who did it.
+        # "CANCELLED by 1000": the state, and who cancelled it.
         return {
             job: Status(state.split()[0], " ".join(state.split()[1:]), nodes)
             for job, state, nodes in rows
@@ -115,7 +115,7 @@ class Queue:
         }
 
     def _settled(self, job: str, status: Status) -> Status:
-        """The same; a job that SLURM may put back into the queue is called REQUEUED until it had time to."""
+        """The status; for AGAIN_S seconds it is REQUEUED if SLURM may requeue the job."""
         if status.state not in MAY_COME_BACK or not self._requeued:
             self._ended_since.pop(job, None)
             return status

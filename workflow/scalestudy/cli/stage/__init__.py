@@ -1,1 +1,1 @@
-"""What the workflow's rules call, a function a stage; any stage can be run by hand."""
+"""The stages that the workflow's rules call, one function each. Any stage can be run by hand."""

@@ -1,4 +1,4 @@
-"""Stages between the runs and what a reader opens: statistics, then verdicts, causes and recommendations."""
+"""Stages between the runs and the documents: statistics, then verdicts, causes and recommendations."""
 
 from pathlib import Path
 
@@ -8,28 +8,28 @@ from scalestudy.cli.options import of_results
 from scalestudy.registry.results import RESULTS
 
 
-@of_results("observations -> comprehensive_summary.csv, runs.csv and other tables")
+@of_results("Combine observations into comprehensive_summary.csv, runs.csv and other tables.")
 def aggregate(results: Path) -> int:
-    """Combine all observations of a plan into the tables and facts that every later stage reads."""
+    """Combine all observations of a plan into the tables and documents that the later stages read."""
     from scalestudy.cli.stage.observations import aggregate
 
     print(aggregate(results))
     return 0
 
 
-@of_results("launches so far -> which launches are made next (decisions/after_N.json)")
-@click.option("--after", type=click.IntRange(min=1), required=True, help="Repeats that the decision is made on.")
+@of_results("Decide which runs follow the first repeats (decisions/after_N.json).")
+@click.option("--after", type=click.IntRange(min=1), required=True, help="Number of repeats to decide on.")
 def decide(results: Path, after: int) -> int:
-    """Decide which launches are made next, from those of the first repeats; for `measure.until: decided`."""
+    """Decide from the first repeats which runs are needed next; for `measure.until: decided`."""
     from scalestudy.cli.stage.observations import decide
 
     print(decide(results, after))
     return 0
 
 
-@of_results("summary -> verdicts, findings and recommendations (findings.json)")
+@of_results("Write verdicts, findings and recommendations (findings.json).")
 def diagnose(results: Path) -> int:
-    """Judge every point of the summary: verdict, cause, evidence, recommendation; written as findings.json."""
+    """Diagnose every point of the summary: verdict, cause, evidence, recommendation. Writes findings.json."""
     from scalestudy.cli.inputs import plan_of, table_of
     from scalestudy.diagnose.findings import FindingsFile
     from scalestudy.diagnose.study import diagnose_study

@@ -1,4 +1,4 @@
-"""Stages before the first launch: the plan as a file, prepared data, and what our models and registry generate."""
+"""Stages before the first run: the plan, prepared data, and files generated from our models and registry."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from scalestudy.study.config.datasets import Data
 
 
-@options.verb(short_help="write the plan of a study (plan.json)")
+@options.verb(short_help="Write the plan of a study (plan.json).")
 @options.study
 @options.results
-@click.option("--config-json", metavar="JSON", help="The study as JSON instead, as Snakemake passes it.")
+@click.option("--config-json", metavar="JSON", help="The study as JSON, instead of a file; Snakemake passes it.")
 def plan(study: tuple[Path, ...], results: Path | None, config_json: str | None) -> int:
-    """Write plan.json, with every run of a study, and print what it may cost."""
+    """Write plan.json with every run of a study, and print its largest possible cost."""
     from scalestudy.cli.cost import plan_lines
     from scalestudy.record.files import write_json
     from scalestudy.registry.results import RESULTS
@@ -33,20 +33,20 @@ def plan(study: tuple[Path, ...], results: Path | None, config_json: str | None)
     return 0
 
 
-@options.verb(short_help="prepare the data that workloads read from files")
+@options.verb(short_help="Prepare the data that workloads read from files.")
 @options.study
 @options.results
 @click.option("--workload", metavar="NAME", help="Prepare only the data of this workload.")
-@click.option("--data-json", metavar="JSON", help="One entry of data as JSON, as a Snakemake job carries it.")
+@click.option("--data-json", metavar="JSON", help="One `data` entry of a study as JSON; Snakemake passes it.")
 @options.data
 def prepare(
     study: tuple[Path, ...], results: Path | None, workload: str | None, data_json: str | None, data: Path
 ) -> int:
-    """Turn the files of a study's data into arrays that all its runs share. Data that are prepared are kept."""
+    """Convert the data files of a study into arrays that all its runs share. Prepared data are kept."""
     from scalestudy.prepare.prepare import prepare
 
     if data_json and workload:
-        raise UserError("--data-json and --workload: give one of them")
+        raise UserError("--data-json and --workload: give only one of them")
     if data_json:
         entry = _parse(data_json)
         wanted = {entry.store_name: entry}
@@ -58,7 +58,7 @@ def prepare(
             asked = asked.model_copy(update={"workloads": {workload: asked.workloads[workload]}})
         wanted = asked.data_in_files
         if not wanted:
-            print(f"nothing to prepare: the data of {', '.join(asked.workloads)} do not come in files")
+            print(f"nothing to prepare: the data of {', '.join(asked.workloads)} are not read from files")
     for name, dataset in wanted.items():
         manifest = prepare(dataset, data)
         size = sum(file.bytes for file in manifest.arrays.values())
@@ -85,17 +85,17 @@ def _parse(text: str) -> Data:
         for item in error.errors(include_url=False):
             where = ".".join(str(part) for part in item["loc"][1:])  # the first one repeats the type
             lines.append(f"  {where}{': ' if where else ''}{item['msg'].removeprefix('Value error, ')}")
-        raise UserError("--data-json: no entry of data\n" + "\n".join(lines)) from None
+        raise UserError("--data-json: not a valid `data` entry\n" + "\n".join(lines)) from None
 
 
-@options.verb(short_help="write what is generated: JSON schemas, config/README.md, docs/columns.md, captions")
+@options.verb(short_help="Write generated files: JSON schemas, config/README.md, docs/columns.md, captions.")
 @options.path("--schema", default=Path("workflow/schemas/config.schema.json"))
 @options.path("--readme", default=Path("config/README.md"))
 @options.path("--documents", default=Path("docs/schemas"))
 @options.path("--columns", default=Path("docs/columns.md"))
 @options.path("--captions", default=Path("report/captions"))
 def schema(schema: Path, readme: Path, documents: Path, columns: Path, captions: Path) -> int:
-    """Write what our models and registry generate: documentation, schemas, captions."""
+    """Write the files generated from our models and registry: documentation, schemas, captions."""
     from scalestudy.record.files import write_text
     from scalestudy.reference.captions import captions as texts
     from scalestudy.reference.columns import columns_text

@@ -1,4 +1,4 @@
-"""All figures of a study, drawn on several cores."""
+"""Draws all figures of a study on several cores."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -20,9 +20,9 @@ from scalestudy.registry.results import RESULTS
 
 
 def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:
-    """Draw the figures of a study, or of one of its workloads: the files that were written.
+    """Draw the figures of a study, or of one of its workloads. Returns the paths of the files written.
 
-    processes: figures drawn at a time; as many as there are cores if None.
+    processes: number of figures drawn at a time; None for the number of cores.
     """
     plan = plan_of(results)
     if workload not in {None, *plan.study.workloads}:
@@ -39,7 +39,7 @@ def draw_all(results: Path, workload: str | None, processes: int | None) -> list
 
 
 def get_ready(entries: Iterable[FigureEntry]) -> None:
-    """Load what these figures are drawn and saved with, and make their font: once, and not in each process."""
+    """Load the code that draws and saves these figures, and their font: once, and not in every process."""
     for entry in entries:
         drawing(entry.name)
     for suffix in FORMATS:
@@ -51,9 +51,9 @@ def get_ready(entries: Iterable[FigureEntry]) -> None:
 def draw_figure(
     of_study: tuple[Path, Mapping[str, tuple[Any, ...]]], figure: tuple[FigureEntry, str]
 ) -> list[Path]:
-    """Draw one figure: the files that were written.
+    """Draw one figure. Returns the paths of the files written.
 
-    of_study: the results folder, and what a figure of each workload is drawn from, of '' one of the whole study.
+    of_study: the results folder, and the arguments of the figures by workload, '' for figures of the whole study.
     """
     (results, given), (entry, workload) = of_study, figure
     with paper_style():

@@ -1,4 +1,4 @@
-"""All observations of a plan, read and combined: the tables and facts that every later stage reads."""
+"""Reads and combines all observations of a plan into the tables and documents that later stages read."""
 
 import hashlib
 import json
@@ -38,31 +38,31 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
 MANY = 100
-RUNS_AT_ONCE = 20  # read one after another, before what is kept of them is handed over
+RUNS_AT_ONCE = 20  # runs that a process reads before it returns their reduced data
 MANY_POINTS, POINTS_AT_ONCE = 24, 6
 
 
 @dataclass(frozen=True)
 class Read:
-    """What is kept of some runs once their steps have been looked at: a thousand runs do not fit in memory whole.
+    """Reduced data of some runs, without their steps: a thousand whole runs do not fit in memory.
 
-    What differs little from run to run is kept as columns, and not as a table a run.
+    Data that differ little between runs are kept as columns, not as one table per run.
     """
 
     rows: dict[str, list[Any]]
     """Columns of runs.csv."""
     block_step_times_s: dict[str, list[float]]
-    """Of the steady blocks, by run."""
+    """Step times of the steady blocks, by run."""
     epochs: pd.DataFrame
     collectives: pd.DataFrame
     quantiles: pd.DataFrame
     environments: list[dict[str, Any]]
-    """Of the runs; those that are equal are one object."""
+    """Environments of the runs; equal ones are the same object."""
     traces: list[Trace]
 
 
 def aggregate(results: Path) -> str:
-    """Write the tables and facts of a study into its results folder; one line that counts runs and points."""
+    """Write the tables of a study into its results folder. Returns a line with the counts of runs and points."""
     plan = plan_of(results)
     read = read_runs(plan.study, [results / "runs" / run_id for run_id in plan.runs])
     runs, summary = _points(plan, read)
@@ -89,13 +89,11 @@ def aggregate(results: Path) -> str:
 
 
 def decide(results: Path, after: int) -> str:
-    """Write which launches are made after so many repeats; what was found of every comparison, as text."""
+    """Write which runs follow this many repeats. Returns the results of every comparison as text."""
     plan = plan_of(results)
     if after not in plan.study.decisions:
         numbers = ", ".join(map(str, plan.study.decisions)) or "none"
-        raise UserError(
-            f"--after {after}: nothing is decided after so many repeats; decisions are after {numbers}"
-        )
+        raise UserError(f"--after {after}: the study does not decide after this many repeats, but after {numbers}")
     directories = [results / "runs" / run_id for run_id, spec in plan.runs.items() if spec.repeat <= after]
     runs, summary = _points(plan, read_runs(plan.study, directories))
     decision = analyse_decision(plan, runs, summary, after=after, bound_device_hours=bound_h())
@@ -104,7 +102,7 @@ def decide(results: Path, after: int) -> str:
 
 
 def _points(plan: Plan, read: list[Read]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(runs.csv, the summary) of all runs."""
+    """Return (runs.csv, summary) of all runs."""
     names = read[0].rows
     runs = pd.DataFrame({name: list(chain.from_iterable(one.rows[name] for one in read)) for name in names})
     times = {run: times_s for one in read for run, times_s in one.block_step_times_s.items()}
@@ -113,13 +111,13 @@ def _points(plan: Plan, read: list[Read]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def read_runs(study: Study, directories: list[Path]) -> list[Read]:
-    """All runs in their order; on all cores where they are many: starting a process takes longer than a few."""
+    """Return all runs in their order. Many runs are read on all cores; for a few, one process is faster."""
     portions = [directories[begin : begin + RUNS_AT_ONCE] for begin in range(0, len(directories), RUNS_AT_ONCE)]
     return spread(read_portion, study, portions, processes=1 if len(directories) < MANY else cores())
 
 
 def read_portion(study: Study, directories: list[Path]) -> Read:
-    """Some runs, each read and reduced before the next."""
+    """Read some runs and return their data, each reduced before the next is read."""
     rows, times_s, traces = [], {}, []
     specs, epochs, collectives, quantiles, environments = [], [], {}, {}, []
     for directory in directories:
@@ -145,23 +143,23 @@ def read_portion(study: Study, directories: list[Path]) -> Read:
 
 
 def _together(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all tables; those without any say nothing of what a column holds."""
+    """Return the rows of all tables. Tables without rows are left out, since their columns have no type."""
     all_tables = list(tables)
     return pd.concat([table for table in all_tables if len(table)] or all_tables[:1], ignore_index=True)
 
 
 def _shared(environments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same environments, of which equal ones are one object."""
+    """Return the same environments, with equal ones as the same object."""
     known: dict[str, dict[str, Any]] = {}
     return [known.setdefault(json.dumps(environment), environment) for environment in environments]
 
 
 def trace_files(directory: Path) -> list[Path]:
-    """The trace of rank 0, if the run has one: ranks do the same, and a summary of each would say so each time."""
+    """Return the trace of rank 0, if the run has one. Ranks do the same work, so one summary is enough."""
     return sorted(directory.glob(TRACES.replace("*", "trace-rank0")))
 
 
 def read_summary(spec: RunSpec, path: Path) -> Trace:
-    """A summary of a trace, with what it is of."""
+    """Return the summary of a trace, with the fields that identify its run."""
     of = {name: getattr(spec, name) for name in Trace.model_fields if name != "summary"}
     return Trace(**of, summary=summarise_trace(read_trace(path)))

@@ -1,4 +1,4 @@
-"""Stages that write what a reader opens: figures, numbers, tables and documents."""
+"""Stages that write files for readers: figures, numbers, tables and documents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from scalestudy.publish.figures.shown import ShownFigure
 
 MANY_FIGURES = 20
-"""From which they are made small for the page in several processes."""
+"""Number of figures from which several processes embed them in the page."""
 
 
-@of_results("figures (figures/), with their data and their descriptions")
-@click.option("--workload", metavar="NAME", help="Draw only figures of this workload. Default: all figures.")
-@click.option("--processes", type=click.IntRange(min=1), help="Figures drawn at a time. Default: number of cores.")
+@of_results("Draw the figures (figures/), with their data and descriptions.")
+@click.option("--workload", metavar="NAME", help="Draw only the figures of this workload. Default: all figures.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), help="Number of figures drawn at a time. Default: number of cores."
+)
 def plot(results: Path, workload: str | None, processes: int | None) -> int:
-    """Draw the figures of a study, each as PDF, SVG and PNG, with its data and its description."""
+    """Draw the figures of a study as PDF, SVG and PNG, each with its data and its description."""
     from scalestudy.cli.stage.drawing import draw_all
 
     for path in draw_all(results, workload, processes):
@@ -31,9 +33,9 @@ def plot(results: Path, workload: str | None, processes: int | None) -> int:
     return 0
 
 
-@of_results("every printed number by key (numbers.json, numbers.tex)")
+@of_results("Write every printed number by key (numbers.json, numbers.tex).")
 def numbers(results: Path) -> int:
-    """Write every number that the documents print, with its unit, interval and runs; also for LaTeX."""
+    """Write all numbers of the documents with units, intervals and runs, as JSON and for LaTeX."""
     from scalestudy.cli.inputs import plan_of, results_of
     from scalestudy.publish.numbers.latex import numbers_view
     from scalestudy.publish.numbers.ledger import make_numbers
@@ -46,9 +48,9 @@ def numbers(results: Path) -> int:
     return 0
 
 
-@of_results("LaTeX tables (tables/), for booktabs and siunitx")
+@of_results("Write LaTeX tables (tables/), for booktabs and siunitx.")
 def tables(results: Path) -> int:
-    """Render the LaTeX tables of a study, each a fragment to \\input, and one of where the numbers come from."""
+    """Write the LaTeX tables of a study, each a fragment to \\input, with one on the provenance of its numbers."""
     from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of, verification_of
     from scalestudy.publish.numbers.provenance import provenance_view
     from scalestudy.publish.tables.verified import verified_table_view
@@ -69,9 +71,9 @@ def tables(results: Path) -> int:
     return 0
 
 
-@of_results("report as text (performance_report.txt)")
+@of_results("Write the report as text (performance_report.txt).")
 def text(results: Path) -> int:
-    """Render the diagnostic report as plain text: 80 columns, for a terminal or a mail."""
+    """Write the diagnostic report as plain text in 80 columns, for a terminal or an e-mail."""
     from scalestudy.cli.inputs import documented
     from scalestudy.publish.views.facts import document_facts
 
@@ -79,9 +81,9 @@ def text(results: Path) -> int:
     return 0
 
 
-@of_results("report as one self-contained page (report.html)")
+@of_results("Write the report as one self-contained page (report.html).")
 def page(results: Path) -> int:
-    """Render the report as one HTML page that contains its figures and loads nothing from the network."""
+    """Write the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import documented
     from scalestudy.cli.processes import cores, spread
     from scalestudy.publish.figures.shown import shown_figures
@@ -96,9 +98,9 @@ def page(results: Path) -> int:
     return 0
 
 
-@of_results("LaTeX documents: report, proposal, artifact description")
+@of_results("Write the LaTeX documents: report, proposal, artifact description.")
 @click.option(
-    "--command", "called", default="", metavar="LINE", help="Command that runs the study, to be printed."
+    "--command", "called", default="", metavar="LINE", help="Command that runs the study, for the documents."
 )
 def documents(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
@@ -125,14 +127,14 @@ def documents(results: Path, called: str) -> int:
     return 0
 
 
-@options.verb(short_help="PDF of a LaTeX document (report.pdf, proposal.pdf)")
+@options.verb(short_help="Typeset a LaTeX document (report.pdf, proposal.pdf).")
 @click.argument("source", type=options.PATH)
-@options.path("--out", metavar="FILE", help="The PDF. Default: beside the source.")
-@options.path("--tex-log", metavar="FILE", help="LaTeX's log. Default: beside the PDF.")
+@options.path("--out", metavar="FILE", help="The PDF to write. Default: next to the source.")
+@options.path("--tex-log", metavar="FILE", help="The LaTeX log to write. Default: next to the PDF.")
 def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
-    """Make the PDF of SOURCE, a .tex file beside its tables and figures.
+    """Typeset SOURCE, a .tex file in the folder of its tables and figures, as PDF.
 
-    This needs LaTeX; if it is missing, the message names the packages that have it.
+    This needs LaTeX; if it is missing, the error message names the packages to install.
     """
     from scalestudy.publish.typeset import typeset
     from scalestudy.record.files import write_bytes
@@ -145,7 +147,7 @@ def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
 
 
 def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
-    """Write what a template of ours makes of these values."""
+    """Render one of our templates with these values, and write the result. Returns the path."""
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
@@ -154,7 +156,7 @@ def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
 
 
 def _embedded(_: None, figure: ShownFigure) -> dict[str, Any]:
-    """A figure as the page embeds it. words: what it shows, for those who do not see it."""
+    """Return a figure as the page embeds it. words: its description for readers who cannot see it."""
     from scalestudy.publish.embedding import data_uri
     from scalestudy.publish.made import read_made
 

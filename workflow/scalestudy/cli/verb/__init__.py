@@ -1,1 +1,1 @@
-"""What people type: a function a verb; heavy imports wait until it is called."""
+"""The verbs of the command line, one function each. Heavy imports are inside the functions."""

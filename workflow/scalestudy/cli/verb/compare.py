@@ -1,4 +1,4 @@
-"""`scalestudy compare`: several studies in one document."""
+"""`scalestudy compare`: compares several studies in one document."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from scalestudy.analyse.study.compare import Comparison, Source
 
 
-@options.verb(short_help="compare studies: ratios with intervals, and what differs between them")
+@options.verb(short_help="Compare studies: ratios with intervals, and setup differences.")
 @click.argument("studies", nargs=-1, type=options.PATH)
-@options.path("--results", cls=Several, metavar="FOLDER...", help="Results of further studies, after STUDIES.")
+@options.path(
+    "--results", cls=Several, metavar="FOLDER...", help="Results folders of further studies, after STUDIES."
+)
 @options.study
 @click.option(
     "--name",
     multiple=True,
     metavar="WHICH=NAME",
-    help="Name of a study: B='New cluster', or its folder instead of the letter. Default: the name of the study,"
+    help="Name a study: B='New cluster', or with its folder instead of the letter. Default: the name of the study,"
     " or of its folder if several studies have the same name.",
 )
-@options.path("--out", metavar="FOLDER", help="For the documents and figures/. With --fail-if it may be left out.")
+@options.path("--out", metavar="FOLDER", help="Folder for the documents and figures/. Optional with --fail-if.")
 @fail_if()
 def compare(
     studies: tuple[Path, ...],
@@ -42,14 +44,14 @@ def compare(
 ) -> int:
     """Compare studies: two clusters, two interconnects, before and after an upgrade.
 
-    STUDIES are results folders (results/STUDY) or study files; in this order they are called A, B, C ... The one
-    of --study is the last. All are compared with the first. Points are compared if they are the same training at
-    the same scale and batch; what only some studies have is listed, and so is what differs in where they were
-    measured.
+    STUDIES are results folders (results/STUDY) or study files. They are called A, B, C ... in this order; the
+    study of --study is the last. All are compared with the first. Points are compared if they are the same
+    training at the same scale and batch. Points of only some studies are listed, and so are differences between
+    the machines.
 
-    With --fail-if the command ends with one sentence and an exit status: whether a quantity became worse than a
-    limit, for sure. Studies of two days differ by more than a change of code does; `scalestudy guard` launches
-    both sides in turn.
+    With --fail-if, the command ends with a sentence and an exit status: whether a quantity is significantly worse
+    than its limit. Two days can differ by more than a code change does. To test a change, use `scalestudy guard`,
+    which alternates both sides.
     """
     from scalestudy.analyse.study.compare import compare_studies
     from scalestudy.cli.finished import read_studies
@@ -57,7 +59,7 @@ def compare(
 
     limits = parse_limits(fail_if)
     if out is None and not limits:
-        raise UserError("--out: missing; name a folder for the documents, or give --fail-if for an exit status")
+        raise UserError("--out: missing; name a folder for the documents, or use --fail-if for an exit status")
     folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
     folders += [find_results((), folder) for folder in results]
     folders += [find_results(study, None)] if study else []
@@ -75,7 +77,7 @@ def compare(
 
 
 def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Path) -> None:
-    """Write the documents and figures, and print a sentence for every workload."""
+    """Write the documents and figures, and print one sentence per workload."""
     from scalestudy.compare.points import points_of
     from scalestudy.compare.record import comparison_file, comparison_frame, comparison_view
     from scalestudy.compare.spelling import plain
@@ -102,16 +104,16 @@ def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Pat
 
 
 def refuse_place(out: Path, folders: Sequence[Path]) -> None:
-    """A comparison has a folder of its own: a study's files stay what its pipeline made."""
+    """Raise UserError if `out` is a file or a study's folder, in which only its pipeline may write."""
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out}: is a file; name a folder")
     for folder in folders:
         if out.resolve() == folder.resolve():
-            raise UserError(f"--out {out}: is the folder of a study; name one for the comparison")
+            raise UserError(f"--out {out}: is the folder of a study; name another folder for the comparison")
 
 
 def draw_figures(comparison: Comparison, sources: Sequence[Source], folder: Path) -> list[str]:
-    """Draw a figure of every workload that is compared: their names."""
+    """Draw a figure for every compared workload. Returns the names of the figures."""
     from scalestudy.compare.figure import comparison as drawer
     from scalestudy.publish.figures.save import save_figure
     from scalestudy.publish.figures.style import paper_style

@@ -1,4 +1,4 @@
-"""`scalestudy demo`: a small study with a known fault, and what the diagnosis finds in it."""
+"""`scalestudy demo`: measures a small study with a known fault and diagnoses it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ SHAPE = (
 )
 
 
-@options.verb(short_help="measure a small study with a known fault, and diagnose it")
+@options.verb(short_help="Measure a small study with a known fault and diagnose it.")
 @click.option(
     "--fault",
     type=LazyChoice("scalestudy.demo.faults:ALL"),
     metavar="NAME",
-    help="Omit this to list all faults.",
+    help="Fault to demonstrate. Omit it to list all faults.",
 )
-@click.option("--repeats", default=3, help="Runs of each point.")
+@click.option("--repeats", default=3, help="Runs per point.")
 @click.option("--seed", default=1, help="Seed of the study.")
 @options.path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/demo-NAME.")
 def demo(fault: str | None, repeats: int, seed: int, results: Path | None) -> int:
-    """Measure a small study with a known fault in it, and see whether the diagnosis finds the fault.
+    """Measure a small study with a known fault and check whether the diagnosis finds it.
 
-    Each takes about a minute on two cores.
+    Each fault takes about a minute on two cores.
     """
     from scalestudy.demo.faults import ALL
 
@@ -66,32 +66,37 @@ def _measure(fault: Fault, repeats: int, seed: int, results: Path) -> int:
             sys.stdout.flush()
             os.execvp(shaped[0], [*shaped, *sys.orig_argv])
         hooked = True
-        print("No link can be throttled here (unshare, ip, tc): a communication hook waits as long.", flush=True)
+        print(
+            "No link can be throttled here (unshare, ip, tc); a communication hook waits as long as such a link.",
+            flush=True,
+        )
     content = fault.study(repeats=repeats, seed=seed, injected=hooked)
     study = parse_study(content, source=fault.name)
     plan = make_plan(study)
     write_text(results / "study.yaml", yaml.safe_dump(content, sort_keys=False))
     write_json(results / RESULTS["plan"], plan.model_dump(mode="json"))
-    print(f"{fault.name}: {fault.about} {len(plan.runs)} launches.", flush=True)
+    print(f"{fault.name}: {fault.about} {len(plan.runs)} runs.", flush=True)
     try:
         for spec in plan.runs.values():
             record, _ = measure_run(spec, results, limits=study.limits, data=DATA)
             print(f"  {spec.run_id}: {record.outcome} {record.reason}".rstrip(), flush=True)
     except Interrupted as stop:
-        print("interrupted; the launches that ended are kept", file=sys.stderr)
+        print("interrupted; finished runs are kept", file=sys.stderr)
         return 128 + stop.signum
     found = judge(fault, results)
     causes = [finding.cause for finding in found.findings]
     print(f"verdict: {VERDICTS[found.verdict]} ({found.sentence})")
-    print(f"found: {', '.join(causes) or 'nothing'}; put in: {fault.cause}")
-    # What is found beside the speed, such as memory that grows, stands behind a verdict of healthy.
+    print(f"found: {', '.join(causes) or 'nothing'}; injected: {fault.cause}")
+    # Findings that do not concern speed, such as growing memory, follow a verdict of healthy.
     right = next((cause for cause in causes if cause != "healthy"), "healthy") == fault.cause
-    print("right" if right else "not found first")
+    print(
+        "correct: the injected fault was found first" if right else "wrong: the injected fault was not found first"
+    )
     return 0 if right else 1
 
 
 def judge(fault: Fault, results: Path) -> Diagnosis:
-    """The diagnosis of what was measured of a fault, also written as findings.json."""
+    """Return the diagnosis of a measured fault, which is also written to findings.json."""
     from scalestudy.cli.inputs import plan_of, table_of
     from scalestudy.cli.stage.observations import aggregate
     from scalestudy.diagnose.findings import FindingsFile
@@ -107,9 +112,9 @@ def judge(fault: Fault, results: Path) -> Diagnosis:
 
 
 def shaped_network(link: str) -> list[str] | None:
-    """What stands in front of a command to run it in a network of its own, whose only link is as slow as that.
+    """Return the words that, put before a command, run it in a separate network with only one link of this speed.
 
-    Root makes one, and so may everybody where the kernel has user namespaces. None where it does not work here.
+    Root can create such a network, and so can every user if the kernel has user namespaces. None if it fails here.
     """
     namespace = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
     command = [*namespace, "bash", "-c", SHAPE, "shaped", link]

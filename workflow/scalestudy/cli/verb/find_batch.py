@@ -1,4 +1,4 @@
-"""`scalestudy find-batch`: the batch per rank that is enough, and the largest that fits."""
+"""`scalestudy find-batch`: finds the batch per rank that is enough, and the largest that fits."""
 
 import sys
 from pathlib import Path
@@ -9,15 +9,19 @@ from scalestudy.cli import options
 from scalestudy.cli.naming import find_study, results_of, study_files
 
 
-@options.verb(short_help="find the batch per rank that is enough, and the largest that fits")
+@options.verb(short_help="Find the batch per rank that is enough and the largest possible.")
 @options.study
 @options.results
 @click.option("--workload", required=True, metavar="NAME", help="Workload of the study.")
 @click.option("--variant", required=True, metavar="NAME", help="Variant of the study.")
-@click.option("--scale", metavar="NODESxDEVICES", help="Default: 1x1 for a single process, else the first scale.")
+@click.option(
+    "--scale",
+    metavar="NODESxDEVICES",
+    help="Scale of the search. Default: 1x1 for a single process, else the first scale.",
+)
 @click.option("--first", type=int, help="First batch per rank to try. Default: a quarter of batch_size.")
-@click.option("--most", type=int, help="Largest batch per rank to try. Default: as many samples as there are.")
-@options.path("--write", metavar="FILE", help="Write the batch found into this file, as a second study file.")
+@click.option("--most", type=int, help="Largest batch per rank to try. Default: all samples.")
+@options.path("--write", metavar="FILE", help="Write the batch found to this file, as a second study file.")
 @options.data
 def find_batch(
     study: tuple[Path, ...],
@@ -30,10 +34,10 @@ def find_batch(
     write: Path | None,
     data: Path,
 ) -> int:
-    """Find the batch per rank that a variant needs for its throughput, and the largest that fits its memory.
+    """Find the batch per rank that a variant needs for its full throughput, and the largest that fits in memory.
 
-    The batch is doubled until memory ends or throughput stops growing; then the interval is bisected. Every trial
-    is a run of its own and recorded as one. Out of memory is an answer, not a failure.
+    The batch is doubled until memory runs out or throughput stops growing; then the interval is bisected. Every
+    trial is a run and recorded as one. A trial that runs out of memory is a result, not a failure.
     """
     from scalestudy.cli.batch_search import Search, refuse_write
     from scalestudy.launch.process import Interrupted
@@ -42,11 +46,11 @@ def find_batch(
     search = Search.of(content, workload, variant, scale, (results or results_of(content)) / "batch_search", data)
     if write:
         refuse_write(write, study_files(study, results), workload)
-    print(f"{workload}, {variant} at {search.scale}: one launch a batch, so some per cent may be chance")
+    print(f"{workload}, {variant} at {search.scale}: one run per batch, so differences of a few % may be chance")
     try:
         found = search.run(first, most)
     except Interrupted as stop:
-        print("interrupted; the launches that ended are kept", file=sys.stderr)
+        print("interrupted; finished runs are kept", file=sys.stderr)
         return 128 + stop.signum
     search.report(found)
     if write and found.best:

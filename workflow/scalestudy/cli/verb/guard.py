@@ -1,4 +1,4 @@
-"""`scalestudy guard`: is training slower than before? Both sides are launched in turn."""
+"""`scalestudy guard`: tests whether a change made training slower, with alternating runs of both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCRIPT = "scalestudy.script"
 
 
 class Guard(Verb):
-    """Takes a command after `--`."""
+    """A command that takes a training command after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -35,28 +35,30 @@ class Guard(Verb):
 
 @click.command(
     cls=Guard,
-    short_help="is it slower than before? Launch both in turn and end with an exit status",
+    short_help="Test whether a change made training slower (sets exit status).",
     options_metavar="[OPTIONS] [-- SCRIPT]",
 )
 @fail_if(required=True)
 @click.option("--against", metavar="REVISION", help="Git revision to compare with: a branch, tag or commit.")
-@click.option("--against-command", metavar="COMMAND", help="Command to compare with, quoted as one word.")
+@click.option("--against-command", metavar="COMMAND", help="Command to compare with, in quotes.")
 @options.path("--against-study", cls=Several, metavar="FILE...", help="Study file to compare with.")
-@click.option("--revision", help="Git revision of the change. Default: the working tree as it is.")
-@options.path("--study", cls=Several, metavar="FILE...", help="Study file, in the place of a SCRIPT.")
-@click.option("--launches", type=click.IntRange(min=2), default=12, help="Launches of each side, at the most.")
-@click.option("--scale", metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Samples of a step of one process of the script.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
 @click.option(
-    "--cores-per-rank", type=click.IntRange(min=1), help="Default: this host's cores over ranks; on GPUs up to 8."
+    "--revision", help="Git revision of the change. Default: the working tree, with uncommitted changes."
 )
-@click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
-@click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
-@click.option("--allow-shared", is_flag=True, help="Let runs of a script share files outside {out}.")
-@options.path("--link", cls=Several, metavar="PATH...", help="Data that git does not have, linked into revisions.")
-@options.path("--python", help="The Python that runs the script. Default: this one.")
-@options.path("--results", metavar="FOLDER", help="For the runs. Default: results/guard-NAME-TIME.")
+@options.path("--study", cls=Several, metavar="FILE...", help="Study file instead of a SCRIPT.")
+@click.option("--launches", type=click.IntRange(min=2), default=12, help="Largest number of runs of each side.")
+@click.option("--scale", metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Samples per step of the script on one process.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help=options.DEVICE)
+@click.option("--cores-per-rank", type=click.IntRange(min=1), help=options.CORES)
+@click.option("--epochs", type=click.IntRange(min=0), default=0, help="Value of {epochs} in the command.")
+@click.option("--run-to-end", is_flag=True, help=options.RUN_TO_END)
+@click.option("--allow-shared", is_flag=True, help=options.ALLOW_SHARED)
+@options.path(
+    "--link", cls=Several, metavar="PATH...", help="Data outside git to link into checked-out revisions."
+)
+@options.path("--python", help=options.PYTHON)
+@options.path("--results", metavar="FOLDER", help="Folder for the runs. Default: results/guard-NAME-TIME.")
 @options.data
 @click.pass_context
 def guard(
@@ -71,16 +73,19 @@ def guard(
     allow_shared: bool,
     **others: Any,
 ) -> int:
-    """Tell whether training became slower, from launches of both sides in turn: before, after, after, before.
+    """Test whether a change made training slower, with alternating runs: before, after, after, before.
 
     \b
-    scalestudy guard --fail-if 'step_time > +3%' --against main -- train.py --batch-size 32
-    scalestudy guard --fail-if 'step_time > +3%' --against-command 'train.py' -- train.py --fused
-    scalestudy guard --fail-if 'throughput < -3%' --study new.yaml --against-study old.yaml
+    scalestudy guard --fail-if 'step_time > +3%' --against main -- \\
+        train.py --batch-size 32
+    scalestudy guard --fail-if 'step_time > +3%' --against-command train.py -- \\
+        train.py --fused
+    scalestudy guard --fail-if 'throughput < -3%' --against-study old.yaml \\
+        --study new.yaml
 
     SCRIPT is a training script with its arguments, as with `scalestudy run`. A revision is checked out to a
-    temporary folder; the working tree stays as it is. Neighbouring launches are compared in pairs. Launches end
-    when it is decided: after a third, two thirds, or all of them. All runs are kept.
+    temporary folder; the working tree is not changed. Neighbouring runs are compared in pairs. The test ends once
+    it is decided: after a third, two thirds or all of the runs. All runs are kept.
     """
     import os
 
@@ -98,7 +103,7 @@ def guard(
     refuse_options(script, study, **others)
     with ExitStack() as stack:
         try:
-            raise_on_signals()  # from here on the folders of revisions are removed whatever ends us
+            raise_on_signals()  # from here on, any end removes the folders of revisions
             before, after, lone = make_sides(stack, script, study, **others)
             refuse_batches(before, after, limits)
             folder = results_folder(results, after.study.name)
@@ -109,7 +114,7 @@ def guard(
                 print(f"not judged, {sentence}")
             checks = LiveGuard(before, after, limits, launches, folder, data).run()
         except Interrupted as stop:
-            print("interrupted; the pairs that were launched are kept", flush=True)
+            print("interrupted; finished pairs are kept", flush=True)
             return 128 + stop.signum
     print(f"runs and {FILE}: {folder}")
     return say_checks(checks)
@@ -130,26 +135,26 @@ def refuse_options(
     epochs: int,
     **_: Any,
 ) -> None:
-    """Raise UserError where options do not go together."""
+    """Raise UserError if options contradict each other."""
     if not script and not study:
-        raise UserError("name what is launched: a script after `--`, or --study FILE")
+        raise UserError("nothing to run; give a script after `--`, or --study FILE")
     if script and study:
-        raise UserError("--study: a script after `--` takes its place; leave one of them out")
+        raise UserError("--study: given together with a script after `--`; leave one of them out")
     if sum(map(bool, (against, against_command, against_study))) != 1:
         raise UserError(
-            "say what to compare with, in one way: --against REVISION, --against-command COMMAND, or"
-            " --against-study FILE"
+            "give exactly one of --against REVISION, --against-command COMMAND and --against-study FILE to compare"
+            " with"
         )
     if against_command and not script:
-        raise UserError("--against-command: is for a script after `--`; use --against-study for a study")
+        raise UserError("--against-command: only for a script after `--`; use --against-study for a study")
     if against_study and not study:
-        raise UserError("--against-study: is for --study; use --against-command for a script")
+        raise UserError("--against-study: only for --study; use --against-command for a script")
     if (revision or link) and not against:
         raise UserError(f"--{'revision' if revision else 'link'}: needs --against REVISION")
     given = {"--scale": scale, "--batch-size": batch_size, "--run-to-end": run_to_end, "--epochs": epochs}
     for name, value in given.items():
         if study and value:
-            raise UserError(f"{name}: is for a script after `--`; a study says it in its file")
+            raise UserError(f"{name}: only for a script after `--`; set it in the study file instead")
 
 
 def make_sides(
@@ -164,7 +169,7 @@ def make_sides(
     link: tuple[Path, ...],
     **wanted: Any,
 ) -> tuple[Side, Side, list[str]]:
-    """(before, after, what is only in one of them). Revisions are checked out as long as the stack is open."""
+    """Return (before, after, points of only one side). Revisions are checked out while the stack is open."""
     from scalestudy.cli.guard_sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
     from scalestudy.cli.naming import find_study
     from scalestudy.cli.revisions import checked_out, working_tree
@@ -194,15 +199,15 @@ def make_sides(
 
 
 def split_command(text: str) -> tuple[str, ...]:
-    """Words of a command, as a shell splits it. Raises UserError."""
+    """Split a command into words, as a shell does. Raises UserError."""
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise UserError(f"--against-command: no command line: {error}; quotes come in pairs") from None
+        raise UserError(f"--against-command: not a valid command: {error}; close every quote") from None
 
 
 def refuse_batches(before: Side, after: Side, limits: Sequence[Limit]) -> None:
-    """Raise UserError where step times are of unequal batches or scales."""
+    """Raise UserError if both sides have different scales, or step times of different batches."""
     for point in after.points:
         sides = [side.points[point] for side in (before, after)]
         ranks, batches = ([getattr(one, name) for one in sides] for name in ("world_size", "global_batch"))
@@ -210,13 +215,13 @@ def refuse_batches(before: Side, after: Side, limits: Sequence[Limit]) -> None:
             raise UserError(f"{ranks[0]} ranks before the change and {ranks[1]} after it; give one --scale")
         if batches[0] != batches[1] and any(limit.quantity == "step_time" for limit in limits):
             raise UserError(
-                f"a step has {batches[0]} samples before the change and {batches[1]} after it, so step times are"
-                " not comparable; use --fail-if 'throughput < -3%'"
+                f"a step has {batches[0]} samples before the change and {batches[1]} after it, so that step times"
+                " are not comparable; use --fail-if 'throughput < -3%'"
             )
 
 
 def results_folder(given: Path | None, name: str) -> Path:
-    """Where the runs go: a folder without runs. Raises UserError."""
+    """Return the folder for the runs, in which there are no runs yet. Raises UserError."""
     import datetime
 
     from scalestudy.cli.naming import home
@@ -226,13 +231,13 @@ def results_folder(given: Path | None, name: str) -> Path:
     folder = given or home() / "results" / f"{of_study}-{stamp}"
     if folder.is_file() or (folder / "runs").exists():
         raise UserError(
-            f"--results {folder}: is there already; name a new folder, since old runs are not compared"
+            f"--results {folder}: already exists; name a new folder, because old runs are not compared"
         )
     return folder
 
 
 def prepare_data(side: Side, data: Path) -> None:
-    """Prepare the data of a study that come in files."""
+    """Prepare the data of a study that are read from files."""
     from scalestudy.prepare.prepare import prepare
 
     for dataset in side.study.data_in_files.values():

@@ -1,7 +1,7 @@
-"""`scalestudy new`: a study file from flags. Every option of models, data, optimizers and variants is a flag.
+"""`scalestudy new`: writes a study file. Every key of models, data, optimizers and variants is an option.
 
-The flags are made from the JSON schema of the config, which is read much faster than the model itself; a test
-keeps the two in step.
+The options are made from the JSON schema of the config, which loads much faster than the models themselves. A test
+ensures that the two agree.
 """
 
 import json
@@ -21,11 +21,11 @@ DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
 OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)
 NO_FLAGS = ("base", "environment", "sweep", "arguments", "launcher", "start")
-"""Keys of a variant that are left to the file."""
+"""Keys of a variant that can be set only in the file."""
 
 
 class Flag(click.Option):
-    """A key of the study; its value is YAML."""
+    """An option for a key of the study; its value is YAML."""
 
     def __init__(self, part: str, keys: list[str], name: str, meaning: str) -> None:
         super().__init__(["__".join([part, *keys]), f"--{name}"], metavar="VALUE", help=meaning)
@@ -34,7 +34,7 @@ class Flag(click.Option):
 
 
 class New(Verb):
-    """Has a flag for every key, which help lists part by part."""
+    """A command with an option for every key, listed in its help by part of the study."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not any(isinstance(param, Flag) for param in self.params):
@@ -52,11 +52,13 @@ class New(Verb):
                 formatter.write_dl(records)
 
 
-@click.command(cls=New, short_help="write a study file from flags")
+@click.command(cls=New, short_help="Write a study file from command-line options.")
 @click.option("--name", default="my-study", help="Name of the study.")
-@click.option("--scales", cls=Several, metavar="NODESxDEVICES...", help="Default: 1x2, or 1x1 of one process.")
-@click.option("--repeats", type=int, help="Runs of every point.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option(
+    "--scales", cls=Several, metavar="NODESxDEVICES...", help="Default: 1x2, or 1x1 for a single process."
+)
+@click.option("--repeats", type=int, help="Runs per point.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help=options.DEVICE)
 @options.path("--out", metavar="FILE", help="Write here instead of printing. No file is overwritten.")
 def new(
     name: str,
@@ -69,13 +71,13 @@ def new(
     optimizer: str,
     **values: str | None,
 ) -> int:
-    """Write a study file from flags: every option of models, data, optimizers and variants is a flag.
+    """Write a study file. Every key of models, data, optimizers and variants is an option.
 
     \b
     scalestudy new --model mlp --hidden-dim 1024 --num-layers 4 --batch-size 256 \\
         --strategy ddp --scales 1x2 1x4
 
-    An option that the chosen model, data, optimizer or strategy does not take is refused.
+    An option that does not apply to the chosen model, data, optimizer or strategy is refused.
     """
     import yaml
 
@@ -87,7 +89,7 @@ def new(
     from scalestudy.study.plan import make_plan
 
     if out and out.exists():
-        raise UserError(f"--out {out}: is there already; name a new file")
+        raise UserError(f"--out {out}: already exists; name a new file")
     parts: dict[str, dict[str, Any]] = {
         "model": {"type": model},
         "data": {"type": data},
@@ -121,12 +123,12 @@ def new(
 
 
 def _option(flag: str) -> str:
-    """The option that has a key: `--ddp-bucket-cap-mb` of `variant__ddp__bucket_cap_mb`."""
+    """Return the option of a key: `--ddp-bucket-cap-mb` for `variant__ddp__bucket_cap_mb`."""
     return next((one.opts[0] for one in _flags() if one.name == flag), flag)
 
 
 def _variants(knobs: dict[str, Any]) -> dict[str, Any]:
-    """The variant asked for, and one process with the same settings to compare it with."""
+    """Return the requested variant and its baseline, a single process with the same settings."""
     strategy = knobs["strategy"]
     single = {key: value for key, value in knobs.items() if key not in ("ddp", "fsdp", "accumulation_sync")}
     base = {"single": single | {"strategy": "single"}}
@@ -134,9 +136,9 @@ def _variants(knobs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flags() -> Iterator[click.Option]:
-    """A choice for each part that has types, then a flag for each key.
+    """Yield an option for the type of each part that has types, then an option for each key.
 
-    A name that two parts have gets that of its part before it.
+    If two parts have the same key, the second option gets the name of its part as a prefix.
     """
     kinds = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
     workload = kinds["Workload"]["properties"]
@@ -157,7 +159,7 @@ def _flags() -> Iterator[click.Option]:
 
 
 def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tuple[list[str], str]]:
-    """(key path, first sentence of its description) of each field."""
+    """Yield (key path, first sentence of its description) for each field."""
     for member in members:
         kind = member["properties"].get("type", {}).get("const")
         for key, field in member["properties"].items():

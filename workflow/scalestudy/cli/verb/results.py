@@ -1,4 +1,4 @@
-"""The results of a study, in a few lines or one number at a time."""
+"""The verbs `summary` and `number`: print the results of a study in a few lines, or one number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scalestudy.registry.results import RESULTS
 if TYPE_CHECKING:
     from scalestudy.publish.numbers.model import NumbersFile
 
-# What a reader opens, in the order of use.
+# Files for readers, in the usual order of reading.
 DOCUMENTS = (
     RESULTS["page"],
     RESULTS["text"],
@@ -27,14 +27,14 @@ DOCUMENTS = (
 )
 
 
-@of_results("print the verdicts of a study in a few lines, and where its results are", "findings")
+@of_results("Print the verdicts of a study and where its results are.", "findings")
 def summary(results: Path) -> int:
-    """Print a study's verdicts in a few lines, and where its results are."""
+    """Print the verdicts of a study in a few lines, and where its results are."""
     return summarise(results)
 
 
 def summarise(results: Path) -> int:
-    """Print the verdicts and the paths: 1 where a run failed, else 0."""
+    """Print the verdicts and the paths. Returns 1 if a run failed, else 0."""
     from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
     from scalestudy.publish.views.diagnoses import diagnoses_view, leading
     from scalestudy.publish.views.facts import spoiled_launches
@@ -44,9 +44,9 @@ def summarise(results: Path) -> int:
     plan, book = plan_of(results), book_of(results)
     rows = rows_view(plan, table_of(results, "summary"), book)
     outcomes = table_of(results, "runs")["outcome"].value_counts().to_dict()
-    outcomes.pop("unneeded", None)  # not launched
+    outcomes.pop("unneeded", None)  # not run
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
-    print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
+    print(f"study {plan.study.name}: {sum(outcomes.values())} runs ({counted})")
     runs = table_of(results, "runs")
     if said := spoiled_launches(runs[runs["outcome"] != "unneeded"]):
         print(f"  {said}")
@@ -56,7 +56,7 @@ def summarise(results: Path) -> int:
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
             f" speedup {row['speedup']}" + (f", {view['causes']}" if view["causes"] else "")
         )
-        for said in (row["two_launches"] and "it rests on two launches only", row["spoiled"]):
+        for said in (row["two_launches"] and "Note: based on only two runs", row["spoiled"]):
             if said:
                 print(f"    {said}")
         if view["others"]:
@@ -68,17 +68,17 @@ def summarise(results: Path) -> int:
     for name in DOCUMENTS:
         print(f"  {results / name}")
     if outcomes.get("failed"):
-        print(f"{outcomes['failed']} launches failed; the report says why", file=sys.stderr)
+        print(f"{outcomes['failed']} runs failed; the report shows why", file=sys.stderr)
         return 1
     return 0
 
 
-@of_results("print one number by its key, and the runs behind it", "numbers")
+@of_results("Print one number by its key, with the runs behind it.", "numbers")
 @click.argument("key", shell_complete=entries("numbers", "numbers"))
 def number(results: Path, key: str) -> int:
     """Print one number of a study: value, interval, unit, and the runs that it comes from.
 
-    KEY is such as imdb.ddp.n4.speedup; the beginning of a key lists the keys that continue it.
+    KEY is, for example, imdb.ddp.n4.speedup. The beginning of a key, such as imdb.ddp, lists matching keys.
     """
     from scalestudy.cli.inputs import book_of
     from scalestudy.publish.numbers.provenance import number_text
@@ -91,16 +91,17 @@ def number(results: Path, key: str) -> int:
             if now := book.renamed.get(full) or new_key(full):
                 raise UserError(f"{key}: the key is now {now}")
         path = results / RESULTS["numbers"]
-        raise UserError(f"{key}: no such number in {path}; {suggestion(book, key)}")
+        raise UserError(f"{key}: not found in {path}; {suggestion(book, key)}")
     print(number_text(book, *found))
     return 0
 
 
 def suggestion(numbers: NumbersFile, key: str) -> str:
-    """Keys that may have been meant."""
+    """Return keys that the user may have meant."""
     keys = list(numbers.numbers)
     below = [other for other in keys if other.startswith(f"{key}.")]
     near = get_close_matches(key, [*keys, *numbers.aliases, *numbers.points], n=5, cutoff=0.5)
     if below:
-        return f"it has {', '.join(below[:8])}" + (f" and {len(below) - 8} more" if len(below) > 8 else "")
-    return f"near it are {', '.join(near)}" if near else f"there are {', '.join(numbers.points)}"
+        more = f" and {len(below) - 8} more" if len(below) > 8 else ""
+        return f"matching keys are {', '.join(below[:8])}{more}"
+    return f"similar keys are {', '.join(near)}" if near else f"keys start with {', '.join(numbers.points)}"

@@ -1,4 +1,4 @@
-"""The runs of a study: what is planned, run by Snakemake, and run again."""
+"""The verbs `plan`, `run` and `retry`: plan a study, run it with Snakemake, and repeat runs."""
 
 import os
 import shlex
@@ -23,11 +23,11 @@ CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
 
 
-@options.verb(short_help="print the runs of a study and what they may cost")
+@options.verb(short_help="Show what a study would run and how long it takes at most.")
 @options.study
 @options.results
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
-    """Print what a study is going to run and what that may cost, before anything runs."""
+    """Show what a study would run and how long it takes at most. Nothing is run."""
     from scalestudy.cli.cost import left_lines, plan_lines
     from scalestudy.cli.outlook import outlook_lines
     from scalestudy.cli.partitions import partition_lines
@@ -43,7 +43,7 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
 
 
 class Run(Verb):
-    """Takes a script of one's own after `--`, with options that only such a study has."""
+    """A command that takes the user's script after `--`, with options for a study of this script."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -59,28 +59,36 @@ SCRIPT = "scalestudy.script"
 
 @click.command(
     cls=Run,
-    short_help="run a study, or a script of your own, from training to report",
+    short_help="Run a study, or your own training script, and write the report.",
     context_settings={"ignore_unknown_options": True},
 )
 @options.study
 @options.results
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only list what would run.")
-@click.option("--scales", cls=Several, more=lambda word: word[:1].isdigit(), metavar="NODESxDEVICES...")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Samples of a step of one process of the script.")
-@click.option("--scaling", cls=Several, type=click.Choice(["strong", "weak"]), metavar="strong|weak...")
-@click.option("--name", help="Name of the study of the script. Default: that of the script.")
 @click.option(
-    "--repeats", type=click.IntRange(min=1), help="Runs of every point. Default: 3 to 12, until decided."
+    "--scales",
+    cls=Several,
+    more=lambda word: word[:1].isdigit(),
+    metavar="NODESxDEVICES...",
+    help="Scales of the script, besides one process. Default: the scale in its launcher's options.",
 )
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Samples per step of the script on one process.")
 @click.option(
-    "--cores-per-rank", type=click.IntRange(min=1), help="Default: this host's cores over ranks; on GPUs up to 8."
+    "--scaling",
+    cls=Several,
+    type=click.Choice(["strong", "weak"]),
+    metavar="strong|weak...",
+    help="Scaling of the script. Default: found by trying the script.",
 )
-@click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
-@click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
-@click.option("--allow-shared", is_flag=True, help="Let runs of a script share files outside {out}.")
-@click.option("--python", type=options.PATH, help="The Python that runs the script. Default: this one.")
+@click.option("--name", help="Name of the script's study. Default: the name of the script.")
+@click.option("--repeats", type=click.IntRange(min=1), help="Runs per point. Default: 3 to 12, until decided.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help=options.DEVICE)
+@click.option("--cores-per-rank", type=click.IntRange(min=1), help=options.CORES)
+@click.option("--epochs", type=click.IntRange(min=0), default=0, help="Value of {epochs} in the command.")
+@click.option("--run-to-end", is_flag=True, help=options.RUN_TO_END)
+@click.option("--allow-shared", is_flag=True, help=options.ALLOW_SHARED)
+@click.option("--python", type=options.PATH, help=options.PYTHON)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]... [-- SCRIPT]")
 @click.pass_context
 def run(
@@ -94,30 +102,31 @@ def run(
     arguments: tuple[str, ...],
     **wishes: Any,
 ) -> int:
-    """Run a study with Snakemake, after printing what it may cost; what is finished is not repeated.
+    """Run a study with Snakemake, after printing its largest possible cost. Finished runs are not repeated.
 
     \b
     scalestudy run --study my-study.yaml
-    scalestudy run --scales 1x2 1x4 --batch-size 32 -- train.py --batch-size {batch_per_rank}
+    scalestudy run --scales 1x2 1x4 --batch-size 32 -- \\
+        train.py --batch-size {batch_per_rank}
 
-    The second form makes a study of a training script of your own, which runs as it is. It tries the script on one
-    process and on several, writes the study to NAME.yaml, and runs it. The words in braces are put in for each
-    run: batch_per_rank, global_batch, ranks, seed, epochs, out.
+    The second form makes a study of your own training script, which runs unchanged. It tries the script on one
+    process and on several, writes the study to NAME.yaml and runs it. In the command, {batch_per_rank},
+    {global_batch}, {ranks}, {seed}, {epochs} and {out} are replaced by the values of each run.
 
-    Inside a checkout of the workflow, its rules are used and results are written to its results folder. Anywhere
-    else, the rules of the installed package are used, and results are written to results/ here. Further arguments
-    are Snakemake's own.
+    In a checkout of the workflow, its rules and its results folder are used. Anywhere else, the rules of the
+    installed package are used, and results are written to results/ in the current folder. Further arguments are
+    passed to Snakemake.
     """
     if python:
         os.environ["SCALESTUDY_PYTHON"] = str(python.absolute())
     if script := context.meta.get(SCRIPT):
         if study or results:
-            raise UserError("--study, --results: a script after `--` makes a study of its own; leave them out")
+            raise UserError("--study, --results: a script after `--` makes its own study; leave these options out")
         from scalestudy.cli.own_study import Wishes, make_study_of
 
         study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None),)
     elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
-        raise UserError(f"--{given[0].replace('_', '-')}: is for a script of your own, which stands after `--`")
+        raise UserError(f"--{given[0].replace('_', '-')}: only for your own training script, given after `--`")
     allow_shared = wishes["allow_shared"]
     return run_study(
         study, results, profile, dry_run, arguments, to_the_end=bool(script), allow_shared=allow_shared
@@ -134,7 +143,7 @@ def run_study(
     to_the_end: bool,
     allow_shared: bool,
 ) -> int:
-    """Run a study with Snakemake. to_the_end: print the verdicts when it is over.
+    """Run a study with Snakemake and return the exit status. to_the_end: print the verdicts afterwards.
 
     allow_shared: runs of a script may share files.
     """
@@ -149,11 +158,13 @@ def run_study(
     asked = find_study(study, results)
     scripts = False
     if allow_shared:
-        os.environ[ALLOWED] = EVERY  # jobs of a cluster get the variables of whoever submits them
+        os.environ[ALLOWED] = EVERY  # jobs of a cluster inherit the variables of the user who submits them
     files = study_files(study, results)
     if not files:  # named by its results
         if results and results.resolve() != results_of(asked).resolve():
-            raise UserError(f"--results {results}: study {asked.name} runs in {results_of(asked)}; give --study")
+            raise UserError(
+                f"--results {results}: study {asked.name} runs in {results_of(asked)}; use --study FILE"
+            )
         files = (keep_config(asked, results_of(asked)),)
     words = {word.partition("=")[0] for word in arguments}
     if words.isdisjoint(CHANGES):
@@ -163,7 +174,7 @@ def run_study(
         print("\n".join(lines), flush=True)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
-            raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
+            raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")
         if scripts and not dry_run:
             refuse_shared_files(planned, results_of(asked))
         if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
@@ -172,10 +183,10 @@ def run_study(
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
-    if words.isdisjoint(CHANGES) and not dry_run and (profile or not to_the_end):  # else it was tried just now
+    if words.isdisjoint(CHANGES) and not dry_run and (profile or not to_the_end):  # otherwise just tried
         for said in check_arguments(planned, results_of(asked)):
             print(said, flush=True)
-    if words.isdisjoint(CHANGES) and not to_the_end:  # else somebody typed the command just now
+    if words.isdisjoint(CHANGES) and not to_the_end:  # otherwise the user has just typed the command
         say_what_runs(planned, results_of(asked), remember=not dry_run)
     if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
@@ -186,23 +197,23 @@ def run_study(
     if not to_the_end:
         return status
     if status:
-        print(f"Snakemake ended with {status}; {folder / 'logs'} has the log of each step", file=sys.stderr)
+        print(f"Snakemake failed with exit status {status}; see the logs in {folder / 'logs'}", file=sys.stderr)
     return status or summarise(folder)
 
 
 def _progress_lines(results: Path) -> list[str]:
-    """Where to look while the study runs."""
+    """Return lines that name the logs to watch while the study runs."""
     return [
-        f"progress: {results / 'logs' / 'train'} has a log for each launch, with a line every 30 s;"
-        " `scalestudy plan` says how many are measured",
-        "if this call is ended or killed, the same command goes on",
+        f"progress: each run writes a line every 30 s to its log in {results / 'logs' / 'train'};"
+        " `scalestudy plan` shows how many are measured",
+        "if this command is interrupted or killed, call it again to continue",
     ]
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
-    """Raise UserError where runs would be measured on this host and PyTorch is not installed.
+    """Raise UserError if runs would be measured on this host and PyTorch is not installed.
 
-    In a job and on hosts of a list, profiles/site.sh may load it. A script may have a Python of its own.
+    In a job and on listed hosts, profiles/site.sh may load PyTorch. A script may have its own Python.
     """
     from scalestudy.launch.foreign.start import PYTHON
     from scalestudy.launch.nodes.hosts import HOSTS
@@ -213,18 +224,18 @@ def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
         return
     if not all((results / "runs" / run / "run.json").exists() for run in runs):
         raise UserError(
-            "PyTorch is missing. Install the build that fits this machine (pytorch.org lists them), such as:"
+            "PyTorch is missing. Install the build for this machine (see pytorch.org), for example:"
             f" {shlex.quote(sys.executable)} -m pip install torch"
         )
 
 
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
-    """The command that runs a study of these files in a place: a checkout, or any other folder."""
+    """Return the command that runs a study of these files in `place`: a checkout or any other folder."""
     line = [sys.executable, "-m", "snakemake"]
     if not is_checkout(place):
         line += ["--snakefile", str(root() / "workflow/Snakefile")]
         line += ["--workflow-profile", str(_profile("default", place))]
-    if files != (place / CONFIG,):  # which the workflow takes by itself
+    if files != (place / CONFIG,):  # the workflow's own default
         line += ["--configfile", *(os.path.relpath(file, place) for file in files)]
     if profile:
         line += ["--profile", str(_profile(profile, place) or profile)]
@@ -232,12 +243,12 @@ def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) ->
 
 
 def _profile(name: str, place: Path) -> Path | None:
-    """The folder of a profile: that in profiles/ of this place, else that of the package; None: there is none."""
+    """Return a profile's folder in profiles/ of this place, or else in the package; None if it does not exist."""
     folders = (place / "profiles" / name, root() / "profiles" / name)
     return next((folder.resolve() for folder in folders if folder.is_dir()), None)
 
 
-@options.verb(short_help="set runs aside, so that the next run of the study measures them again")
+@options.verb(short_help="Set runs aside, so that the next run of the study repeats them.")
 @click.argument("folder", required=False, type=options.PATH)
 @options.study
 @options.results
@@ -246,13 +257,17 @@ def _profile(name: str, place: Path) -> Path | None:
     cls=Several,
     type=LazyChoice("scalestudy.record.observation:Outcome"),
     metavar="WORD...",
-    help=f"Outcomes to repeat. Default: {' '.join(FAILED)}; with --protocol: all.",
+    help=f"Outcomes of runs to repeat. Default: {' '.join(FAILED)}; with --protocol: all.",
 )
-@click.option("--protocol", is_flag=True, help="Repeat runs of measurement protocols older than the current one.")
+@click.option(
+    "--protocol",
+    is_flag=True,
+    help="Repeat only runs that the current measurement protocol would measure differently.",
+)
 def retry(
     folder: Path | None, study: tuple[Path, ...], results: Path | None, outcome: tuple[str, ...], protocol: bool
 ) -> int:
-    """Set runs aside so that the next `scalestudy run` measures them again; nothing is deleted.
+    """Set runs aside, so that the next `scalestudy run` repeats them. Nothing is deleted.
 
     FOLDER is the results folder of the study, as with --results.
     """
@@ -261,11 +276,11 @@ def retry(
     from scalestudy.record.protocol import CURRENT, Measured, is_older
 
     if folder and results:
-        raise UserError(f"{folder} and --results {results}: name one results folder")
+        raise UserError(f"{folder} and --results {results}: two results folders; give one of them")
     place = find_results(study, folder or results)
     directories = sorted(path.parent for path in place.glob("runs/*/run.json"))
     if not directories:
-        raise UserError(f"{place}: has no runs; name the results of a study, such as results/STUDY")
+        raise UserError(f"{place}: no runs found; name the results of a study, such as results/STUDY")
     outcomes = outcome or (get_args(Outcome) if protocol else FAILED)
     records = {path: read_record(path) for path in directories}
     right = {path: of for path, of in records.items() if of.outcome in outcomes}
@@ -274,12 +289,12 @@ def retry(
     for directory in chosen:
         print(f"{directory.name} -> {set_aside(directory, place)}")
     if chosen:
-        print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
+        print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` repeats them")
     else:
         why = (
-            f"would be measured otherwise by protocol {CURRENT}"
+            f"would be measured differently by protocol {CURRENT}"
             if protocol
             else f"ended as {' or '.join(outcomes)}"
         )
-        print(f"nothing set aside: of {len(directories)} runs none {why}")
+        print(f"nothing set aside: none of {len(directories)} runs {why}")
     return 0

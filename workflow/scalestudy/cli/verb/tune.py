@@ -1,4 +1,4 @@
-"""`scalestudy tune`: the best settings of a workload at one scale, under a budget of device time."""
+"""`scalestudy tune`: searches the best settings of a workload at one scale, within a budget of device time."""
 
 import os
 import sys
@@ -12,19 +12,23 @@ from scalestudy.cli.command import Several
 from scalestudy.cli.naming import find_study
 
 
-@options.verb(short_help="search the settings of a workload for the best goodput or epoch time")
+@options.verb(short_help="Search settings of a workload for best goodput or epoch time.")
 @click.argument("file", required=False, type=options.PATH, metavar="[STUDY.yaml]")
 @options.study
 @options.results
-@click.option("--workload", metavar="NAME", help="Workload of the study. Needed where it has several.")
+@click.option("--workload", metavar="NAME", help="Workload to tune. Required if the study has several.")
+@click.option("--variant", metavar="NAME", help="Variant to tune. Default: the first one that runs at the scale.")
+@click.option("--scale", metavar="NODESxDEVICES", help="Scale to tune at. Default: the first scale of the study.")
 @click.option(
-    "--variant", metavar="NAME", help="Variant that is tuned. Default: the first that runs at the scale."
+    "--scaling", type=click.Choice(["strong", "weak"]), help="Scaling of the workload. Default: its first one."
 )
-@click.option("--scale", metavar="NODESxDEVICES", help="Default: the first scale of the study.")
-@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Default: the workload's first one.")
-@click.option("--goal", type=click.Choice(["goodput", "epoch_time"]), default="goodput", help="What is the best.")
+@click.option("--goal", type=click.Choice(["goodput", "epoch_time"]), default="goodput", help="What to optimise.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0, min_open=True), required=True, metavar="HOURS", help="Device-hours."
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    required=True,
+    metavar="HOURS",
+    help="Device-hours that the search may take.",
 )
 @click.option(
     "--try",
@@ -32,19 +36,19 @@ from scalestudy.cli.naming import find_study
     cls=Several,
     more=lambda word: "=" in word,
     metavar="KEY=VALUES...",
-    help="Values to try of keys of the variant, or of batch_size: ddp.bucket_cap_mb=5,25 precision=fp32,bf16.",
+    help="Values to try for keys of the variant or for batch_size: ddp.bucket_cap_mb=5,25 precision=fp32,bf16.",
 )
-@click.option("--hold", cls=Several, metavar="KEY...", help="Keys that stay as they are.")
+@click.option("--hold", cls=Several, metavar="KEY...", help="Keys to keep at their present value.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, help="Of the order of launches, and of the sampler."
+    "--seed", type=click.IntRange(min=0), default=1, help="Seed of the order of runs and of the sampler."
 )
 @click.option(
     "--sampler",
     type=click.Choice(["model", "tpe", "gp", "random"]),
     default="model",
-    help="Optuna sampler that chooses what is launched next; model: ours, with the step-time models as prior.",
+    help="Optuna sampler that chooses the next setting. model: our own, with the step-time models as prior.",
 )
-@click.option("-n", "--dry-run", is_flag=True, help="Only print the space and what the search may cost.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only print the search space and the largest cost.")
 @options.data
 def tune(
     file: Path | None,
@@ -60,11 +64,13 @@ def tune(
 ) -> int:
     """Search the settings of a workload at one scale for the best goodput or epoch time.
 
-    Batch, micro-batches, precision, loader workers, bucket size and sharding are searched, as far as the workload
-    takes them. Short launches choose; the last three settings and the present one are trained whole, in common
-    blocks. Every launch is a run and recorded as one: a search that was cut off goes on with the same command.
-    The answer is a study file. A setting that changes the training is no answer where its accuracy is measured and
-    not shown to be kept within the study's margin. Where it is not measured the answer says so.
+    The search covers batch, micro-batches, precision, loader workers, bucket size and sharding, as far as the
+    workload supports them. Short runs narrow it down to three settings. These and the present setting are then
+    trained in full, in common blocks. Every run is recorded, so that the same command continues an interrupted
+    search. The answer is a study file.
+
+    A setting that changes the training is not an answer if its accuracy is measured and not shown to be within the
+    study's margin. If accuracy is not measured, the answer says so.
     """
     from scalestudy.chain.launches import allowing
     from scalestudy.cli.tuning import Tuning
@@ -89,7 +95,7 @@ def tune(
     try:
         found, lines = tuning.run()
     except Interrupted as stop:
-        print("interrupted; the launches that ended are kept, and the same command goes on", file=sys.stderr)
+        print("interrupted; finished runs are kept, and the same command continues", file=sys.stderr)
         return 128 + stop.signum
     print("\n".join(["", *lines]))
     return 0 if found.answer is not None else 1

@@ -1,4 +1,4 @@
-"""Advice that is tried."""
+"""`scalestudy verify`: tests the advice of a study in new runs."""
 
 import os
 import subprocess
@@ -12,21 +12,23 @@ from scalestudy.cli.naming import find_results, home
 from scalestudy.cli.verb.run import snakemake_line
 
 
-@options.verb(short_help="try the advice of a study: before beside after, in launches of their own")
+@options.verb(short_help="Test the advice of a study in new runs, before against after.")
 @options.study
 @options.results
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
-@click.option("--most", type=click.IntRange(min=0), help="Trials, at most. Default: verify.most of the study.")
+@click.option(
+    "--most", type=click.IntRange(min=0), help="Largest number of trials. Default: verify.most of the study."
+)
 @click.option(
     "--budget",
     type=click.FloatRange(min=0),
     metavar="HOURS",
-    help="Device-hours, at most. Default: verify.budget_device_hours of the study.",
+    help="Largest number of device-hours. Default: verify.budget_device_hours of the study.",
 )
 @click.option(
-    "-k", "--keep-going", is_flag=True, help="End with 0 also where advice could not be tried; it is listed."
+    "-k", "--keep-going", is_flag=True, help="Exit with 0 even if advice could not be tried; it is listed."
 )
-@click.option("-n", "--dry-run", is_flag=True, help="Only choose the trials and print what they may cost.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only choose the trials and print their largest cost.")
 def verify(
     study: tuple[Path, ...],
     results: Path | None,
@@ -36,12 +38,15 @@ def verify(
     keep_going: bool,
     dry_run: bool,
 ) -> int:
-    """Try the first advice for each point of a study, and say whether it brought what was predicted.
+    """Test the first advice for each point of a study, and report whether its effect was as predicted.
 
-    Each piece of advice becomes a study of its own in results/STUDY/verification/, which runs the point before and
-    after it in the same repeats, with other seeds. No measurement that led to the advice is in its score. A file
-    that is there is kept, so that it can be read, edited and kept under version control; what is finished is not
-    run again. Remove the folder to choose again. The next `snakemake` puts what came of it into the documents.
+    Each piece of advice becomes a separate study in results/STUDY/verification/. It runs the point before and
+    after the change in the same repeats, with other seeds. Its score uses none of the measurements that led to the
+    advice.
+
+    Existing study files are kept, so that they can be read, edited and put under version control. Finished runs
+    are not repeated. Remove the folder to choose the trials again. The next `snakemake` adds the outcomes to the
+    documents.
     """
     from scalestudy.cli.inputs import plan_of
     from scalestudy.cli.trials import (
@@ -73,12 +78,12 @@ def verify(
     for name in names:
         file, price = os.path.relpath(study_file(folder, name)), prices[name]
         hours = f"{price.least_hours:.2g} to {price.most_hours:.2g} device-hours"
-        cost = f"{price.launches} launches at the most, about {hours}"
+        cost = f"at most {price.launches} runs, about {hours}"
         print(f"{file}: {'finished' if summary_of(name).exists() else cost}", flush=True)
     for name, why in not_run.items():
         print(f"{os.path.relpath(study_file(folder, name))}: not run, since {why}", flush=True)
     if not prices:
-        print("no advice that a study can try")
+        print("no advice that a study can test")
     if dry_run:
         return 0 if keep_going else status
     for name in names:
@@ -91,7 +96,7 @@ def verify(
         if ended and (why := allowed.why_unfinished(name)):
             not_run[name] = why
         elif ended:
-            not_run[name] = f"Snakemake ended with {ended}; results/{name}/logs has the log of each step"
+            not_run[name] = f"Snakemake failed with exit status {ended}; see the logs in results/{name}/logs"
             print(not_run[name], file=sys.stderr)
             status = status or ended
     print("\n".join(verification_lines(scored(folder, chosen, not_run, refused), of_study)))

@@ -1,4 +1,4 @@
-"""What numbers say without any run: an estimate from a few of them, an audit of a published table."""
+"""Verbs without runs: `estimate` for communication and scaling, `audit` for a published table."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from scalestudy.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-LATENCY_S = 20e-6  # of a message, where nobody says
+LATENCY_S = 20e-6  # default latency of a message
 
 
-@options.verb(short_help="estimate what a model would communicate, without any run")
-@click.option("--params", type=count, help="Parameters, such as 125M or 7B.")
+@options.verb(short_help="Estimate a model's communication and scaling, without any run.")
+@click.option("--params", type=count, help="Number of parameters, such as 125M or 7B.")
 @click.option("--gpus", type=count, required=True, help="Number of ranks.")
 @click.option("--bandwidth", type=bandwidth, help="Bandwidth of the slowest link of the ring, such as 10Gbit/s.")
 @click.option(
-    "--latency", type=seconds, metavar="TIME", help="Latency of a message. Default: as measured, or 20us."
+    "--latency", type=seconds, metavar="TIME", help="Latency of a message. Default: the measured one, or 20us."
 )
-@click.option("--dtype", default="fp32", type=click.Choice(["fp32", "bf16", "fp16"]), help="Of what is sent.")
-@click.option("--blocks", default="12", help="Units that FSDP wraps.", type=count)
+@click.option(
+    "--dtype", default="fp32", type=click.Choice(["fp32", "bf16", "fp16"]), help="Type of the numbers sent."
+)
+@click.option("--blocks", default="12", help="Number of units that FSDP wraps.", type=count)
 @click.option("--accumulation", default="1", help="Micro-batches per step.", type=count)
-@click.option("--optimizer-states", default=2, help="Numbers kept per parameter: 2 for Adam, 0 for SGD.")
+@click.option("--optimizer-states", default=2, help="Optimizer states per parameter: 2 for Adam, 0 for SGD.")
 @options.path("--results", metavar="FOLDER", help="Take parameters, step time and link from these runs.")
 @options.study
 @click.option("--workload", metavar="NAME", help="Workload of that study. Default: its only one.")
 @click.option("--step-time", type=seconds, metavar="TIME", help="Step time of one process at the batch per rank.")
-@click.option("--target", default=0.9, help="Efficiency wanted.")
+@click.option("--target", default=0.9, help="Target efficiency.")
 def estimate(
     params: float | None,
     gpus: float,
@@ -50,10 +52,10 @@ def estimate(
     step_time: float | None,
     target: float,
 ) -> int:
-    """Estimate what data-parallel training would communicate and how it would scale, without any run.
+    """Estimate how much data-parallel training would communicate and how it would scale, without any run.
 
-    Prints bytes and times of a step's collectives on a link, by algorithm and by strategy. With the step time of
-    one process, also the limits between which the step on many ranks lies.
+    Prints the bytes and times of a step's collectives on a link, by algorithm and by strategy. With --step-time,
+    it also prints bounds on the step time on many ranks.
     """
     from scalestudy.analyse.costs.collectives import Link
     from scalestudy.analyse.costs.strategies import Setting
@@ -63,14 +65,14 @@ def estimate(
 
     given = {"params": params, "step_time": step_time, "bandwidth": bandwidth, "latency": latency}
     known = {name: value for name, value in given.items() if value is not None}
-    where = "or --results of a study that has runs"
+    where = "give it, or --results of a study with runs"
     if results or study:
         summary = table_of(find_results(study, results, having="summary"), "summary")
         known = measured_of(summary, workload) | known
-        where = "no run of the study has it"
+        where = "no run of the study measured it, so give it"
     for name in ("params", "bandwidth"):
         if name not in known:
-            raise UserError(f"--{name}: is needed; {where}")
+            raise UserError(f"--{name}: missing; {where}")
     setting = Setting(
         parameters=known["params"],
         ranks=int(gpus),
@@ -86,11 +88,11 @@ def estimate(
 
 
 def measured_of(summary: pd.DataFrame, workload: str | None) -> dict[str, float]:
-    """What was measured of a workload, by the names of our options: `params` and `step_time` of its base case,
-    `bandwidth` and `latency` of the link at its largest probed scale.
+    """Return measured values of a workload by the names of our options.
 
-    The all-reduce was measured as a whole: a ring makes 2 (n - 1) / n bytes of every byte, and 2 (n - 1) messages.
-    Raises UserError where the workload is not there, or has to be named.
+    These are `params` and `step_time` of its baseline, and `bandwidth` and `latency` of the link at its largest
+    probed scale. The all-reduce was measured as a whole: a ring sends 2 (n - 1) / n bytes per byte, in 2 (n - 1)
+    messages. Raises UserError if the workload does not exist or must be named.
     """
     from scalestudy.analyse.costs.collectives import RING
     from scalestudy.analyse.point.rows import ring_latency_s
@@ -112,15 +114,15 @@ def measured_of(summary: pd.DataFrame, workload: str | None) -> dict[str, float]
     return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}
 
 
-@options.verb(short_help="check a published scaling table against its own numbers")
+@options.verb(short_help="Check a published scaling table for internal consistency.")
 @click.argument("table", type=options.PATH)
 @options.path("--out", metavar="FILE", help="Also write the remarks as JSON.")
 def audit(table: Path, out: Path | None) -> int:
-    """Check a published scaling table against its own throughputs: speedups, efficiencies, labels, base cases.
+    """Check a published scaling table for internal consistency: speedups, efficiencies, labels and baselines.
 
-    TABLE is a CSV with the columns gpus and throughput (or step_time_ms and a batch), and any of: case, scaling,
-    strategy, precision, batch_per_gpu, global_batch, gpus_per_node, throughput_unit, printed_speedup,
-    printed_efficiency.
+    TABLE is a CSV file with the columns gpus and throughput (or step_time_ms and a batch), and any of: case,
+    scaling, strategy, precision, batch_per_gpu, global_batch, gpus_per_node, throughput_unit, printed_speedup,
+    printed_efficiency. Speedups and efficiencies are checked against the throughputs.
     """
     from scalestudy.diagnose.audit import AuditFile, audit_case
     from scalestudy.importers.published import read_published

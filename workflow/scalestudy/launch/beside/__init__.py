@@ -1,1 +1,1 @@
-"""What else the host did while a launch was measured."""
+"""Records what else the host did while a run was measured."""

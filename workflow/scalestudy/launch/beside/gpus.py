@@ -1,4 +1,4 @@
-"""Processes of others on the GPUs of a launch."""
+"""Counts foreign processes on the GPUs of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalestudy.study.spec import RunSpec
 
 
 class GpuOthers:
-    """Asks NVML again and again; without GPUs, or without an answer, there are none."""
+    """Queries NVML repeatedly. Without GPUs, or where NVML does not answer, the count is 0."""
 
     def __init__(self, spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml) -> None:
         self._nvml, self._open = nvml, contextlib.ExitStack()
@@ -25,10 +25,10 @@ class GpuOthers:
             self._gpus = visible_gpus(environment, nvml)[: spec.devices_per_node]
 
     def count(self, own: set[int]) -> int:
-        """Processes of others that compute on the launch's GPUs now. own: processes of the launch.
+        """Number of foreign processes that compute on the run's GPUs now. own: ids of the run's own processes.
 
-        Where no process of the launch is among those of a GPU, numbers may be of another namespace: then one
-        process of each GPU counts as the launch's.
+        Where none of the run's processes is listed for a GPU, NVML may report ids of another namespace. One
+        process of that GPU then counts as the run's own.
         """
         return sum(self._on(gpu, own) for gpu in self._gpus)
 

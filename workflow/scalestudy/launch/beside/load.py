@@ -1,4 +1,4 @@
-"""The entry of a launch's record that says what else its host did: `host_load` of `environment` in run.json."""
+"""The entry of a run's record about other load on its host: `host_load` of `environment` in run.json."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = "load-*.jsonl"
 
 
 class LaunchWatch:
-    """The watch of a launch that this process starts on this host."""
+    """Watches the host during a run that this process starts here."""
 
     def __init__(
         self, spec: RunSpec, cpus: Sequence[int], command: Sequence[str], surroundings: Mapping[str, str]
@@ -39,19 +39,19 @@ class LaunchWatch:
         self.watch.take()
 
     def close(self) -> None:
-        """The last sample: all ranks have ended."""
+        """Take the last sample, after all ranks have ended."""
         self.watch.take()
         self._gpus.close()
 
     def loads(self, measured: Mapping[str, Any] | None) -> dict[str, Any]:
-        """`host_load` for the environment of the run. measured: when it was, as rank 0 says it."""
+        """`host_load` for the environment of the run. measured: when rank 0 measured, as it recorded."""
         return _loads([("", self.watch.cpus, self.watch.samples)], measured)
 
 
 def watch_node(spec: RunSpec, cpus: Sequence[int], environment: Mapping[str, str], path: Path) -> None:
     """Start a process that watches this node as long as the calling process lives, which becomes the ranks.
 
-    It writes a line for each sample, since the ranks' end may be its own.
+    It writes a line for each sample, since it may be killed together with the ranks.
     """
     root = os.getpid()
     if os.fork():
@@ -77,7 +77,7 @@ def watch_node(spec: RunSpec, cpus: Sequence[int], environment: Mapping[str, str
 
 
 def loads_of_nodes(directory: Path, measured: Mapping[str, Any] | None) -> dict[str, Any]:
-    """`host_load` of a launch whose nodes were watched by themselves; nothing where none was."""
+    """`host_load` of a run whose nodes were each watched by their own process; empty where none was watched."""
     found = []
     for path in sorted(directory.glob(FILES)):
         head, *lines = path.read_text(encoding="utf-8").splitlines() or ["{}"]
@@ -93,8 +93,10 @@ def loads_of_nodes(directory: Path, measured: Mapping[str, Any] | None) -> dict[
 def _loads(
     nodes: Sequence[tuple[str, Sequence[int], Sequence[Sample]]], measured: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """`training` and `after` it, each a list of what was read on each node; a launch that does not say when it was
-    measured has all of it as `training`."""
+    """`training` and `after` it, each with the readings of each node.
+
+    Where the time of the measurement is not known, all readings count as `training`.
+    """
     parts: dict[str, list[dict[str, Any]]] = {}
     for host, cpus, samples in nodes:
         spans: dict[str, Sequence[Sample]] = {"training": samples}
@@ -113,6 +115,6 @@ def _loads(
 
 
 def measured_of(environment: dict[str, Any]) -> Mapping[str, Any] | None:
-    """When rank 0 measured, taken out of what it recorded: moments say nothing after the host has restarted."""
+    """When rank 0 measured, removed from its record: these times have no meaning after the host has restarted."""
     found: Mapping[str, Any] | None = environment.pop(MEASURED, None)
     return found

@@ -1,4 +1,4 @@
-"""The processor time of a launch's own processes: what they take is no load of others."""
+"""The processor time of a run's own processes, which must not count as load from others."""
 
 import contextlib
 import os
@@ -9,31 +9,32 @@ from pathlib import Path
 from scalestudy.record.host.counters import PROC, TICK_S
 
 OURS = (b"snakemake", b"scalestudy")
-"""Words in the command of an ancestor that is a part of the study that the launch belongs to."""
+"""Words in the command of an ancestor process that belongs to the same study as the run."""
 WORDS = 3
-"""Of a command that are looked at: interpreter, script, verb."""
+"""Number of words of a command that are checked: interpreter, script, verb."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process at one moment, as /proc has it."""
+    """A process at one moment, from /proc."""
 
     pid: int
     parent: int
     session: int
     begun: int
-    """Ticks after the start of the host: tells it from another process that gets its number later."""
+    """Ticks after the start of the host: distinguishes it from a later process with the same id."""
     own_ticks: int
     reaped_ticks: int
-    """Of its children that have ended, and of theirs."""
+    """Ticks of its children that have ended, and of their children."""
 
 
 class OwnProcesses:
-    """Processor time of this process, of what it started, of a named parent of forks, and of those it serves.
+    """Processor time of this process, of the processes that it started, of the parent of forked ranks, and of the
+    ancestors that belong to the study.
 
-    The ranks are found by parent and by session, from children with a session of their own (launch/process.py).
-    root: a process that became the ranks of this node, where this process only watches it. marks: arguments that
-    follow each other in the command of a process that the ranks are forked from, which is no child of ours.
+    The ranks are found by parent and by session, from children with their own session (launch/process.py). root:
+    the process that became the ranks of this node, where this process only watches it. marks: consecutive
+    arguments in the command of the process that ranks are forked from, which is not a child of this process.
     """
 
     def __init__(self, marks: tuple[str, ...] = (), *, root: int | None = None, proc: Path = PROC) -> None:
@@ -43,8 +44,11 @@ class OwnProcesses:
         self._served = self._ancestors()
 
     def cpu_s(self) -> float:
-        """Seconds since they began. Children are added up before their parents, which take over the time of those
-        that end: so nothing is missed, and a process that ends meanwhile may be counted twice."""
+        """Seconds of processor time since these processes began.
+
+        Children are read before their parents, which inherit the time of children that end. So no time is missed,
+        but a process that ends meanwhile may be counted twice.
+        """
         found = {one.pid: one for one in self._processes()}
         family = self._family(found)
         ticks = sum(one.own_ticks + one.reaped_ticks for one in family)
@@ -55,7 +59,7 @@ class OwnProcesses:
         return ticks * TICK_S + sum(usage.ru_utime + usage.ru_stime for usage in mine)
 
     def pids(self) -> set[int]:
-        """The processes of the launch that are alive."""
+        """Ids of the run's processes that are alive."""
         return {one.pid for one in self._family({one.pid: one for one in self._processes()})}
 
     def _family(self, found: dict[int, Process]) -> list[Process]:
@@ -74,7 +78,9 @@ class OwnProcesses:
                 family[one.pid] = one
                 waiting += children.get(one.pid, [])
         sessions = {one.session for one in family.values()} - {os.getsid(0), 0}
-        family |= {one.pid: one for one in found.values() if one.session in sessions}  # whose parent has ended
+        family |= {
+            one.pid: one for one in found.values() if one.session in sessions
+        }  # also where the parent has ended
         return list(family.values())
 
     def _is_marked(self, process: Process) -> bool:
@@ -86,13 +92,13 @@ class OwnProcesses:
         return self._marked[key]
 
     def _processes(self) -> list[Process]:
-        """Those with larger numbers first, since children mostly have them."""
+        """All processes, larger ids first, since children usually have larger ids than their parents."""
         names = os.listdir(self._proc)  # noqa: PTH208  (of a thousand processes, four times a second)
         pids = sorted((int(name) for name in names if name.isdigit()), reverse=True)
         return [one for pid in pids if (one := _process(self._proc, pid)) is not None]
 
     def _ancestors(self) -> set[int]:
-        """Snakemake and our own command, as far as this process was started by them."""
+        """Ids of the ancestors of this process that are Snakemake or a command of scalestudy."""
         found, pid = set(), os.getppid()
         while pid > 1 and (one := _process(self._proc, pid)) is not None:
             words = b" ".join(_command(self._proc, pid).split(b"\0")[:WORDS])
@@ -103,13 +109,13 @@ class OwnProcesses:
 
 
 def _process(proc: Path, pid: int) -> Process | None:
-    """None where it has ended."""
+    """A process from /proc; None where it has ended."""
     try:
         with open(f"{proc}/{pid}/stat", "rb") as file:  # noqa: PTH123  (half the time of a Path)
             content = file.read()
     except OSError:
         return None
-    fields = content[content.rindex(b")") + 2 :].split()  # the name before it may hold anything
+    fields = content[content.rindex(b")") + 2 :].split()  # the name before it may contain any character
     parent, session = int(fields[1]), int(fields[3])
     user, system, of_children, in_children = map(int, fields[11:15])
     return Process(pid, parent, session, int(fields[19]), user + system, of_children + in_children)

@@ -1,7 +1,7 @@
-"""Watches the host while a launch runs, and says what else it did while the launch was measured.
+"""Watches the host during a run, and reports the load from others while the run was measured.
 
-The launcher reads the kernel's counters between its other looks at the ranks; no rank reads anything for it. What
-the launch's own processes took is subtracted, so that what is left was taken by others.
+The launcher reads the kernel's counters between its other checks of the ranks; the ranks read nothing for this.
+The processor time of the run's own processes is subtracted; the rest was used by others.
 """
 
 import time
@@ -15,15 +15,15 @@ from scalestudy.record.host.counters import Counters, read_counters
 
 EVERY_S = 0.25
 MOST_COST = 0.005
-"""Of a core that is taken for watching: where a reading takes long, because the host has many processes, they are
-rarer."""
+"""Largest share of a core that is used for watching. Where a reading takes long, because the host has many
+processes, readings are less frequent."""
 SLEW = 0.001
-"""A clock that is corrected in small steps may run that much faster or slower; more is a jump."""
+"""A clock that is corrected gradually may run this share faster or slower; a larger deviation is a jump."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The counters, the processor time of the launch's own processes, and others on its GPUs, at one moment."""
+    """The counters, the run's own processor time, and the foreign processes on its GPUs, at one moment."""
 
     host: Counters
     own_s: float
@@ -31,10 +31,10 @@ class Sample:
 
 
 class Watch:
-    """Collects samples; call `check` as often as you like.
+    """Collects samples. `check` may be called at any rate.
 
-    cpus: those that the ranks may run on. gpu_others: processes of others on the GPUs of the launch, given the
-    launch's own; None without GPUs.
+    cpus: CPUs that the ranks may run on. gpu_others: from the ids of the run's own processes to the number of
+    foreign processes on its GPUs; None without GPUs.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Watch:
         self.samples: list[Sample] = []
 
     def check(self) -> None:
-        """Take a sample where it is time for one."""
+        """Take a sample if the next one is due."""
         if (now := time.monotonic()) >= self._next_s:
             begin = time.process_time()
             self.take()
@@ -62,9 +62,9 @@ class Watch:
 
 
 def between(samples: Sequence[Sample], begin_s: float, end_s: float, *, wall: bool = False) -> Sequence[Sample]:
-    """From the last sample before a moment to the first one after another, as far as there are any.
+    """The samples from the last one before `begin_s` to the first one after `end_s`, as far as they exist.
 
-    The moments are of CLOCK_MONOTONIC, or with `wall` of the clock of the day, for samples of another host.
+    Times are of CLOCK_MONOTONIC; with `wall` they are of the wall clock, for samples of another host.
     """
     at = [one.host.wall_s if wall else one.host.at_s for one in samples]
     first = max((index for index, moment in enumerate(at) if moment <= begin_s), default=0)
@@ -73,10 +73,10 @@ def between(samples: Sequence[Sample], begin_s: float, end_s: float, *, wall: bo
 
 
 def reading(samples: Sequence[Sample], *, cpus: int) -> dict[str, Any] | None:
-    """What the host did between the first and the last of these samples; None for fewer than two.
+    """The load of the host between the first and the last of these samples; None for fewer than two samples.
 
-    `others_cores` is the processor time of others on the ranks' CPUs over the time that passed. Interrupts
-    are left out, since the ranks' own messages cause them. Shares are of that time.
+    `others_cores` is the processor time of others on the ranks' CPUs, divided by the elapsed time. Interrupts
+    are left out, since the ranks' own messages cause them. Shares are shares of the elapsed time.
     """
     if len(samples) < 2 or (span_s := samples[-1].host.at_s - samples[0].host.at_s) <= 0:
         return None
@@ -97,6 +97,6 @@ def reading(samples: Sequence[Sample], *, cpus: int) -> dict[str, Any] | None:
 
 
 def _jump_s(before: Counters, after: Counters) -> float:
-    """By how much the clock of the day moved more than time passed, beyond what a slow correction does."""
+    """Seconds by which the change of the wall clock differs from the elapsed time, beyond a gradual correction."""
     passed_s = after.at_s - before.at_s
     return max(0.0, abs(after.wall_s - before.wall_s - passed_s) - SLEW * passed_s)

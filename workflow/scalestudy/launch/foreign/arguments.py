@@ -1,4 +1,5 @@
-"""Whether a script takes its arguments: it is begun once, and ended before it trains (attach/arguments.py)."""
+"""Checks whether a script accepts its arguments: it is started once, and ended before it trains
+(attach/arguments.py)."""
 
 from __future__ import annotations
 
@@ -28,26 +29,26 @@ OPTION, QUOTED = re.compile(r"(?<![\w-])--?[A-Za-z][\w.-]*"), re.compile(r"'(\w+
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of one command line."""
+    """The result of trying one command line."""
 
     refused: str = ""
-    """What the script or its framework says, with near names that it does take; empty where it refuses nothing."""
+    """The error of the script or its framework, with similar names that it takes; empty if nothing is refused."""
     words: tuple[str, ...] = ()
-    """Names that the refusal is about, without hyphens."""
+    """Names of the refused arguments, without hyphens."""
     reached: str = ""
-    """Up to where arguments were taken; empty where that is not known."""
+    """Up to which point of the script arguments were accepted; empty if unknown."""
     unchecked: str = ""
-    """Why nothing is known."""
+    """Why the arguments could not be checked."""
 
 
 def try_arguments(spec: CommandSpec, *, time_limit_s: float = TIME_LIMIT_S) -> Tried:
-    """Begin the script on one process; again with torchrun's variables where it needs them."""
+    """Start the script on one process, and again with torchrun's variables if it needs them."""
     tried, asks_rank = _begun(spec, {}, time_limit_s)
     return _begun(spec, RANK_VARIABLES, time_limit_s)[0] if asks_rank else tried
 
 
 def _begun(spec: CommandSpec, variables: dict[str, str], time_limit_s: float) -> tuple[Tried, bool]:
-    """(what became of it, whether it ended for want of a variable of torchrun)."""
+    """Return (the result, whether the script ended because a variable of torchrun was missing)."""
     if refused := refusal(spec):
         return Tried(unchecked=refused), False
     with tempfile.TemporaryDirectory(prefix="scalestudy-") as folder:
@@ -85,7 +86,7 @@ def _judged(said: dict[str, Any], printed: Sequence[str], code: int, *, late: bo
         return Tried(reached=said["reached"] + (f"; {with_versions}" if with_versions else ""))
     if late:
         if said.get("parsed"):
-            return Tried(reached=f"the end of its parser; after {time_limit_s:g} s it had no optimizer yet")
+            return Tried(reached=f"the end of its parser; it created no optimizer within {time_limit_s:g} s")
         return Tried(unchecked=f"its arguments were not read within {time_limit_s:g} s")
     if code == USAGE_ERROR and printed:
         return Tried(refused=printed[-1], words=_words(printed[-1]))
@@ -95,10 +96,10 @@ def _judged(said: dict[str, Any], printed: Sequence[str], code: int, *, late: bo
 
 
 def _refused(refused: dict[str, Any], versions: dict[str, str]) -> Tried:
-    """With the framework's version, and names that it does take and that are near."""
+    """The refusal, with the framework's version and with similar names that it accepts."""
     words = _words(refused["said"])
     takes = {name.lstrip("-").replace("-", "_"): name for name in refused["takes"]}
-    wrong = words if takes.keys().isdisjoint(words) else ()  # else it is the value that is wrong
+    wrong = words if takes.keys().isdisjoint(words) else ()  # else the value is wrong
     near = [takes[name] for word in wrong for name in _near(word, list(takes))]
     who = f"{refused['who']} {versions[refused['who']]}" if refused["who"] in versions else refused["who"]
     found = f"{who}: {refused['said']}" + (f" ({refused['at']})" if refused["at"] else "")
@@ -108,12 +109,12 @@ def _refused(refused: dict[str, Any], versions: dict[str, str]) -> Tried:
 
 
 def _near(word: str, names: list[str]) -> list[str]:
-    """Names that a word may have been meant for: those that are alike, and those that are a part of it."""
+    """Names that may have been meant by a word: similar ones, else those that are contained in it."""
     parts = [name for name in names if len(name) > 3 and name in word]
     return (get_close_matches(word, names, n=3, cutoff=0.6) or parts)[:3]
 
 
 def _words(said: str) -> tuple[str, ...]:
-    """Names of arguments in what was said: those with hyphens, without them, or else those in quotes."""
+    """Names of arguments in an error message: words with hyphens, returned without them; else words in quotes."""
     found = [word.lstrip("-") for word in OPTION.findall(said)] or QUOTED.findall(said)
     return tuple(dict.fromkeys(word.replace("-", "_") for word in found))

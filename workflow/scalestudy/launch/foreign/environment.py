@@ -1,4 +1,4 @@
-"""Where a script ran, and what was seen of its model, its loaders, and the time between its steps."""
+"""The environment of a script's run, with the facts seen of its model, its loaders, and the time between steps."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scalestudy.study.spec import CommandSpec
 from scalestudy.study.traffic import bytes_sent
 
 OF_THE_MODEL = ("buffer_bytes", "synchronised_norms", "unused_parameter_bytes")
-"""Totals of a run, by the names of attach/facts.py."""
+"""Totals of a run, with their names in attach/facts.py."""
 OF_THE_WRAPPER = ("ddp", "buckets", "passes", "synchronised_passes", "compiled")
 
 
 def environment_of(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[Process]) -> dict[str, Any]:
-    """Versions and device of the ranks, what was seen of the model, and what happened between ordinary steps."""
+    """Versions and device of the ranks, facts of the model, and events between ordinary steps."""
     environment = host_environment()
     device = facts.get("device") or "cpu"
     alone = spec.world_size == 1
@@ -59,7 +59,7 @@ def environment_of(spec: CommandSpec, facts: dict[str, Any], processes: Sequence
 
 
 def _other_time_s(process: Process) -> dict[str, float]:
-    """Seconds of rank 0 between its steps, by what happened: the time of those steps beyond an ordinary one's."""
+    """Seconds of rank 0 per kind of event between steps: the excess of these steps over a median ordinary step."""
     plain = [step.time_s for step in process.own_steps if process.is_ordinary(step)]
     usual = median(plain) if plain else 0.0
     found: dict[str, float] = {}

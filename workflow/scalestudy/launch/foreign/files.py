@@ -1,4 +1,4 @@
-"""What the processes of a script left, read back: a report each, and a row for each step."""
+"""Reads the files that the processes of a script left: a report of each process, and a row for each step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class AllReportedError(RuntimeError):
-    """Every rank has reported its end, and some processes do not end."""
+    """Every rank has reported its end, but some processes do not end."""
 
 
 @dataclass(frozen=True)
@@ -21,24 +21,24 @@ class Step:
     """A row of attach/report.py."""
 
     begin_s: float
-    """Since the first step of the process began."""
+    """Seconds since the first step of the process began."""
     time_s: float
     parts: dict[str, float]
-    """Seconds; nan for what was not seen."""
+    """Seconds of each part; nan for a part that was not seen."""
     samples: dict[str, int]
-    """By the number of the loader."""
+    """Number of a loader -> samples."""
     exhausted: tuple[str, ...]
-    """Loaders that had no batch left."""
+    """Loaders that were exhausted."""
     extra: tuple[str, ...]
-    """What else happened since the step before: an evaluation, a checkpoint, a loader that began."""
+    """Other events since the previous step: an evaluation, a checkpoint, a new iterator of a loader."""
     phase: str
-    """Of a step that was made for the probes of communication; '' for the script's own."""
+    """Phase of a step that was made for the communication probes; '' for the script's own steps."""
     logged: tuple[float, ...]
-    """Seconds that DDP's logger gave at the end of this step, of the one before it; DDP_COLUMNS, or none."""
+    """Seconds from DDP's logger at the end of this step, about the previous step; DDP_COLUMNS, or empty."""
     reading_s: float
-    """Of the step's time, in which what was noted was read (attach/journal.py)."""
+    """The part of the step's time in which the journal was read (attach/journal.py)."""
     memory_gib: tuple[float, float]
-    """(resident, allocated on the device) at the end of this step; nan where they were not read."""
+    """(resident, allocated on the device) at the end of this step, GiB; nan where not read."""
 
 
 PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
@@ -53,7 +53,7 @@ class Process:
     collectives: tuple[dict[str, Any], ...] = ()
     """Calls of collectives after the last step: collective, bytes, call, time_s."""
     epochs: tuple[dict[str, float], ...] = ()
-    """What the script itself said of its epochs."""
+    """What the script itself reported about its epochs."""
 
     @property
     def rank(self) -> int:
@@ -61,17 +61,17 @@ class Process:
 
     @property
     def ended(self) -> bool:
-        """Whether it reported at its end. One that did not was killed, or left in a way that nobody sees."""
+        """Whether it reported at its end. Otherwise it was killed, or ended in a way that the hooks do not see."""
         return bool(self.report["final"])
 
     @cached_property
     def own_steps(self) -> tuple[Step, ...]:
-        """Without those of the probes, which come last."""
+        """The steps without those of the probes, which come last."""
         return tuple(step for step in self.steps if not step.phase)
 
     @cached_property
     def training_loaders(self) -> frozenset[str]:
-        """Loaders that it trains on: most of their batches were followed by a backward pass."""
+        """Loaders that it trains on: at least half of their batches were followed by a backward pass."""
         loaders = self.report["loaders"].items()
         return frozenset(
             number for number, seen in loaders if seen["own"] or 2 * seen["backward_after"] >= seen["fetches"] > 0
@@ -79,7 +79,7 @@ class Process:
 
     @cached_property
     def parts_seen(self) -> frozenset[str]:
-        """Parts that were seen in any of its steps: in a step without one that part took no time."""
+        """Parts that were seen in any step. In a step where such a part was not seen, it took no time."""
         return frozenset(part for part in PARTS if any(not isnan(step.parts[part]) for step in self.steps))
 
     def samples(self, step: Step) -> int:
@@ -92,16 +92,16 @@ class Process:
 
 
 ASKED = "asked.json"
-"""What the launcher asks for, in the same folder."""
+"""The launcher's settings, in the same folder."""
 
 
 def report_paths(folder: Path) -> list[Path]:
-    """Reports of the processes in the folder `attached` of a launch."""
+    """Paths of the processes' reports in the folder `attached` of a run."""
     return sorted(path for path in folder.glob("*.json") if path.name != ASKED)
 
 
 def read_processes(folder: Path) -> list[Process]:
-    """Of the folder `attached` of a launch: the process of each rank, the one that made most steps."""
+    """The process of each rank, from the folder `attached` of a run: the one with the most steps."""
     found: dict[int, Process] = {}
     for path in report_paths(folder):
         report = json.loads(path.read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def read_processes(folder: Path) -> list[Process]:
 
 
 def read_early_error(folder: Path) -> str | None:
-    """The error that ended a rank before it had imported torch, in the folder `attached`; None for none."""
+    """The error that ended a rank before it imported torch, from the folder `attached`; None if there is none."""
     for path in sorted(folder.glob("*.error")):
         said = json.loads(path.read_text(encoding="utf-8"))
         return reason_of_error(said["rank"], said)
@@ -123,13 +123,13 @@ def read_early_error(folder: Path) -> str | None:
 
 
 def reason_of_error(rank: int, told: dict[str, Any]) -> str:
-    """The reason of a launch that ended by the error of a rank. told: as attach/failure.py has it."""
+    """The reason of a run that ended with the error of a rank. told: from attach/failure.py."""
     where = f" ({told['error_at']})" if told["error_at"] else ""
     return f"rank {rank}: {told['error'].splitlines()[0]}{where}"
 
 
 def read_steps(path: Path) -> Iterator[Step]:
-    """Rows of a file; a last one that is cut off is left out."""
+    """Rows of a file, without an incomplete last row."""
     if not path.exists():
         return
     text = path.read_text(encoding="utf-8")
@@ -156,7 +156,7 @@ def _read_said(path: Path) -> Iterator[dict[str, float]]:
 
 
 def parse_step(row: dict[str, str]) -> Step:
-    """A row by its names."""
+    """A step from a row of the file."""
     pairs = (pair.split(":") for pair in row["samples"].split(";") if pair)
     time_s = float(row["step_time_s"])
     return Step(

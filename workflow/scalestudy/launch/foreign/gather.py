@@ -1,4 +1,4 @@
-"""From what the processes of a script left to the parts of an observation, as our own ranks write them."""
+"""Converts the files of a script's processes to the parts of an observation, as our own ranks write them."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ LOST = (
     "remote process exited",
     "timed out",
 )
-"""Words of an error of a rank whose peer is gone."""
+"""Parts of error messages of a rank that lost its peer."""
 OF_A_HELPER = ("ConnectionResetError", "BrokenPipeError", "ConnectionRefusedError")
-"""Errors of Python's own connections, as with a loader worker that was killed; those of a group are others."""
+"""Errors of Python's own connections, such as to a killed loader worker. Process groups raise other errors."""
 
 
 def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts, list[Process]]:
-    """(parts of the observation, the processes they are from). look: the last one while the script ran."""
+    """Return (parts of the observation, the processes). look: the last evaluation of the stopping rule."""
     processes = read_processes(directory / ATTACHED)
     reporting = [process for process in processes if process.ended]
     facts = processes[0].report if processes else {}
@@ -62,13 +62,13 @@ def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts
 
 
 def usual_samples(process: Process) -> int:
-    """Samples of an ordinary step of a rank, the commonest number; 0 where no loader was seen."""
+    """The most common number of samples of a rank's ordinary steps; 0 where no loader was seen."""
     counts = Counter(process.samples(step) for step in process.own_steps if process.is_ordinary(step))
     return counts.most_common(1)[0][0] if counts else 0
 
 
 def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, pa.Table], list[dict[str, float]]]:
-    """Tables of all ranks, of the steps that every rank made, and the epochs."""
+    """Return (tables of all ranks with the steps that every rank made, epochs)."""
     common = common_steps(processes)
     if not common:
         return Recorder(rank=0).tables(), []
@@ -80,7 +80,7 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
         )
         for at in range(common)
     ]
-    # Of the probes only ordinary steps count; those in which the ranks settle are none of them.
+    # Of the probes only ordinary steps are kept, without those in which the ranks settle.
     said = [step.phase for step in processes[0].steps[:common]]
     kept = [at for at in range(common) if not said[at] or (said[at] != SETTLE and ordinary[at])]
     epochs = _epochs_of_steps(processes[0], common)
@@ -100,7 +100,7 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
 def _add_block(
     recorder: Recorder, process: Process, numbers: Sequence[int], phases: Sequence[str], *, epoch: int
 ) -> None:
-    """Record a block of a process's steps. DDP's logger speaks of a step in the next one."""
+    """Record a block of a process's steps. DDP's logger reports on a step in the following step."""
     steps = [process.steps[at] for at in numbers]
     following = [process.steps[at + 1].logged if at + 1 < len(process.steps) else () for at in numbers]
     recorder.add_block(
@@ -116,20 +116,20 @@ def _add_block(
 
 
 def common_steps(processes: Sequence[Process]) -> int:
-    """Steps that every rank made: one that has more data than the others goes on alone."""
+    """Number of steps that every rank made. A rank with more data than the others makes its last steps alone."""
     return min((len(process.steps) for process in processes), default=0)
 
 
 def _memory(steps: Sequence[Step]) -> tuple[float, float]:
-    """(resident, allocated) at the last step of a block where they were read; nan where they were at none."""
+    """(resident, allocated) at the last step of a block in which they were read; nan if in none."""
     read = [step.memory_gib for step in steps if not isnan(step.memory_gib[0])]
     return read[-1] if read else (nan, nan)
 
 
 def _parts(process: Process, step: Step) -> list[float]:
-    """Seconds of STEP_PARTS; nan for what is not seen from outside.
+    """Seconds of STEP_PARTS; nan for parts that the hooks cannot see.
 
-    A part that the script names in other steps takes 0 s where it does not.
+    A part that the script marks in other steps takes 0 s in a step in which it does not.
     """
     nothing = {part: 0.0 if part in process.parts_seen else nan for part in PARTS}
     seen = {part: nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
@@ -138,7 +138,7 @@ def _parts(process: Process, step: Step) -> list[float]:
 
 
 def _epochs_of_steps(process: Process, common: int) -> list[int]:
-    """Epoch of each step, from 1: a new one begins where a training loader had no batch left before the step."""
+    """Epoch of each step, from 1. A new epoch begins where a training loader was exhausted before the step."""
     epoch, found = 1, []
     for at, step in enumerate(process.steps[:common]):
         epoch += at > 0 and any(loader in process.training_loaders for loader in step.exhausted)
@@ -147,10 +147,10 @@ def _epochs_of_steps(process: Process, common: int) -> list[int]:
 
 
 def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) -> list[tuple[int, list[str]]]:
-    """(first step, phases of its steps) of each block. A step in which something else happened is a block of its
-    own, a `tail`, so that all steps of a block are of one epoch and have as many samples.
+    """Return (first step, phases of its steps) of each block.
 
-    said: the phases of probes, '' for the script's own steps.
+    A step with another event is a separate block, a `tail`, so that all steps of a block belong to one epoch and
+    have the same number of samples. said: the phases of probes, '' for the script's own steps.
     """
     blocks: list[tuple[int, list[str]]] = []
     trained = 0
@@ -165,10 +165,10 @@ def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) ->
 
 
 def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[str, float]]:
-    """Whole epochs: seconds, the largest over ranks, and samples of all ranks.
+    """Complete epochs: seconds (maximum over ranks), and samples of all ranks.
 
-    An epoch ends where the script says so, with scalestudy.Recorder, and what it says is in its row. Of a script
-    that says nothing it ends where a training loader had no batch left, and losses are not known.
+    An epoch ends where the script reports its end with scalestudy.Recorder; the reported values are in its row.
+    Without such reports it ends where a training loader was exhausted, and losses are unknown.
     """
     common, own = len(epochs), len(processes[0].own_steps)
     said = processes[0].epochs
@@ -212,7 +212,7 @@ def _report(process: Process, steps: int) -> RankReport:
 
 
 def end_of(process: Process) -> tuple[Outcome, str, bool]:
-    """(outcome, reason, whether it only waited for another rank) of a process that reported at its end."""
+    """Return (outcome, reason, whether it only waited for another rank) of a process that reported at its end."""
     said = process.report
     if "error" in said:
         reason = reason_of_error(process.rank, said)
@@ -226,6 +226,6 @@ def end_of(process: Process) -> tuple[Outcome, str, bool]:
 
 def _stopping(spec: CommandSpec, look: Look | None, steps: int) -> Stopping:
     if spec.run_to_end or look is None or not look.enough:
-        return Stopping(steps=steps, warmup_steps=0, half_width=None, reason="the script came to its own end")
+        return Stopping(steps=steps, warmup_steps=0, half_width=None, reason="the script ended by itself")
     width = look.half_width if look.half_width != float("inf") else None
     return Stopping(steps=steps, warmup_steps=look.warmup_steps, half_width=width, reason=look.reason)

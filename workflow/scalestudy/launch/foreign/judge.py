@@ -1,4 +1,4 @@
-"""What is wrong with a launch of a script that ended well: nothing was seen, or it trained on something else."""
+"""Checks of a script's run that ended normally: whether steps were seen, on the planned ranks and batches."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.study.spec import CommandSpec
 
 NO_STEP = (
-    "no training step was seen: no optimizer of torch.optim made one. A script that updates its parameters itself,"
-    " or by other optimizers, has to say where its steps end (scalestudy.Recorder). One that trains in another"
-    " process has to hand on PYTHONPATH and SCALESTUDY_ATTACH; env -i and containers do not"
+    "no training step was seen: no optimizer of torch.optim made a step. A script that updates its parameters"
+    " itself, or with other optimizers, must mark the end of its steps (scalestudy.Recorder). A script that trains"
+    " in another process must pass PYTHONPATH and SCALESTUDY_ATTACH on to it; env -i and containers do not"
 )
 OTHER_BATCH = "other batch"
-"""Kind of the warning of a run."""
+"""Kind of the warning about a different batch size."""
 
 
 def flaw(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
-    """Why the launch cannot count, as a sentence; None where it can."""
+    """Why the run is not a valid measurement, as a sentence; None where it is valid."""
     return not_seen(spec, directory, processes) or _other_batch(spec, processes) or _equal_batches(spec, processes)
 
 
 def not_seen(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
-    """Why nothing can be said of the steps of the script; None where they were seen."""
+    """Why the steps of the script were not seen; None where they were."""
     return _not_attached(spec, directory, processes) or _other_ranks(spec, processes) or _no_step(processes)
 
 
@@ -35,8 +35,8 @@ def _not_attached(spec: CommandSpec, directory: Path, processes: Sequence[Proces
         return None
     if not list((directory / ATTACHED).glob("*.started")):
         return (
-            "not attached: Python did not run our start-up file. It does not with the options -I, -S or -E, in an"
-            " empty environment (env -i), or in a container without PYTHONPATH and SCALESTUDY_ATTACH"
+            "not attached: Python did not run scalestudy's start-up file. It skips it with the options -I, -S or"
+            " -E, in an empty environment (env -i), or in a container without PYTHONPATH and SCALESTUDY_ATTACH"
         )
     return "not attached: the script ended without importing torch, or without a report (os.execv, SIGKILL)"
 
@@ -46,14 +46,14 @@ def _other_ranks(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
     if seen == spec.world_size and len(processes) == spec.world_size:
         if seen > 1 and not any("backend" in process.report for process in processes):
             return (
-                f"{seen} ranks were started, and none joined a process group: each trained by itself. The script"
-                " has to call torch.distributed.init_process_group, or use a framework that does"
+                f"{seen} ranks were started, but none joined a process group: each trained by itself. The script"
+                " must call torch.distributed.init_process_group, or use a framework that calls it"
             )
         return None
     if seen == spec.world_size:
-        return f"{len(processes)} of {seen} ranks made a step"
+        return f"only {len(processes)} of {seen} ranks made a step"
     return (
-        f"the script trained on {seen} rank(s), and {spec.world_size} were planned. It has to take RANK and"
+        f"the script trained on {seen} rank(s), but {spec.world_size} were planned. It must read RANK and"
         " WORLD_SIZE from the environment, as torchrun sets them; a script that starts its ranks itself needs"
         " `launcher: python` in the variant, and {ranks} in its command"
     )
@@ -63,45 +63,49 @@ def _no_step(processes: Sequence[Process]) -> str | None:
     if all(process.steps for process in processes):
         return None
     broken = next((process.report["broken"] for process in processes if "broken" in process.report), "")
-    return f"{NO_STEP}. What looks on failed: {broken.splitlines()[-1]}" if broken else NO_STEP
+    return f"{NO_STEP}. The hooks of scalestudy failed: {broken.splitlines()[-1]}" if broken else NO_STEP
 
 
 def _other_batch(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
-    """The batch that the study says, against the one that was read; shapes alone are no reason to refuse."""
+    """Why the measured batch differs from the study's; None where it does not.
+
+    A run is not refused for the shapes of its batches alone.
+    """
     for process in processes:
         seen, stated = usual_samples(process), stated_batch(process)
         if not seen or not stated or seen % stated or seen == spec.batch_per_rank:
             continue
-        told = "its command asks for" if spec.follows_batch else "the study says"
+        told = "its command requests" if spec.follows_batch else "the study specifies"
         if seen == stated:
             advice = (
-                "Put {batch_per_rank} where the script takes the batch of a process, or {global_batch} where it"
-                " takes that of all"
+                "Put {batch_per_rank} where the script takes the batch size of a process, or {global_batch} where"
+                " it takes the total batch size"
             )
         else:
-            advice = f"It accumulates {seen // stated} batches: say so by `batches_per_step` in the workload"
+            batches = seen // stated
+            advice = f"It accumulates {batches} batches: set `batches_per_step: {batches}` in the workload"
         return (
-            f"rank {process.rank} trained on {seen} samples a step (batch_size of its DataLoader: {stated});"
+            f"rank {process.rank} trained on {seen} samples per step (batch_size of its DataLoader: {stated}), but"
             f" {told} {spec.batch_per_rank}. {advice}"
         )
     return None
 
 
 def batch_warnings(spec: CommandSpec, processes: Sequence[Process]) -> list[dict[str, str]]:
-    """The warning of a run whose batches have another size than the study says, if only their shapes tell it."""
+    """The warning for a run whose batches, judged by their shapes alone, differ in size from the study's."""
     for process in processes:
         seen = usual_samples(process)
         if seen and not stated_batch(process) and seen != spec.batch_per_rank:
             text = (
-                f"the first dimension of rank {process.rank}'s batches adds up to {seen} samples a step; the study"
-                f" says {spec.batch_per_rank}. Samples per second count the former"
+                f"the first dimension of rank {process.rank}'s batches adds up to {seen} samples per step, but the"
+                f" study specifies {spec.batch_per_rank}. Samples per second are based on the former"
             )
             return [{"kind": OTHER_BATCH, "text": text}]
     return []
 
 
 def stated_batch(process: Process) -> int:
-    """batch_size of the loaders that a process trains on; 0 where they have none, or different ones."""
+    """batch_size of the loaders that a process trains on; 0 where they do not have the attribute, or differ."""
     loaders = process.report["loaders"]
     stated = {loaders[number].get("batch_size") for number in process.training_loaders}
     return int(next(iter(stated)) or 0) if len(stated) == 1 else 0
@@ -114,8 +118,8 @@ def _equal_batches(spec: CommandSpec, processes: Sequence[Process]) -> str | Non
         mine, its = first.report["fingerprints"], second.report["fingerprints"]
         if mine and mine == its and any(mine[0]):
             return (
-                f"ranks {first.rank} and {second.rank} read identical samples in their first {len(mine)} batches:"
-                " was a DistributedSampler forgotten? With `allow_equal_batches: true` in the workload it is"
-                " measured all the same"
+                f"ranks {first.rank} and {second.rank} read identical samples in their first {len(mine)} batches."
+                " Is a DistributedSampler missing? With `allow_equal_batches: true` in the workload, such runs are"
+                " accepted"
             )
     return None

@@ -1,4 +1,4 @@
-"""A first look at a script: a few of its steps, to see its batch, ranks and wrapper. Nothing is recorded."""
+"""A first look at a script: runs a few steps to find its batch size, ranks and wrapper. Nothing is recorded."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from scalestudy.study.spec import CommandSpec
 
 LOG_LINES = 25
 BRIEF = {"warmup_steps": 0, "max_warmup_steps": 0, "min_steps": 10, "max_steps": 10, "probe_rounds": 0}
-"""What is measured in a look: ten ordinary steps."""
+"""Measurement settings of a look: ten ordinary steps."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a script did on so many ranks."""
+    """What a script did on this number of ranks."""
 
     ranks: int
     samples: int
-    """Of a step, on rank 0; 0 where no DataLoader was seen."""
+    """Samples per step on rank 0; 0 where no DataLoader was seen."""
     batches: int
-    """Batches that were accumulated for a step."""
+    """Batches that are accumulated for a step."""
     strategies: tuple[str, ...]
     """`ddp`, `fsdp`: how the model was wrapped."""
     step_time_s: float
     problem: str
-    """Why nothing was seen, or how it ended badly; empty where all is well."""
+    """Why nothing was seen, or how the script failed; empty where it did not fail."""
     log: str
-    """The last lines that it printed, where there is a problem."""
+    """The last lines of its output, where there is a problem."""
     shared: tuple[Shared, ...] = ()
-    """Files that it left and that runs would share."""
+    """Files that it left and that its runs would share."""
 
 
 def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
@@ -99,5 +99,5 @@ def _what_went_wrong(
         if outcome != "ok" and not waited and not late:
             return reason
     if late:
-        return f"no {BRIEF['min_steps']} steps within the time limit" if not processes else ""
+        return f"fewer than {BRIEF['min_steps']} steps within the time limit" if not processes else ""
     return not_seen(spec, directory, processes) or (f"exit code {code}" if code else "")

@@ -1,4 +1,4 @@
-"""Whether launches of a script feed each other: one would read, overwrite or append to what another wrote."""
+"""Whether runs of a script share files: whether one reads, overwrites or appends to what another wrote."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from scalestudy.record.document import read_document, write_document
 from scalestudy.study.spec import CommandSpec
 
 ALLOWED = "SCALESTUDY_ALLOW_SHARED"
-"""Variable: workloads whose launches may share files, with commas between them; `*` for all."""
+"""Variable: workloads whose runs may share files, separated by commas; `*` for all."""
 EVERY = "*"
 SHARED_FILES = "shared files"
-"""Kind of the warning of a run."""
+"""Kind of the warning about shared files."""
 NAMED = 5
-"""Files or folders that a sentence names."""
+"""Largest number of files or folders that a message lists."""
 _NUMBER = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 
 
 class Feeds(Enum):
-    """How a file goes from one launch to the next, and what to say of it: {it} for the file or files."""
+    """How a file affects the next run, with a sentence about it; {it} is the file or files."""
 
     RESUMED = "the script looked for {it} first and wrote {it} later, so the next run finds {it}"
     READ = "the script read {it} and then wrote {it}, so the next run reads what this one wrote"
@@ -36,27 +36,27 @@ class Feeds(Enum):
 
 
 READS = (Feeds.RESUMED, Feeds.READ, Feeds.LISTED)
-"""The next launch meets what this one wrote."""
+"""The next run finds or reads what this one wrote."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Files of one folder, or a single one, that launches share."""
+    """A file, or the files of one folder, that runs share."""
 
     name: str
-    """Relative to the directory of the script where it lies there; a folder ends with a slash."""
+    """Relative to the directory of the script if it is inside; a folder ends with a slash."""
     files: int
     how: Feeds
 
     @property
     def sentence(self) -> str:
-        """What the launch did, and what the next one would do."""
+        """What the run did with the files, and how this affects the next one."""
         many = f"{self.name} ({self.files} files)" if self.files > 1 else self.name
         return f"{many}: {self.how.value.format(it='them' if self.files > 1 else 'it')}"
 
 
 def shared_files(touched: FilesTouched) -> list[Shared]:
-    """What other launches would share with one, those files first that they would read; empty for nothing."""
+    """The files that other runs would share with this one, first those that they would read."""
     found = [(path.path, how) for path in touched.paths if (how := feeds(path))]
     order = list(Feeds)
     grouped: dict[tuple[str, Feeds], list[str]] = {}
@@ -70,13 +70,13 @@ def shared_files(touched: FilesTouched) -> list[Shared]:
 
 
 def feeds(path: TouchedPath) -> Feeds | None:
-    """How a path goes from one launch to the next; None where it does not.
+    """How a path affects the next run; None where it does not.
 
-    Data and caches do not count: written before the first step or while a batch was read, and then read by the
-    same launch, or looked for before. The next launch finds them as this one left them.
+    Data and caches do not count: these are written before the first step or while a batch is read, and are read by
+    the same run afterwards or looked for before. The next run finds them unchanged.
     """
     if not path.written or not (path.opened or path.looked_for or path.read_again):
-        return None  # somebody else may have written it, such as the user's shell
+        return None  # another program may have written it, such as the user's shell
     kept = path.looked_for or path.listed or path.read_again or path.folder_looked_for
     if kept and not (path.appended or path.in_training or path.read):
         return None
@@ -90,9 +90,9 @@ def feeds(path: TouchedPath) -> Feeds | None:
 
 
 def refuse_shared(spec: CommandSpec, results: Path, *, allowed: str | None = None) -> None:
-    """Raise UserError where a finished launch of the same workload shares files with this one.
+    """Raise UserError where a finished run of the same workload shares files with this one.
 
-    Nothing is refused where the user allows it. results: of the study. allowed: value of the variable.
+    Nothing is refused if the user allows it. results: of the study. allowed: value of the variable ALLOWED.
     """
     names = (os.environ.get(ALLOWED, "") if allowed is None else allowed).split(",")
     if spec.workload in names or EVERY in names:
@@ -103,7 +103,7 @@ def refuse_shared(spec: CommandSpec, results: Path, *, allowed: str | None = Non
 
 
 def finished_launches(spec: CommandSpec, results: Path) -> list[FilesTouched]:
-    """What finished launches of the same workload touched, if the script and its use of `{out}` are the same."""
+    """Files of finished runs of the same workload, if the script and its use of `{out}` are the same."""
     digest, place, out = script_sha256(spec), str(Path(spec.directory).resolve()), _words_with_out(spec.command)
     found = []
     for path in sorted(results.glob(f"runs/{spec.workload}-*/{FILE}")):
@@ -117,37 +117,36 @@ def finished_launches(spec: CommandSpec, results: Path) -> list[FilesTouched]:
 def refusal(
     workload: str, shared: Sequence[Shared], *, run: str, command: Sequence[str], results: Path | None
 ) -> str:
-    """Why there must be no second launch, and what to do."""
+    """Why no second run may start, and what to do."""
     who = f"run {run}" if run else "the first look at the script"
     lines = [f"  {one.sentence}" for one in shared[:NAMED]]
     if len(shared) > NAMED:
         lines.append(f"  and {len(shared) - NAMED} more files or folders")
     reads = any(one.how in READS for one in shared)
-    cost = "A run that resumes from another is measured wrongly." if reads else "Results of runs would be mixed."
+    cost = "A run that resumes from another is measured wrongly." if reads else "Their results would be mixed."
     script = " ".join(command[:2] if command[0] == "-m" else command[:1])
     where = f"`workloads.{workload}.command` of the study" if results else "the command"
     advice = [
-        f"- put {{out}} into {where} wherever {script} takes a folder or file for its output, such as"
-        " `--output-dir {out}`: it is a folder of its own for each run. Where the script has no such"
-        " argument, add one;",
+        f"- put {{out}} into {where} wherever {script} takes an output folder or file, such as"
+        " `--output-dir {out}`; each run then gets its own folder. If the script has no such argument, add one;",
     ]
     if results:
         advice.append(
-            "- after any other change of the script's output, set the finished runs aside:"
+            "- or change the script's output in another way, and set the finished runs aside:"
             f" `scalestudy retry {os.path.relpath(results)} --outcome ok`;"
         )
     advice.append(
-        "- or accept it: `scalestudy run` with --allow-shared, or `allow_shared: true` in the workload. The report"
-        " then says that runs share files."
+        "- or accept this: `scalestudy run` with --allow-shared, or `allow_shared: true` in the workload. The"
+        " report then notes that runs share files."
     )
     if reads and not results:
         names = ", ".join(one.name for one in shared if one.how in READS)
-        advice.insert(0, f"- remove what the look left, or the first run begins with it: {names};")
-    measured = "It was measured and is kept; no further run of the workload is started." if run else ""
+        advice.insert(0, f"- remove the files of this first look, or the first run starts from them: {names};")
+    measured = f"Run {run} was measured and is kept; no further run of the workload is started." if run else ""
     return "\n".join(
         [
             f"workloads.{workload}: runs would share files. {who[0].upper()}{who[1:]} left these outside its own"
-            f" folder ({{out}}):",
+            " folder ({out}):",
             *lines,
             " ".join(filter(None, (cost, measured, "What to do:"))),
             *advice,
@@ -156,9 +155,9 @@ def refusal(
 
 
 def record_touched(spec: CommandSpec, directory: Path, results: Path) -> list[dict[str, str]]:
-    """Write what a launch touched beside its record: the warning of the record, where it shares files.
+    """Write files.json of a run. Returns the warning for its record, where it shares files.
 
-    directory: of the launch. results: of its study.
+    directory: of the run. results: of its study.
     """
     touched = gather_touched(spec, directory, directory / ATTACHED, results)
     write_document(directory / FILE, touched)
@@ -166,7 +165,7 @@ def record_touched(spec: CommandSpec, directory: Path, results: Path) -> list[di
 
 
 def shared_warnings(touched: FilesTouched, others: Sequence[FilesTouched]) -> list[dict[str, str]]:
-    """The warning of the record of a run that shares files. others: finished launches of the same workload."""
+    """The warning for the record of a run that shares files. others: finished runs of the same workload."""
     found = [one.sentence for one in shared_files(touched)]
     written = {path.path: other.run for other in others for path in other.paths if feeds(path)}
     resumed = [path.path for path in touched.paths if path.read and path.path in written]
@@ -178,5 +177,5 @@ def shared_warnings(touched: FilesTouched, others: Sequence[FilesTouched]) -> li
 
 
 def _words_with_out(command: Sequence[str]) -> set[str]:
-    """Words that hold `{out}`, without numbers, which differ from scale to scale."""
+    """Words that contain `{out}`, with every number as 0, since numbers differ between scales."""
     return {_NUMBER.sub("0", PurePath(word).as_posix()) for word in command if "{out}" in word}

@@ -14,28 +14,28 @@ from scalestudy.study.config.commands import filled
 from scalestudy.study.spec import CommandSpec
 
 PYTHON = "SCALESTUDY_PYTHON"
-"""Variable: the Python that runs scripts. They may have another environment than we have."""
+"""Variable: the Python that runs scripts, whose environment may differ from ours."""
 SITE = PACKAGE / "attach" / "site"
 ATTACHED, OUT = "attached", "out"
-"""Folders of a launch: what its processes leave for us, and what `{out}` stands for."""
+"""Folders of a run: for the files that its processes leave for us, and for `{out}`."""
 OFFLINE = {
     "WANDB_MODE": "offline",
     "COMET_MODE": "disabled",
     "NEPTUNE_MODE": "offline",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
-"""Trackers write to this launch's folder, or not at all, unless the study says otherwise."""
+"""Experiment trackers write to the run's folder, or nothing, unless the study sets these variables."""
 
 
 def script_python() -> str:
-    """The Python that scripts are run by."""
+    """The Python that runs scripts."""
     return os.environ.get(PYTHON) or sys.executable
 
 
 def script_command(spec: CommandSpec, directory: Path, *, rendezvous: Sequence[str] = ()) -> list[str]:
-    """The command that starts the script on one node. directory: of the launch, absolute.
+    """The command that starts the script on one node.
 
-    rendezvous: torchrun's arguments, where several nodes have to meet.
+    directory: of the run, absolute. rendezvous: torchrun's arguments for the rendezvous of several nodes.
     """
     script = filled(spec.command, {"out": directory / OUT})
     if spec.starts_ranks:
@@ -49,9 +49,9 @@ def script_command(spec: CommandSpec, directory: Path, *, rendezvous: Sequence[s
 
 
 def script_environment(spec: CommandSpec, directory: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the script: that of any rank of ours, the script's own, and what attaches us to it.
+    """The environment of the script: the ranks' environment, its own, and the variables that attach us to it.
 
-    directory: of the launch, absolute. environment: of the ranks, from rank_environment.
+    directory: of the run, absolute. environment: of the ranks, from rank_environment.
     """
     attached = directory / ATTACHED
     own_path = spec.environment.get("PYTHONPATH", environment.get("PYTHONPATH", ""))
@@ -69,7 +69,7 @@ def script_environment(spec: CommandSpec, directory: Path, environment: Mapping[
 
 
 def prepare(spec: CommandSpec, directory: Path) -> None:
-    """Make the folders of a launch, and write what its processes have to know."""
+    """Make the folders of a run, and write the settings that its processes need."""
     (directory / OUT).mkdir(exist_ok=True)
     attached = directory / ATTACHED
     attached.mkdir(exist_ok=True)
@@ -90,8 +90,11 @@ def refusal(spec: CommandSpec) -> str | None:
     """Why the script cannot be started; None where it can."""
     folder = Path(spec.directory)
     if not folder.is_dir():
-        return f"workloads.{spec.workload}.directory: {spec.directory} is no folder"
+        return f"workloads.{spec.workload}.directory: {spec.directory} is not a folder"
     script = spec.command[0]
     if script != "-m" and not (folder / script).is_file():
-        return f"workloads.{spec.workload}.command: {folder / script} is not there; the place is {Path.cwd()}"
+        return (
+            f"workloads.{spec.workload}.command: {folder / script} does not exist; the current directory is"
+            f" {Path.cwd()}"
+        )
     return None

@@ -1,7 +1,7 @@
-"""Files outside its own folder that a launch of a script wrote, read and looked for: files.json of its record.
+"""Files outside its own folder that a run of a script wrote, read and looked for: files.json of its record.
 
-The processes note what they open (attach/paths.py). The script's folder is also compared before and after the
-launch: that shows what programs and libraries wrote without Python.
+The processes note the files that they open (attach/paths.py). The script's folder is also compared before and
+after the run, which shows what programs and libraries wrote without Python.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from scalestudy.study.spec import CommandSpec
 FILE = "files.json"
 BEFORE = "before.list"
 KEPT = 1000
-"""Paths that were only read or looked for, of one launch."""
+"""Largest number of paths of a run that were only read or looked for."""
 COMPARED = 20000
 COMPARED_S = 3.0
-"""Files of the script's folder that are compared, and seconds for it."""
+"""Largest number of files of the script's folder that are compared, and the time limit for it in seconds."""
 CLOCKS_S = 2.0
-"""How far the clock of a file system may be behind ours."""
+"""Largest lag of a file system's clock behind ours."""
 WRITES = "wau>"
 NO_OUTPUT = ("__pycache__", "node_modules")
 
 
 class TouchedPath(Part):
-    """One path. What happened before it was written is what the next launch would do with it."""
+    """One path. Events before it was written show what the next run would do with it."""
 
     path: str
-    """Relative to the directory of the script where it lies there."""
+    """Relative to the directory of the script if it is inside."""
     written: bool
-    """Whether the launch created or changed it, and left it."""
+    """Whether the run created or changed it, and left it."""
     looked_for: bool
-    """Looked for while it was not there, before it was written."""
+    """Looked for while it did not exist, before it was written."""
     read: bool
     """Read before it was written, or without being written."""
     listed: bool
     """Its folder was listed before it was written."""
     folder_looked_for: bool
-    """Its folder, or another file in it, was looked for while it was not there, before it was written."""
+    """Its folder, or another file in it, was looked for while that did not exist, before it was written."""
     read_again: bool
     """Read after it was written."""
     appended: bool
-    """Opened to be appended to or changed."""
+    """Opened for appending or changing."""
     in_training: bool
     """Written after the first step, and not while a batch was read."""
     opened: bool
-    """Whether a process of the launch was seen to write it, or a program that it started was given its name. Else
-    it was found by comparing folders: somebody else may have written it."""
+    """Whether a process of the run was seen to write it, or passed its name to a program. Otherwise it was found
+    by comparing folders, and another program may have written it."""
 
 
 class FilesTouched(Document):
-    """files.json: what a launch of a script wrote, read and looked for outside the folder of `{out}`."""
+    """files.json: files that a run of a script wrote, read and looked for outside the folder of `{out}`."""
 
     made_by: ClassVar[str] = "scalestudy retry"
 
@@ -70,21 +70,21 @@ class FilesTouched(Document):
     workload: str
     command: tuple[str, ...]
     directory: str
-    """Of the script, absolute."""
+    """Directory of the script, absolute."""
     script_sha256: str
-    """Of the file of the script; empty where it was not found."""
+    """SHA-256 of the script's file; empty where it was not found."""
     paths: tuple[TouchedPath, ...]
 
 
 def remember(spec: CommandSpec, directory: Path, results: Path | None = None) -> None:
-    """Note what is in the script's folder before the launch. directory: of the launch. results: of its study."""
+    """Note the files in the script's folder before the run. directory: of the run. results: of its study."""
     (directory / BEFORE).write_text("\0".join(_files(Path(spec.directory), results)), encoding="utf-8")
 
 
 def gather_touched(
     spec: CommandSpec, directory: Path, attached: Path, results: Path | None = None
 ) -> FilesTouched:
-    """What a launch touched, from the files in its folder. Arguments as of `remember`."""
+    """The files that a run touched, from the notes in its folder. Arguments as for `remember`."""
     place = Path(spec.directory).resolve()
     start = (attached / ASKED).stat().st_mtime - CLOCKS_S
     known = _together(_events(attached))
@@ -124,7 +124,7 @@ def gather_touched(
 
 
 def script_sha256(spec: CommandSpec) -> str:
-    """Of the file that the command names; empty where it is not found."""
+    """SHA-256 of the file that the command names; empty where it is not found."""
     words, place = spec.command, Path(spec.directory)
     stem = place.joinpath(*words[1].split(".")) if words[0] == "-m" and len(words) > 1 else place / words[0]
     for path in (stem, stem.with_name(f"{stem.name}.py"), stem / "__main__.py"):
@@ -135,7 +135,7 @@ def script_sha256(spec: CommandSpec) -> str:
 
 @dataclass
 class _Known:
-    """When what happened to a path first, in seconds since 1970; 0 for never."""
+    """Times of the first events of each kind at a path, in seconds since 1970; 0 for never."""
 
     missing: float = 0.0
     read: float = 0.0
@@ -146,14 +146,14 @@ class _Known:
     phases: set[str] = field(default_factory=set)
     unseen: bool = False
     named: bool = False
-    """Whether a program was started with it."""
+    """Whether a program was started with it as an argument."""
     full: bool = False
-    """Of a folder: not every file in it was noted."""
+    """For a folder: whether some of its files were not noted."""
 
     def add(self, kind: str, phase: str, at: float) -> None:
-        """An event of a process; they come in the order of time."""
+        """Add an event of a process. Events are added in order of time."""
         if kind in WRITES:
-            again = kind == "u" and self.written  # as numpy.memmap opens what it only reads
+            again = kind == "u" and self.written  # numpy.memmap opens files this way that it only reads
             self.appended |= kind == "a" or (kind == "u" and not again)
             self.written = self.written or at
             if not again:
@@ -170,7 +170,7 @@ class _Known:
 
 
 def _events(attached: Path) -> list[tuple[float, str, str, str, str]]:
-    """(seconds, kind, phase, path, source of a renamed one) of all processes, in the order of time."""
+    """(seconds, kind, phase, path, source of a rename) of all processes, in order of time."""
     found = []
     for file in sorted(attached.glob("*.paths")):
         for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):
@@ -182,7 +182,7 @@ def _events(attached: Path) -> list[tuple[float, str, str, str, str]]:
 
 
 def _together(events: Iterable[tuple[float, str, str, str, str]]) -> dict[str, _Known]:
-    """What is known of each path; what was written under another name goes by the one it was given."""
+    """The events of each path. A renamed file has its new name."""
     known: dict[str, _Known] = {}
     for at, kind, phase, path, source in events:
         known.setdefault(path, _Known()).add(kind, phase, at)
@@ -204,8 +204,11 @@ def _described(
     start: float,
     trained: float,
 ) -> TouchedPath:
-    """of_folders: when each was listed, and when it or a file in it was looked for and not there,
-    and those that programs were given."""
+    """The description of a path.
+
+    of_folders: when each was listed; when it, or a file in it, was looked for and did not exist; and the paths
+    that were arguments of programs.
+    """
     listed, missing, named = of_folders
     written = seen.written if _changed(path) >= start else 0.0
     name = Path(path)
@@ -229,7 +232,7 @@ def _described(
 
 
 def _changed(path: str) -> float:
-    """When a file with something in it was last changed, in seconds since 1970; 0 where there is none."""
+    """When a non-empty file was last changed, in seconds since 1970; 0 where there is no such file."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -245,8 +248,8 @@ def _trained(attached: Path) -> Iterator[float]:
 
 
 def _files(place: Path, results: Path | None) -> Iterator[str]:
-    """Files below a folder, as far as it takes few seconds. Hidden ones, environments and results are left out."""
-    # Studies in one folder have their results side by side.
+    """Files below a folder, within COMPARED and COMPARED_S, without hidden files, environments and results."""
+    # The results of several studies in one folder are next to each other.
     apart = {str(results.resolve()), str(results.resolve().parent)} if results else set()
     count, until, waiting = 0, time.monotonic() + COMPARED_S, [str(place.resolve())]
     for folder in waiting:

@@ -1,4 +1,4 @@
-"""Looks at the steps of a script while it runs: when enough is known, rank 0 is told to choose the last one."""
+"""Reads the steps of a script while it runs. When enough are measured, rank 0 is notified to choose the last."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from scalestudy.record.files import write_json
 from scalestudy.study.spec import CommandSpec
 
 FIRST_S, EVERY_S = 0.02, 0.5
-"""Seconds between two looks at the steps: soon once they begin, and seldom in a long training. A look at all ranks
-is as seldom from the beginning."""
+"""Seconds between two reads of rank 0's steps: FIRST_S once they begin, growing to EVERY_S in a long training. All
+ranks are checked every EVERY_S from the beginning."""
 UNTIL_BEGUN_S = 0.05
 GROWTH = 1.05
 TEARDOWN_S = 20.0
-"""Seconds that ranks which have reported may take to end: gloo may never come back from its end."""
+"""Seconds that ranks may take to end after their report. gloo may never return from its destruction."""
 STOP = "stop"
 
 
 class CommandWatch:
-    """Of one launch; `check` is called as often as it asks for."""
+    """Watches one run. Each call of `check` returns the seconds until the next one."""
 
     def __init__(self, spec: CommandSpec, directory: Path, *, stall_limit_s: float) -> None:
         self.rule = StepRule(**spec.measure.step_rule)
@@ -35,7 +35,7 @@ class CommandWatch:
         self._folder = directory / ATTACHED
         self._looks = self.rule.looks()
         self._times: list[float] = []
-        """Of the steps, without the reading of what was noted: the mean of many steps is known sooner so."""
+        """Step times without the time for reading the journal, so that their mean is known after fewer steps."""
         self._path: Path | None = None
         self._read = 0
         self._header: list[str] = []
@@ -44,11 +44,13 @@ class CommandWatch:
         self._told = False
         self._reported_at: float | None = None
         self.look: Look | None = None
-        """The last look; None before the first."""
+        """The last evaluation of the stopping rule; None before the first."""
 
     def check(self) -> float:
-        """Read what is new; seconds until the next look. Raises AllReportedError where ranks that have reported do
-        not end."""
+        """Read new steps. Returns the seconds until the next call.
+
+        Raises AllReportedError where all ranks have reported, but do not end.
+        """
         now = time.monotonic()
         if now >= self._next_of_all_s:
             self._next_of_all_s = now + EVERY_S
@@ -70,7 +72,7 @@ class CommandWatch:
             write_json(self._directory / "progress.json", {"done": done, "total": max(done, most)}, lasting=False)
 
     def _of_rank_0(self) -> Path | None:
-        """The steps of rank 0, once it has made one."""
+        """The file with rank 0's steps, once it has made one."""
         for path in report_paths(self._folder):
             report = json.loads(path.read_text(encoding="utf-8"))
             if report["rank"] == 0 and report["steps"] and path.with_suffix(".csv").exists():
@@ -78,7 +80,7 @@ class CommandWatch:
         return None
 
     def _read_on(self) -> bool:
-        """Whether there are new steps."""
+        """Read new rows. Returns whether there were any."""
         assert self._path is not None
         with self._path.open(encoding="utf-8") as file:
             file.seek(self._read)
@@ -106,7 +108,10 @@ class CommandWatch:
             self._told = True
 
     def _wait_for_the_end(self, now: float) -> None:
-        """A script may stand still after its training, where gloo frees what a model holds."""
+        """Raise AllReportedError where all ranks have reported and do not end in time.
+
+        A script may hang after its training, when gloo frees the resources of a model.
+        """
         ranks = set(range(self._spec.world_size))
         reports = [json.loads(path.read_text(encoding="utf-8")) for path in report_paths(self._folder)]
         closing = {report["rank"] for report in reports if report["enough"] or report.get("closed")}

@@ -1,1 +1,1 @@
-"""Ranks that are forked from a process that has imported torch already. They start in a tenth of the time."""
+"""Ranks that are forked from a process that has already imported torch. They start in a tenth of the time."""

@@ -1,7 +1,7 @@
-"""Stands for the ranks of one launch towards whoever started it: it lives as long as they do and ends as they did.
+"""Represents the forked ranks of one run to the process that started it: it ends when they do, with their code.
 
-It runs as a file, needs the standard library only, and so starts at once. Told to end by SIGTERM it passes that
-on to the ranks and waits for them. When it dies, its connection ends, and that ends the ranks.
+It runs as a file and needs only the standard library, so it starts fast. It passes SIGTERM on to the ranks and
+waits for them. When it dies, its connection closes, and that ends the ranks.
 """
 
 import argparse
@@ -24,12 +24,12 @@ MARK = "SCALESTUDY_LAUNCH"  # as in launch/family.py, which a file cannot import
 
 
 def address(key: str) -> str:
-    """The abstract socket of a parent; it is gone with the process that holds it, and leaves no file."""
+    """Name of a parent's abstract socket. It vanishes with the process that has it open, and leaves no file."""
     return f"\0scalestudy-{os.getuid()}-{key}"
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """The user at the other end. An abstract socket has no owner, so each side asks."""
+    """Id of the user at the other end. An abstract socket has no owner, so each side must check."""
     _, uid, _ = struct.unpack(
         "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     )
@@ -37,7 +37,7 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def connect(key: str) -> socket.socket:
-    """A connection to the parent of this key, which is started if there is none."""
+    """A connection to the parent with this key, which is started if it does not exist."""
     starting: subprocess.Popen[bytes] | None = None
     while True:
         connection = socket.socket(socket.AF_UNIX)
@@ -48,28 +48,30 @@ def connect(key: str) -> socket.socket:
             if starting is None:
                 starting = start_parent(key)
             elif starting.poll() is not None:
-                sys.exit(f"the process that was to fork the ranks ended with {starting.returncode} before it did")
+                sys.exit(
+                    f"the process that forks the ranks ended with {starting.returncode} before it forked them"
+                )
             time.sleep(POLL_S)
             continue
         if peer_uid(connection) != os.getuid():
-            sys.exit("the process that was to fork the ranks is of another user")
+            sys.exit("the process that forks the ranks belongs to another user")
         return connection
 
 
 def start_parent(key: str) -> subprocess.Popen[bytes]:
-    """The parent outlives this launch, for the next one, and so does not have its mark (launch/family.py); its
-    warnings go to the log of this one."""
+    """Start a parent. It outlives this run, to serve the next one, and so it does not get this run's mark
+    (launch/family.py). Its warnings go to the log of this run."""
     command = [sys.executable, "-u", "-m", "scalestudy.launch.forked.parent", key]
     environment = {name: value for name, value in os.environ.items() if name != MARK}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def main() -> int:
-    """Have the ranks forked and wait for their end: the exit code of the launch."""
+    """Request the ranks from the parent and wait for their end. Returns the exit code of the run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="names the parent")
-    parser.add_argument("--ranks", type=int, required=True, help="0: one process without a group")
-    parser.add_argument("worker", nargs=argparse.REMAINDER, help="module of a rank, and its arguments")
+    parser.add_argument("--key", required=True, help="key of the parent process")
+    parser.add_argument("--ranks", type=int, required=True, help="number of ranks; 0: one process without a group")
+    parser.add_argument("worker", nargs=argparse.REMAINDER, help="module of a rank, with its arguments")
     arguments = parser.parse_args()
     connection = connect(arguments.key)
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -86,7 +88,7 @@ def main() -> int:
     connection.sendall(content)
     answer = connection.recv(CODE.size, socket.MSG_WAITALL)
     if len(answer) < CODE.size:
-        print("the process that watched the ranks is gone", file=sys.stderr)
+        print("the process that monitored the ranks has ended", file=sys.stderr)
         return 1
     (code,) = CODE.unpack(answer)
     if code < 0:  # end as the rank did

@@ -1,9 +1,9 @@
-"""`python -m scalestudy.launch.forked.parent KEY`: imports torch once and forks the ranks of one launch after
-another.
+"""`python -m scalestudy.launch.forked.parent KEY`: imports torch once, and forks the ranks of one run after the
+other.
 
-It runs no operator, starts no thread and touches no device, so that a forked rank begins as a fresh one would.
-Forks of one parent share its memory layout and hash seed; each repeat of a study therefore has a parent of its
-own. It ends when it has had nothing to do for IDLE_S.
+It runs no operator, starts no thread and uses no device, so that a forked rank begins in the same state as a new
+process. Forks of one parent share its memory layout and hash seed; therefore each repeat of a study has its own
+parent. It ends after IDLE_S seconds without a request.
 """
 
 import importlib
@@ -29,7 +29,7 @@ MODULES = (
 
 
 def preload() -> None:
-    """Import what ranks import. What is not installed is left to the rank that wants it."""
+    """Import the modules that ranks import. A module that is not installed is left to the ranks that need it."""
     for name in MODULES:
         try:
             importlib.import_module(name)
@@ -41,15 +41,15 @@ def preload() -> None:
 def unfit() -> str:
     """Why this process must not fork ranks; empty where it may."""
     if threading.active_count() > 1:
-        return f"{threading.active_count()} threads run in it"
+        return f"{threading.active_count()} threads are running in it"
     if sys.modules["torch"].cuda.is_initialized():
-        return "it holds a CUDA context"
+        return "it has a CUDA context"
     return ""
 
 
 def serve(listener: socket.socket) -> None:
-    """Fork a supervisor for every launch that asks, until nobody has asked for a while."""
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # wakes the selector up
+    """Fork a supervisor for every request, until no request has come for IDLE_S seconds."""
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # wakes the selector
     waking, woken = socket.socketpair()
     for end in (waking, woken):
         end.setblocking(False)
@@ -74,7 +74,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def fork_supervisor(connection: socket.socket, *ours: socket.socket | selectors.BaseSelector) -> int:
-    """The process id of the supervisor of one launch. ours: what it has no use for."""
+    """Fork the supervisor of one run and return its process id. ours: what the supervisor must close."""
     pid = os.fork()
     if pid:
         return pid
@@ -91,7 +91,7 @@ def fork_supervisor(connection: socket.socket, *ours: socket.socket | selectors.
 
 
 def main() -> int:
-    """Serve the launches of one key; 0 also where another process serves them already."""
+    """Serve the runs with one key. Returns 0 also where another process already serves them."""
     preload()
     if why := unfit():
         print(f"torch cannot be imported in a process that forks ranks: {why}", file=sys.stderr)
@@ -103,7 +103,7 @@ def main() -> int:
         except OSError:
             return 0
         listener.listen()
-        for number in (1, 2):  # the log of the launch that started us is not ours to hold open
+        for number in (1, 2):  # do not keep the log of the run that started this process open
             os.dup2(silent, number)
         serve(listener)
     return 0
@@ -112,4 +112,4 @@ def main() -> int:
 if __name__ == "__main__":
     status = main()
     sys.stderr.flush()
-    os._exit(status)  # clearing up after torch keeps a core busy for a moment, in which another launch may run
+    os._exit(status)  # cleaning up after torch would briefly use a core while another run may be measured

@@ -1,4 +1,4 @@
-"""Forks the ranks of one launch and watches them. One that fails ends the others, and so does whoever hangs up."""
+"""Forks the ranks of one run and monitors them. All are ended when one fails, or when the client disconnects."""
 
 import contextlib
 import json
@@ -15,12 +15,11 @@ from scalestudy.launch.forked.client import CODE, LENGTH
 from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
 
 LEFT_S = 1.0
-"""Seconds that children of ranks get which outlive them."""
+"""Seconds for children of ranks that outlive the ranks."""
 
 
 def supervise(connection: socket.socket) -> int:
-    """Fork the ranks that are asked for and wait for them; whoever asked is told the exit code, which is
-    returned."""
+    """Fork the requested ranks, wait for them, and send their exit code to the client. Returns 0."""
     request, output = receive(connection)
     os.setsid()
     adopt_orphans()
@@ -38,7 +37,7 @@ def supervise(connection: socket.socket) -> int:
 
     codes = run_ranks(connection, max(1, ranks), start)
     code = code_of(codes) if ranks else codes[0]
-    end_all(lambda: descendants(os.getpid()), grace_s=LEFT_S, reap=reap)  # what ranks have left
+    end_all(lambda: descendants(os.getpid()), grace_s=LEFT_S, reap=reap)  # processes that the ranks left behind
     with contextlib.suppress(OSError):
         connection.sendall(CODE.pack(code))
     return 0
@@ -52,7 +51,7 @@ def reap() -> None:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], int]:
-    """(what is asked for, the file that ranks print to)."""
+    """Return (the request, the file that ranks print to)."""
     head, (output,), _, _ = socket.recv_fds(connection, LENGTH.size, 1)
     (length,) = LENGTH.unpack(head)
     content = connection.recv(length, socket.MSG_WAITALL)
@@ -61,9 +60,9 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], int]:
 
 
 def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
-    """Run the worker in this process as `python -m` would, and end it without clearing up.
+    """Run the worker in this process as `python -m` would, and end the process without cleaning up.
 
-    Clearing up an interpreter that holds process groups may wait for ever; what counts is written by then.
+    Cleaning up an interpreter with process groups may block forever; the results are written by then.
     """
     code = 1
     try:

@@ -1,1 +1,1 @@
-"""What is checked on a host before a launch: other work, cores, memory, CUDA devices."""
+"""Checks of a host before a run: other load, cores, memory, CUDA devices."""

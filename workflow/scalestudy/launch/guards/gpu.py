@@ -1,4 +1,4 @@
-"""The GPUs just before a launch, through NVML: whether there are enough, and whether somebody else is on them."""
+"""Checks the GPUs just before a run, through NVML: whether there are enough, and whether others use them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,15 +10,16 @@ from scalestudy.study.config.conditions import LEAST_CORES
 from scalestudy.study.spec import RunSpec
 
 USED_MEMORY_GIB = 1.0
-"""Memory in use, beyond what the driver keeps for itself, from which a device counts as occupied."""
+"""A device with more memory in use than this, without the driver's own part, counts as occupied."""
 
 
 def check_gpus(
     spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml, *, cores: int
 ) -> tuple[str | None, list[dict[str, str]]]:
-    """(refusal or None, warnings) for ranks with this environment. cores: physical ones of each rank.
+    """Return (refusal or None, warnings) for ranks with this environment. cores: physical cores of each rank.
 
-    Only a study that insists on CUDA is refused here: `auto` may fall back to the CPU, and it is torch that knows.
+    Only a study with `device: cuda` is refused here. With `auto`, torch chooses the device in the ranks and may
+    use the CPU.
     """
     if spec.host.device == "cpu":
         return None, []
@@ -29,50 +30,51 @@ def check_gpus(
             found = [*(("GPU in use", occupied(gpu, nvml)) for gpu in used), ("unlike GPUs", unlike(used))]
             found.append(("few cores for a GPU", few_cores(spec, cores) if gpus else ""))
     except NvmlError as error:
-        # Without NVML there may still be CUDA; the ranks refuse themselves where there is none.
-        text = f"the GPUs could not be looked at before this launch: {error}"
+        # CUDA may work without NVML; otherwise the ranks refuse to train.
+        text = f"the GPUs could not be checked before this run: {error}"
         return None, [{"kind": "GPUs not checked", "text": text}] if spec.host.device == "cuda" else []
     warnings = [{"kind": kind, "text": text} for kind, text in found if text]
     return (too_few(spec, gpus, environment) if spec.host.device == "cuda" else None), warnings
 
 
 def too_few(spec: RunSpec, gpus: list[Gpu], environment: Mapping[str, str]) -> str | None:
-    """Why these devices do not do for the ranks, and what would; None where they do."""
+    """Why there are too few devices for the ranks, and what to do; None where there are enough."""
     ranks, visible = spec.devices_per_node, environment.get("CUDA_VISIBLE_DEVICES")
     if len(gpus) >= ranks:
         return None
     through = "" if visible is None else f" through CUDA_VISIBLE_DEVICES='{visible}'"
     return (
-        f"host.device is cuda and {ranks} rank(s) need {ranks} CUDA device(s) on this host; {len(gpus)} visible"
-        f"{through}. Ask for more devices, use a smaller scale, or set host.device: cpu"
+        f"host.device is cuda and {ranks} rank(s) need {ranks} CUDA device(s) on this host, but {len(gpus)} are"
+        f" visible{through}. Request more devices, use a smaller scale, or set host.device: cpu"
     )
 
 
 def few_cores(spec: RunSpec, cores: int) -> str:
-    """Ranks on GPUs that are bound to fewer than LEAST_CORES physical cores."""
+    """A warning for ranks on GPUs that are bound to fewer than LEAST_CORES physical cores; else empty."""
     if not spec.host.pin or cores >= LEAST_CORES:
         return ""
     return (
-        f"every rank on a GPU is bound to {cores} core(s); fewer than {LEAST_CORES} may keep the GPU waiting for"
-        f" its input and its launches. Ask for {LEAST_CORES} or more for each GPU (host.cores_per_rank)"
+        f"every rank on a GPU is bound to {cores} core(s); with fewer than {LEAST_CORES}, the GPU may wait for"
+        f" input data and kernel launches. Request at least {LEAST_CORES} cores per GPU (host.cores_per_rank)"
     )
 
 
 def occupied(gpu: Gpu, nvml: Any = pynvml) -> str:
-    """Other processes on a device, and memory that is gone although no process is seen (another container's)."""
+    """A warning for a device with other processes, or with memory that an invisible process (in another container)
+    uses; else empty."""
     used_gib = used_memory_gib(gpu, nvml)
     held = "an unknown part" if used_gib is None else f"{used_gib:.1f} GiB"
     processes = ask(nvml.nvmlDeviceGetComputeRunningProcesses, gpu.handle) or []
     if processes:
         pids = ", ".join(str(process.pid) for process in processes)
-        return f"{gpu} was in use just before this launch: {held} of its memory, by pid {pids}"
+        return f"{gpu} was in use just before this run: {held} of its memory, by pid {pids}"
     if used_gib is not None and used_gib > USED_MEMORY_GIB:
-        return f"{gpu} had {held} of its memory in use just before this launch, by a process that is not seen here"
+        return f"{gpu} had {held} of its memory in use just before this run, by a process that is not visible here"
     return ""
 
 
 def used_memory_gib(gpu: Gpu, nvml: Any = pynvml) -> float | None:
-    """Memory in use on a device without the driver's own part, where the driver tells them apart."""
+    """Memory in use on a device, without the driver's own part where the driver reports that; None if unknown."""
     memory = ask(nvml.nvmlDeviceGetMemoryInfo, gpu.handle, pynvml.nvmlMemory_v2)
     if memory is None:
         memory = ask(nvml.nvmlDeviceGetMemoryInfo, gpu.handle)
@@ -80,6 +82,9 @@ def used_memory_gib(gpu: Gpu, nvml: Any = pynvml) -> float | None:
 
 
 def unlike(gpus: list[Gpu]) -> str:
-    """Ranks on different models wait for the slowest; and then CUDA's numbers need not be NVML's."""
+    """A warning for ranks on different GPU models, else empty.
+
+    Such ranks wait for the slowest one, and CUDA may number these devices differently from NVML.
+    """
     names = sorted({gpu.name for gpu in gpus})
-    return f"the ranks of this launch get GPUs of different models: {', '.join(names)}" if len(names) > 1 else ""
+    return f"the ranks of this run get GPUs of different models: {', '.join(names)}" if len(names) > 1 else ""

@@ -1,5 +1,5 @@
-"""What is looked at just before a launch, while the host is ours: a run that cannot be right is refused, and what
-may spoil its numbers is written beside them."""
+"""Checks of the host just before a run, while its lock is held. A run that would be measured wrongly is refused;
+conditions that may distort its results become warnings in its record."""
 
 import os
 import time
@@ -22,30 +22,27 @@ from scalestudy.study.spec import RunSpec
 
 SAMPLE_S = 0.2
 BUSY_CORES = 0.25
-"""Cores in use by others from which a host counts as busy."""
+"""A host counts as busy where others use more than this number of cores."""
 BUSY = "busy host"
-"""The kind of that warning."""
+"""Kind of the warning about a busy host."""
 MEMORY_PER_RANK_GIB = 1.0
-"""About what torch takes before it has a model; with less on offer, ranks are likely to swap or be killed."""
+"""Approximate memory of torch without a model. With less memory, ranks are likely to swap or to be killed."""
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What was found before a launch."""
+    """What was found before a run."""
 
     refused: str | None
-    """Why there must be no launch, as a sentence that says what would be right."""
+    """Why the run must not start, and what to do; None where it may."""
     cpus: tuple[int, ...]
-    """Those that the ranks may run on."""
+    """CPUs that the ranks may run on."""
     environment: dict[str, Any]
     """`hardware`, and `warnings`: a list of {"kind": ..., "text": ...}."""
 
 
 def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, system: Path = SYSTEM) -> Guard:
-    """Look at the host; `environment` is that of the ranks. It takes a quarter of a second.
-
-    system: the kernel's folder of CPUs.
-    """
+    """Check the host, which takes about 0.25 s. environment: of the ranks. system: the kernel's folder of CPUs."""
     available = sorted(os.sched_getaffinity(0))
     portions = decided_for(spec.host, spec.devices_per_node, environment, nvml)
     used = sorted({cpu for cpus in portions.cpus for cpu in cpus})
@@ -64,25 +61,29 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, s
 
 
 def _least_cores(portions: Portions, threads: Mapping[int, tuple[int, ...]]) -> int:
-    """Physical cores of a rank, the smallest number over ranks."""
+    """Physical cores per rank (minimum over ranks)."""
     return min(physical_cores(cpus, threads) for cpus in portions.cpus)
 
 
 def far_cores(portions: Portions) -> str:
-    """Ranks with CPUs off the socket of their GPU: every copy to it crosses the link between the sockets."""
+    """A warning for ranks with CPUs on another socket than their GPU; else empty.
+
+    Every copy to that GPU crosses the link between the sockets.
+    """
     if not portions.far:
         return ""
     first, more = portions.far[0], len(portions.far) - 1
-    others = f", and so do those of {more} other rank(s)" if more else ""
+    others = f" (similarly for {more} other rank(s))" if more else ""
     return (
-        f"cores of rank {first.rank} are on socket {first.sockets}, and its GPU is attached to socket"
-        f" {first.gpu_sockets}{others}: too few cores of that socket are this job's. Ask for more cores, or for"
-        " cores near the GPUs (SLURM: --gres-flags=enforce-binding)"
+        f"cores of rank {first.rank} are on socket {first.sockets}, but its GPU is attached to socket"
+        f" {first.gpu_sockets}{others}: this job has too few cores of that socket. Request more cores, or cores"
+        " near the GPUs (SLURM: --gres-flags=enforce-binding)"
     )
 
 
 def others_cores(cpus: Sequence[int], *, sample_s: float = SAMPLE_S) -> float:
-    """Cores' worth of these CPUs that was in use while this process slept; what a hypervisor took counts too."""
+    """Number of these CPUs, as a sum of shares, that were in use while this process slept. Time that a hypervisor
+    took counts as in use."""
     before = _ticks()
     time.sleep(sample_s)
     after = _ticks()
@@ -95,7 +96,10 @@ def others_cores(cpus: Sequence[int], *, sample_s: float = SAMPLE_S) -> float:
 
 
 def _ticks() -> dict[int, tuple[int, int]]:
-    """(busy, all) ticks of every CPU since the host started; psutil drops the numbers, and some may be off."""
+    """(busy, all) ticks of every CPU since the host started.
+
+    Not from psutil, which leaves out the numbers of the CPUs, although some may be offline.
+    """
     ticks = {}
     for line in Path("/proc/stat").read_text(encoding="utf-8").splitlines():
         name, *values = line.split()
@@ -107,54 +111,60 @@ def _ticks() -> dict[int, tuple[int, int]]:
 
 
 def busy_host(cores: float) -> str:
-    """Somebody else computes where the run is to be timed."""
+    """A warning for a host on which others use more than BUSY_CORES; else empty."""
     if cores <= BUSY_CORES:
         return ""
-    return f"the host is busy: {cores:.1f} cores in use by others just before this launch"
+    return f"the host is busy: others used {cores:.1f} cores just before this run"
 
 
 def too_many_threads(spec: RunSpec, cores_per_rank: int, available: Sequence[int]) -> str:
-    """Ranks that are not bound may be more threads than cores; bound ones cannot."""
+    """A warning for unbound ranks with more threads than cores; else empty. Bound ranks cannot have more."""
     host, ranks = spec.host, spec.devices_per_node
     threads = threads_per_rank(host.environment, cores_per_rank=cores_per_rank)
     if host.pin or ranks * threads <= len(available):
         return ""
     return (
-        f"{ranks} ranks x {threads} threads are {ranks * threads} threads on {len(available)} cores; with"
-        f" host.cores_per_rank: {max(1, len(available) // ranks)} and host.pin: true each would have its own"
+        f"{ranks} ranks x {threads} threads are {ranks * threads} threads on {len(available)} cores. Set"
+        f" host.cores_per_rank: {max(1, len(available) // ranks)} and host.pin: true to give each rank its own"
     )
 
 
 def shared_cores(ranks_cpus: Sequence[Sequence[int]], threads: Mapping[int, tuple[int, ...]]) -> str:
-    """Two ranks on two threads of one physical core are slower than their base case, which has one to itself."""
+    """A warning for ranks that share a physical core; else empty.
+
+    Two ranks on two hardware threads of a core are slower than the baseline, which has the core to itself.
+    """
     owner = {cpu: rank for rank, cpus in enumerate(ranks_cpus) for cpu in cpus}
     if len(owner) < sum(map(len, ranks_cpus)):
-        return ""  # not bound: the kernel moves them about
+        return ""  # not bound: the kernel moves the ranks between cores
     shared = {siblings for siblings in threads.values() if len({owner[c] for c in siblings if c in owner}) > 1}
     if not shared:
         return ""
     first = sorted(cpu for cpu in min(shared) if cpu in owner)
     ranks = " and ".join(f"rank {owner[cpu]}" for cpu in first)
     cpus = " and ".join(map(str, first))
-    return f"ranks share {len(shared)} physical core(s): CPUs {cpus}, of {ranks}, are threads of one core"
+    return f"ranks share {len(shared)} physical core(s): CPUs {cpus} of {ranks} are threads of the same core"
 
 
 def tight_quota(quota_cores: float | None, used: Sequence[int]) -> str:
-    """A quota below the cores that the ranks are bound to stops them all for a part of every period."""
+    """A warning for a CPU quota below the number of the ranks' cores; else empty.
+
+    Such a quota stops all ranks for a part of every period.
+    """
     if quota_cores is None or quota_cores >= len(used):
         return ""
-    return f"a CPU quota of {quota_cores:g} cores holds here; the ranks of this launch may run on {len(used)}"
+    return f"the CPU quota is {quota_cores:g} cores, but the ranks of this run may use {len(used)} cores"
 
 
 def free_memory_gib() -> float:
-    """Memory that can be had without swapping, or the limit of the container where that is less."""
+    """Memory that is available without swapping, or the container's memory limit where that is smaller."""
     available_gib = psutil.virtual_memory().available / 2**30
     limit_gib = memory_limit_gib()
     return available_gib if limit_gib is None else min(available_gib, limit_gib)
 
 
 def little_memory(spec: RunSpec, free_gib: float) -> str:
-    """Ranks that swap, or that the kernel is about to kill."""
+    """A warning where the ranks are likely to swap or to be killed for memory; else empty."""
     if free_gib >= spec.devices_per_node * MEMORY_PER_RANK_GIB:
         return ""
-    return f"{free_gib:.1f} GiB of memory were free for {spec.devices_per_node} rank(s) just before this launch"
+    return f"only {free_gib:.1f} GiB of memory were free for {spec.devices_per_node} rank(s) just before this run"

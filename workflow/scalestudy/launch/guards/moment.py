@@ -1,4 +1,4 @@
-"""A better moment for a launch that is made because others were spoiled: one in which nobody else computes."""
+"""Waits for a quiet host before a run that repeats a disturbed one."""
 
 import os
 import time
@@ -13,17 +13,18 @@ BETTER_MOMENT_S = 120.0
 
 
 def better_moment_s() -> float:
-    """How long a launch that replaces a spoiled one waits for a quiet host.
+    """Seconds that a run which repeats a disturbed one may wait for a quiet host.
 
-    0 in a job of a cluster, whose time is for the launches alone.
+    0 in a cluster job, whose time is for the runs alone.
     """
     return BETTER_MOMENT_S if job_id(os.environ) is None else 0.0
 
 
 def look_when_quiet(look: Callable[[], Guard | None], within_s: float) -> Guard | None:
-    """What is found in the first moment in which the host is not busy, or in the last one where it is all along.
+    """The state of the host as soon as it is not busy, or after `within_s` seconds if it stays busy.
 
-    look: looks at the host, as `host.look`; None where every node looks at itself, which is then not waited for.
+    look: checks the host, as `host.look` does. Where it returns None, every node checks itself, and there is no
+    waiting.
     """
     end = time.monotonic() + within_s
     guard = look()

@@ -1,1 +1,1 @@
-"""Launches on several nodes: what runs on each node, who has arrived, and launches over SSH."""
+"""Runs on several nodes: what runs on each node, which nodes have come up, and runs over SSH."""

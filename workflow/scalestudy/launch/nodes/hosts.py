@@ -1,4 +1,4 @@
-"""A launch over a list of hosts without a scheduler: one ssh a host, and launch/nodes/node.py behind each."""
+"""Starts a run on a list of hosts without a scheduler: one ssh connection per host, with launch/nodes/node.py."""
 
 import argparse
 import os
@@ -12,22 +12,22 @@ from pathlib import Path
 from scalestudy.errors import UserError
 
 HOSTS = "SCALESTUDY_HOSTS"
-"""Names of hosts, the first of which is this one or the one that the others can reach: `node1,node2`."""
+"""Variable with names of hosts, such as `node1,node2`. The first is this host, or one that the others reach."""
 REMOTE_SHELL = "SCALESTUDY_SSH"
-"""The command that reaches a host, `ssh -o BatchMode=yes` if unset."""
+"""Variable with the command that connects to a host; `ssh -o BatchMode=yes` if unset."""
 GRACE_S = 35.0  # torchrun gives up on a hanging rank after 30 s
 
 
 def parse_hosts(text: str) -> tuple[str, ...]:
-    """'node1,node2' -> ('node1', 'node2'). Raises UserError where one is named twice."""
+    """'node1,node2' -> ('node1', 'node2'). Raises UserError where a host is listed twice."""
     hosts = tuple(text.replace(",", " ").split())
     if len(set(hosts)) < len(hosts):
-        raise UserError(f"{HOSTS}: each host may be named once; {text}")
+        raise UserError(f"{HOSTS}: a host is listed twice in {text!r}; list each host once")
     return hosts
 
 
 def remote_line(starter: list[str], index: int, host: str) -> str:
-    """What a host's shell is given: our directory, where programs are found, and the starter."""
+    """The command line for a host's shell: change to our directory, set the search paths, run the starter."""
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")}
     variables = " ".join(f"{key}={shlex.quote(value)}" for key, value in sorted(kept.items()))
     command = shlex.join([*starter, f"--index={index}", f"--name={host}", "--end-with-stdin"])
@@ -35,10 +35,10 @@ def remote_line(starter: list[str], index: int, host: str) -> str:
 
 
 def main() -> int:
-    """Start one starter a host, and end all when one fails: the exit code of the first that did, or 0."""
+    """Run one starter per host, and end all when one fails. Returns the exit code of the first failure, or 0."""
     parser = argparse.ArgumentParser(prog="python -m scalestudy.launch.nodes.hosts", description=__doc__)
     parser.add_argument("--hosts", nargs="+", required=True)
-    parser.add_argument("starter", nargs="+", help="what every host runs, after --")
+    parser.add_argument("starter", nargs="+", help="command that every host runs, after --")
     arguments = parser.parse_args()
     shell = shlex.split(os.environ.get(REMOTE_SHELL, "ssh -o BatchMode=yes"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -56,7 +56,7 @@ def main() -> int:
     finally:
         for process in processes:
             assert process.stdin is not None
-            process.stdin.close()  # the starter behind it ends its ranks
+            process.stdin.close()  # the starter on that host then ends its ranks
         deadline = time.monotonic() + GRACE_S
         for process in processes:
             try:

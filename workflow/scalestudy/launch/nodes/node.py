@@ -1,4 +1,4 @@
-"""`python -m scalestudy.launch.nodes.node`: runs on every node of a launch, checks it and starts its ranks."""
+"""`python -m scalestudy.launch.nodes.node`: runs on every node of a run, checks the node and starts its ranks."""
 
 import argparse
 import os
@@ -18,15 +18,15 @@ from scalestudy.study.spec import CommandSpec, RunSpec, parse_spec
 
 
 def main() -> int:
-    """Become the ranks of this node; 1 where the node is refused."""
+    """Become the ranks of this node; return 1 where the node is refused."""
     parser = argparse.ArgumentParser(prog="python -m scalestudy.launch.nodes.node", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
     parser.add_argument("--data", type=Path, required=True, help="directory with prepared data")
-    parser.add_argument("--start-limit-s", type=float, required=True, help="how long to wait for other nodes")
+    parser.add_argument("--start-limit-s", type=float, required=True, help="seconds to wait for other nodes")
     parser.add_argument("--stall-limit-s", type=float, required=True, help="passed on to the ranks")
-    parser.add_argument("--meet", metavar="ADDRESS:PORT", help="of the first node, where there are several")
-    parser.add_argument("--index", type=int, help="which node this is (default: SLURM_NODEID)")
-    parser.add_argument("--name", help="of this node, where no scheduler names it (default: the host's)")
+    parser.add_argument("--meet", metavar="ADDRESS:PORT", help="rendezvous on the first of several nodes")
+    parser.add_argument("--index", type=int, help="index of this node (default: SLURM_NODEID)")
+    parser.add_argument("--name", help="name of this node without SLURM (default: the host's)")
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input is closed")
     arguments = parser.parse_args()
     spec = parse_spec((arguments.out / "spec.json").read_text(encoding="utf-8"))
@@ -66,10 +66,10 @@ def main() -> int:
 
 
 def meet(spec: RunSpec, place: str, index: int, limit_s: float) -> list[str]:
-    """Torchrun's arguments for nodes that meet at ADDRESS:PORT; the first one holds the store that others come to.
+    """Torchrun's arguments for a rendezvous at ADDRESS:PORT, with the store on the first node.
 
-    The name is that of this one launch: nodes of another that come to the same port by accident are not let in.
-    limit_s: after which nodes that have not come are given up.
+    The rendezvous id is unique to this run, so nodes of another run that use the same port by accident are
+    refused. limit_s: seconds to wait for the nodes.
     """
     return [
         f"--nnodes={spec.nodes}",
@@ -81,7 +81,7 @@ def meet(spec: RunSpec, place: str, index: int, limit_s: float) -> list[str]:
 
 
 def run_until_stdin_ends(command: list[str], environment: dict[str, str]) -> int:
-    """Run the ranks as a child that is told to end when whoever started us hangs up."""
+    """Run the ranks as a child process that gets SIGTERM when standard input is closed. Returns its exit code."""
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 
     def wait_for_the_end() -> None:

@@ -1,1 +1,1 @@
-"""Launches inside SLURM jobs: job steps, what became of a job, and launches that a job cut off."""
+"""Runs inside SLURM jobs: job steps, how a job ended, and runs that the end of a job cut off."""

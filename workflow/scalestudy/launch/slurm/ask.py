@@ -1,4 +1,4 @@
-"""Questions to SLURM: its commands, each with a limit, and what they say where its controller is away."""
+"""Queries to SLURM: its commands, with a time limit, and their messages when the controller is unreachable."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 ASK_S = 30  # a controller that has not answered by then is down
 AGAIN_S = 5
-"""Seconds until a question that was not answered is asked again."""
+"""Seconds until a query that got no answer is repeated."""
 MISSING = 127
 """Exit status of a command that is not installed."""
 AWAY = re.compile(
@@ -16,11 +16,11 @@ AWAY = re.compile(
     r"|unexpected message received|no route to host|network is unreachable",
     re.IGNORECASE,
 )
-"""What commands say where the controller, or the way to it, is away for a while."""
+"""Messages of SLURM's commands when the controller, or the network to it, is down for a while."""
 
 
 def ask(*command: str, limit_s: float = ASK_S) -> subprocess.CompletedProcess[str]:
-    """A command of SLURM and what it printed. One that is not installed or does not end says so in stderr."""
+    """Run a SLURM command and return what it printed. If it is not installed or does not end, stderr says so."""
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL)
     except FileNotFoundError:
@@ -34,9 +34,9 @@ def ask(*command: str, limit_s: float = ASK_S) -> subprocess.CompletedProcess[st
 def ask_patiently(
     *command: str, wait_s: float, limit_s: float, waiting: Callable[[str], None]
 ) -> subprocess.CompletedProcess[str]:
-    """The same, asked again for up to `wait_s` seconds while the controller is away.
+    """Like `ask`, but repeated for up to `wait_s` seconds while the controller is unreachable.
 
-    waiting: is told once, in SLURM's words, that it is.
+    waiting: called once with SLURM's message if the controller is unreachable.
     """
     give_up = time.monotonic() + wait_s
     done = ask(*command, limit_s=limit_s)
@@ -49,11 +49,11 @@ def ask_patiently(
 
 
 def is_away(said: str) -> bool:
-    """Whether an error says that the controller does not answer now, so that asking again may help."""
+    """Whether an error means that the controller is temporarily unreachable, so that a later query may succeed."""
     return bool(AWAY.search(said))
 
 
 def words(said: str) -> str:
-    """SLURM's own words on one line: 'a; b' for 'sbatch: error: a' and 'sbatch: error: b'."""
+    """SLURM's messages on one line: 'a; b' for 'sbatch: error: a' and 'sbatch: error: b'."""
     lines = [re.sub(r"^\w+: (?:error|fatal): ", "", line.strip()) for line in said.splitlines()]
     return "; ".join(dict.fromkeys(filter(None, lines))) or "SLURM gave no reason"

@@ -1,4 +1,4 @@
-"""What SLURM says of a job (its state, its nodes, how long it has left), and the steps of a job."""
+"""Reads a SLURM job (its state, its nodes, its remaining time), and builds the command of a job step."""
 
 import datetime
 import re
@@ -14,10 +14,10 @@ from scalestudy.study.config.conditions import CORES_OF_A_GPU
 from scalestudy.study.spec import RunSpec
 
 CONTROLLER_S = 900
-"""Seconds that a launch waits before it starts for a controller that is away."""
+"""Seconds that a run waits, before it starts, for a controller that does not answer."""
 BACK_S = 30
-"""Seconds that a launch leaves a controller that is just back: it refuses steps until its nodes have told it what
-they hold (SLURM 22.05: "Memory required by task is not available")."""
+"""Seconds that a run waits after the controller has returned: it refuses steps until its nodes have reported their
+resources (SLURM 22.05: "Memory required by task is not available")."""
 ALIVE = {
     "PENDING",
     "CONFIGURING",
@@ -31,48 +31,48 @@ ALIVE = {
     "COMPLETING",
 }
 COMPLETING_S = 90
-"""Longer than SLURM leaves processes that it told to end."""
+"""Seconds to wait for a completing job: longer than SLURM's time between SIGTERM and SIGKILL."""
 COMPLETING_FOR = {"TimeLimit": "TIMEOUT", "OutOfMemory": "OUT_OF_MEMORY", "NodeFail": "NODE_FAIL"}
-"""While the processes of a job are ending SLURM does not say as what; its reason may."""
+"""SLURM's reason -> final state. While a job is COMPLETING, only its reason can show how it ended."""
 
 
 class NoControllerError(UserError):
-    """SLURM's controller does not answer; its text quotes what SLURM's command said."""
+    """SLURM's controller does not answer; the text quotes the message of SLURM's command."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job as its controller sees it now."""
+    """A job, as the controller reports it now."""
 
     id: str
     state: str
     """RUNNING, CANCELLED, TIMEOUT, ...; UNKNOWN where SLURM has forgotten it."""
     nodes: tuple[str, ...] = ()
     ends_at: datetime.datetime | None = None
-    """When its time is up, local time; None without a limit."""
+    """When its time limit ends, in local time; None without a limit."""
     has_gpus: bool = False
     log: str = ""
-    """The file that its script prints to."""
+    """The file with the output of its script."""
     reason: str = ""
-    """Why it waits, or why it ended, in SLURM's word."""
+    """Why it waits, or why it ended, as SLURM's code."""
     gpus: int = 0
-    """On all of its nodes together, as with the cores."""
+    """Number of GPUs on all of its nodes together."""
     cores: int = 0
-    """CPUs in SLURM's count; 0 where it does not say."""
+    """Number of CPUs, as SLURM counts them, on all of its nodes together; 0 if unknown."""
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, or is going to run (again)."""
+        """Whether it is running, or will run (again)."""
         return self.state in ALIVE
 
     def left_s(self, now: datetime.datetime) -> float | None:
-        """Seconds that are left of its time; None without a limit."""
+        """Remaining seconds of its time limit; None without a limit."""
         return None if self.ends_at is None else (self.ends_at - now).total_seconds()
 
     def held_devices(self, spec: RunSpec) -> int | None:
-        """Devices that the job holds for a launch, those that the launch leaves idle included; None if not known.
+        """Devices that the job has allocated for a run, including those that the run leaves idle; None if unknown.
 
-        GPUs, or as many groups of cores as the job has for ranks on CPUs.
+        A device is a GPU; for ranks on CPUs it is the group of cores of a rank.
         """
         on_gpus = self.has_gpus and spec.host.device != "cpu"
         held = self.gpus if on_gpus else self.cores
@@ -81,14 +81,15 @@ class Job:
 
 
 def job_id(environment: Mapping[str, str]) -> str | None:
-    """The job that this process is part of."""
+    """Id of the job that this process is part of; None outside of a job."""
     return environment.get("SLURM_JOB_ID")
 
 
 def read_job(job: str, *, wait_s: float = 0.0, limit_s: float = ASK_S) -> Job:
-    """What SLURM says of a job. Raises NoControllerError where its controller does not answer.
+    """Read a job from SLURM. Raises NoControllerError where the controller does not answer.
 
-    wait_s: how long a controller that is away is waited for; said once. limit_s: of each question.
+    wait_s: seconds to wait for a controller that does not answer; a message reports this once. limit_s: time limit
+    of each query.
     """
 
     away = False
@@ -108,11 +109,11 @@ def read_job(job: str, *, wait_s: float = 0.0, limit_s: float = ASK_S) -> Job:
     if "Invalid job id" in done.stderr:
         return Job(job, _state_of_the_past(job))
     waited = f" within {wait_s / 60:g} min" if wait_s else ""
-    raise NoControllerError(f"SLURM does not say{waited} what job {job} is given: {words(done.stderr)}")
+    raise NoControllerError(f"SLURM did not report{waited} the allocation of job {job}: {words(done.stderr)}")
 
 
 def read_ended_job(job: str) -> Job:
-    """What SLURM says of a job once its processes are gone; what it says by then where that takes too long."""
+    """Read a job from SLURM once its processes have ended, or after COMPLETING_S seconds."""
     give_up = time.monotonic() + COMPLETING_S
     while (found := read_job(job)).state == "COMPLETING" and time.monotonic() < give_up:
         time.sleep(1)
@@ -138,14 +139,14 @@ def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -
 
 
 def node_address(node: str) -> str:
-    """The address by which other nodes reach this one: SLURM knows it also where no name service does."""
+    """The address of a node for other nodes. SLURM has it even where no name service resolves the node's name."""
     done = ask("scontrol", "--oneliner", "show", "node", node)
     found = re.search(r"NodeAddr=(\S+)", done.stdout)
     return found[1] if found else node
 
 
 def step_command(spec: RunSpec, job: Job, nodes: tuple[str, ...]) -> list[str]:
-    """The srun line of a launch: exactly one task a node, each with the cores and devices of its ranks."""
+    """The srun command of a run: exactly one task per node, each with the cores and devices of its ranks."""
     cores = spec.devices_per_node * cores_granted(spec, job)
     gpus = job.has_gpus and spec.host.device != "cpu"
     return [
@@ -165,19 +166,19 @@ def step_command(spec: RunSpec, job: Job, nodes: tuple[str, ...]) -> list[str]:
 
 
 def cores_granted(spec: RunSpec, job: Job) -> int:
-    """CPUs of a step for each of its ranks: the study's number, else 8 for a GPU, or what the job has for each."""
+    """CPUs of a step per rank: the study's number; else 8 per GPU, or the job's CPUs per GPU if that is less."""
     if spec.host.cores_per_rank is None and job.gpus and job.cores:
         return max(1, min(CORES_OF_A_GPU, job.cores // job.gpus))
     return spec.host.cores_asked
 
 
 def end_step(job: str, step: str, signal: str) -> None:
-    """Send a signal to the processes of a step, on all of its nodes; one that is over already is no error."""
+    """Send a signal to the processes of a step, on all of its nodes. A step that has ended is not an error."""
     ask("scancel", f"--signal={signal}", f"{job}.{step}")
 
 
 def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
-    """(outcome, reason) of a launch that ended because its job did, after so many steps."""
+    """Return (outcome, reason) of a run that ended after this number of steps because its job ended."""
     after = f" after {steps} steps"
     name = f"SLURM job {job.id}"
     said: dict[str, tuple[Outcome, str]] = {
@@ -187,21 +188,21 @@ def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
         "CANCELLED": ("preempted", f"{name} was cancelled{after}"),
         "NODE_FAIL": ("failed", f"a node of {name} failed{after}"),
         "BOOT_FAIL": ("failed", f"a node of {name} did not boot"),
-        "OUT_OF_MEMORY": ("oom", f"{name} used more memory than it was given{after}"),
-        "UNKNOWN": ("failed", f"{name} is gone, and SLURM no longer knows how it ended"),
+        "OUT_OF_MEMORY": ("oom", f"{name} used more memory than it was allocated{after}"),
+        "UNKNOWN": ("failed", f"{name} has ended, and SLURM has no record of how it ended"),
     }
     state = COMPLETING_FOR.get(job.reason, job.state) if job.state == "COMPLETING" else job.state
     if state in ALIVE:
-        again = "was told to end" if state in ("RUNNING", "COMPLETING") else "was requeued"
+        again = "received SIGTERM" if state in ("RUNNING", "COMPLETING") else "was requeued"
         return "preempted", f"{name} {again}{after}"
     return said.get(state, ("failed", f"{name} ended as {state}{after}"))
 
 
 def _gpus(said: Mapping[str, str]) -> int:
-    """GPUs of a job, on all of its nodes.
+    """Number of GPUs of a job, on all of its nodes.
 
-    Its details name them at every site: `JOB_GRES=gpu:a100:8`. Trackable resources do where a site tracks GPUs:
-    `AllocTRES=cpu=4,gres/gpu=8,gres/gpu:a100=8`, in which a type repeats what the total says.
+    The details of a job list them at every site: `JOB_GRES=gpu:a100:8`. The trackable resources list them only
+    where a site tracks GPUs: `AllocTRES=cpu=4,gres/gpu=8,gres/gpu:a100=8`, where the types are part of the total.
     """
     if detailed := re.findall(r"\bgpu(?::[^:,()]*[^:,()\d][^:,()]*)?:(\d+)", said.get("JOB_GRES", "")):
         return sum(map(int, detailed))
@@ -216,7 +217,7 @@ def _expand(listed: str) -> tuple[str, ...]:
 
 
 def _state_of_the_past(job: str) -> str:
-    """How a job ended that the controller has forgotten: the accounting may know, where a site has it."""
+    """Final state, from the accounting, of a job that the controller no longer lists; UNKNOWN without a record."""
     done = ask("sacct", "--noheader", "--allocations", "--parsable2", f"--jobs={job}", "--format=State")
     words = done.stdout.split()
     return words[0] if done.returncode == 0 and words else "UNKNOWN"

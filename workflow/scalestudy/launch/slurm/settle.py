@@ -1,6 +1,6 @@
-"""What became of launches whose job is gone without a word: a node that died, a SIGKILL, a lost controller.
+"""Records runs whose job ended before they could write a record: a node failure, a SIGKILL, a lost controller.
 
-Whoever was left behind asks SLURM how the job ended, and records that.
+How the job ended is read from SLURM.
 """
 
 import shutil
@@ -20,17 +20,17 @@ from scalestudy.study.spec import parse_spec
 
 
 def settle(results: Path) -> list[str]:
-    """Record launches cut off in jobs that are over, and vouch again for runs that are whole: a line each.
+    """Record runs that were cut off in jobs that have ended, and vouch again for complete runs.
 
-    A job that still runs, or will run again, is left alone, and so is what was cut off on this host: its next
-    launch notes it. Raises UserError where SLURM does not answer.
+    Returns a line for each. Jobs that are running, or will run again, are left alone. So are attempts that were
+    cut off on this host: the next attempt notes them. Raises UserError where SLURM does not answer.
     """
     lines = []
     for partial in sorted((results / "runs" / ".partial").glob("*/")):
         try:
             attempt = read_attempt(partial)
         except UnreadableAttemptError:
-            continue  # its next launch says so and sets it aside
+            continue  # the next attempt reports this and sets it aside
         if attempt and attempt["slurm_job_id"]:
             job = read_ended_job(attempt["slurm_job_id"])
             with exclusive_now(partial.with_suffix(".lock")) as free:
@@ -39,22 +39,22 @@ def settle(results: Path) -> list[str]:
     for path in sorted(results.glob("runs/*/run.json")):
         unknown = not (path.parent / VOUCHER).exists()
         if unknown and vouch(path.parent, read_record(path.parent).outcome):
-            lines.append(f"{path.parent.name}: is measured, whatever became of the job it shared")
+            lines.append(f"{path.parent.name}: is measured, regardless of how its job ended")
     return lines
 
 
 def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
-    """Publish what is left of a launch, with how its job ended."""
+    """Publish what a run has measured, with the end of its job as outcome. Returns a line about it."""
     planned = partial / PLANNED
     if not planned.exists():
         planned = partial / "spec.json"  # an attempt of release 0.2 and before
     if not planned.exists():
         shutil.rmtree(partial)
-        return f"{partial.name}: was cut off before anything was started"
+        return f"{partial.name}: was cut off before its ranks were started"
     spec = parse_spec(planned.read_text(encoding="utf-8"))
     final = results / "runs" / spec.run_id
     if (final / "run.json").exists():
-        shutil.rmtree(partial)  # another attempt has made it since
+        shutil.rmtree(partial)  # another attempt has measured it since
         return f"{spec.run_id}: was measured by another attempt"
     parts = read_parts(partial, world_size=spec.world_size)
     log = partial / "log.txt"
@@ -85,7 +85,7 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
 
 
 def _job_log(job: Job) -> str:
-    """The last of what the script of a job printed, where SLURM's daemons say why they killed it."""
+    """The end of a job's output, where SLURM's daemons print why they killed it."""
     try:
         with Path(job.log).open("rb") as handle:
             handle.seek(max(0, Path(job.log).stat().st_size - 20_000))
