@@ -179,7 +179,9 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
         assert "Commit not known" in words_of(report)
         assert "One launch of each point" in words_of(proposal)
     else:
-        assert pages(proposal) <= 2 or "does not fit on 2 pages" in words_of(proposal), "names of 60 letters take room"
+        assert pages(proposal) <= 2 or "does not fit on 2 pages" in words_of(proposal), (
+            "names of 60 letters take room"
+        )
         assert "not measured" in words_of(report)
         assert "".join(words_of(report).split()).count("0" * 64) == 1, "the checksum of the data, broken and whole"
 
