@@ -90,7 +90,7 @@ def _counts(rows: Sequence[Row]) -> str:
 
 
 def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
-    """What can be said of a point of another study beside the first one's."""
+    """Remarks on a point of another study, compared with the first study."""
     a, b = first["study"], row["study"]
     if row["not_compared"] != NotCompared.NONE:
         yield f"{b}: not compared ({NOT_COMPARED[row['not_compared']]})."

@@ -37,7 +37,7 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
         "png": {"Description": words},
     }
     content: dict[str, bytes] = {}
-    # After each format, matplotlib restores the previous layout engine, or without one that of its settings.
+    # After each format, matplotlib restores the previous layout engine; without one, it uses its settings.
     with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
         figure.set_layout_engine(None)  # not "none", an engine for which everything is drawn in vain
         for suffix in FORMATS:
