@@ -144,7 +144,7 @@ def test_the_text_can_be_read_aloud_from_its_first_sentence(out: Path) -> None:
     assert "B: no ratio (OOM in A)." in points
     assert "B: no ratio (failed / timeout in B)." in points
     assert "B: 2 ok, 1 timeout." in points
-    assert re.search(r"efficiency minus the efficiency of A: 18\.0 \[9\.8, 26\.8\] points: higher", points)
+    assert re.search(r"efficiency minus the efficiency of A: 18\.0 \[9\.8, 26\.8\] points \(higher\)", points)
     assert "equivalent within 1 point" in points
     assert points.count("single, one process, batch 32") == 1, "the base case of strong and of weak scaling is one"
 

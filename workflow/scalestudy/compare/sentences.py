@@ -101,7 +101,7 @@ def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
     if row["efficiency_shows"] != Shows.NONE:
         number = shown(row, "efficiency_difference_points")
         shows = EFFICIENCY[row["efficiency_shows"]]
-        yield f"{b}: efficiency minus the efficiency of {a}: {number} points: {shows}."
+        yield f"{b}: efficiency minus the efficiency of {a}: {number} points ({shows})."
     if not isnan(row["validation_accuracy"]) and not isnan(first["validation_accuracy"]):
         yield f"{b}: {_accuracy(first, row, margin)}."
     for one in (first, row):

@@ -51,8 +51,8 @@ def _reason(row: Row) -> str:
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
     """Draw forecast against measured speedup with the line of agreement (left) and their ratio by ranks (right).
 
-    Vertical bars are the limits of the forecast, horizontal bars the interval of the measurement. If no scale could be
-    forecast, the reasons replace the panels.
+    Vertical bars are the limits of the forecast, horizontal bars the interval of the measurement. If no scale
+    could be forecast, the reasons replace the panels.
     """
     made, width_in = shown(frame), paper_of(plan).page_in
     if made.empty:
