@@ -87,11 +87,11 @@ def test_a_host_without_gpus_says_why_in_one_row(content: dict[str, Any]) -> Non
         ({"hardware gpu note": ("NVML does not answer: Driver Not Loaded",)}, ("GPUs", "none")),
         (
             {"hardware gpu note": ("NVML does not answer: Driver Not Loaded",), "device_type": ("cuda",)},
-            ("GPUs", "could not be queried (NVML: Driver Not Loaded)"),
+            ("GPUs", "not known: NVML could not be queried"),
         ),
         (
             {"hardware gpu note": ("NVML does not answer: GPU is lost",)},
-            ("GPUs", "could not be queried (NVML: GPU is lost)"),
+            ("GPUs", "not known: NVML could not be queried"),
         ),
         ({"interconnect": ("none: one process",)}, ("interconnect", "none (one process)")),
         (

@@ -153,7 +153,7 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     facts = facts_of(plan, summary, runs)
     (leading,) = facts["leading"]
     assert said in leading["row"]["spoiled"]
-    assert facts["spoiled"] == f"3 of {len(runs)} launches were measured beside other load on the host."
+    assert facts["spoiled"] == f"3 of {len(runs)} runs were measured beside other load on the host."
 
 
 def test_two_launches_are_said_to_be_two() -> None:

@@ -19,10 +19,12 @@ INTERCONNECTS = {
     "host memory (gloo over TCP on one host)": "loopback (gloo/TCP, single host)",
 }
 """Recorded interconnect -> how it is printed, if differently."""
-NO_ANSWER = "NVML does not answer: "
-"""Begins the recorded note where NVML failed; NVML's error message follows."""
-NO_DRIVER = ("NVML Shared Library Not Found", "Driver Not Loaded")
-"""NVML's messages on a host without an NVIDIA driver."""
+GPU_NOTE = "hardware gpu note"
+NO_DRIVER = ("NVML does not answer: NVML Shared Library Not Found", "NVML does not answer: Driver Not Loaded")
+"""Recorded notes of a host without an NVIDIA driver."""
+NONE_VISIBLE = {"no GPU is visible": "none visible"}
+NOT_KNOWN = "not known: NVML could not be queried"
+"""Printed for other notes, which contain an error message of NVML."""
 
 
 def hardware_view(facts: Facts, kept: Collection[str] = HARDWARE_NAMES) -> list[tuple[str, str]]:
@@ -32,7 +34,7 @@ def hardware_view(facts: Facts, kept: Collection[str] = HARDWARE_NAMES) -> list[
         "hardware memory total gib": facts.get("memory_gib", ()),
         **facts,
         "interconnect": _interconnects(facts.get("interconnect", ())),
-        "hardware gpu note": _gpu_notes(facts),
+        GPU_NOTE: _gpu_notes(facts),
     }
     if tuple(given.get(GPU_COUNT, ())) == (0,):
         del given[GPU_COUNT]
@@ -47,18 +49,9 @@ def _interconnects(recorded: Sequence[Any]) -> list[Any]:
 
 def _gpu_notes(facts: Facts) -> list[str]:
     """Why no GPU is listed, each reason once, in plain words instead of NVML's error messages."""
-    on_gpus = "cuda" in facts.get("device_type", ())
-    notes = (str(note) for note in facts.get("hardware gpu note", ()))
-    return list(dict.fromkeys(_gpu_note(note, on_gpus=on_gpus) for note in notes))
-
-
-def _gpu_note(note: str, *, on_gpus: bool) -> str:
-    if not note.startswith(NO_ANSWER):
-        return {"no GPU is visible": "none visible"}.get(note, note)
-    error = note.removeprefix(NO_ANSWER).rstrip(".")
-    if error in NO_DRIVER and not on_gpus:
-        return "none"
-    return f"could not be queried (NVML: {error})"
+    on_gpus = any(kind == "cuda" for kind in facts.get("device_type", ()))
+    words = NONE_VISIBLE | dict.fromkeys(NO_DRIVER, NOT_KNOWN if on_gpus else "none")
+    return list(dict.fromkeys(words.get(note, NOT_KNOWN) for note in map(str, facts.get(GPU_NOTE, ()))))
 
 
 def environment_view(facts: Facts) -> list[tuple[str, str]]:
