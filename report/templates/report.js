@@ -1,9 +1,9 @@
-// The page can be read without this. It sorts tables by a column, and opens what a link leads into.
+// The page is readable without this script. It sorts tables by a column and opens the target of a link.
 "use strict";
 (() => {
   const words = new Intl.Collator("en", { numeric: true });
 
-  // Rows of a table body that move together: a row with the notes below it. Headings of a group stay where they are.
+  // Rows of a table body that move together: a row with the notes below it. Headings of a group do not move.
   function unitsOf(body) {
     const units = [];
     for (const row of body.rows) {
@@ -14,7 +14,7 @@
     return units;
   }
 
-  // What a row has in a column: a number, in the first column its text; null where it has none.
+  // The value of a row in a column: a number, or the text in the first column; null if the cell is empty.
   function valueIn(unit, column) {
     let position = 0;
     for (const cell of unit[0].cells) {
@@ -32,7 +32,7 @@
   function sorted(units, column, sign) {
     const known = units.map((unit) => [valueIn(unit, column), unit]);
     const compare = (a, b) => {
-      if (a === null || b === null) return (a === null) - (b === null); // without a number: last, both ways
+      if (a === null || b === null) return (a === null) - (b === null); // rows without a number come last in both orders
       return sign * (typeof a === "number" ? a - b : words.compare(a, b));
     };
     return known.sort((a, b) => compare(a[0], b[0])).map((pair) => pair[1]);
@@ -58,7 +58,7 @@
     table.classList.add("sorting");
   }
 
-  // What an address with # names; null where there is no such place.
+  // The element that a #fragment names; null if there is no such element.
   function placeOf(hash) {
     try {
       return document.getElementById(decodeURIComponent(hash.slice(1)));
@@ -67,7 +67,7 @@
     }
   }
 
-  // Opens everything around what the address names, so that the browser can show it.
+  // Opens all closed parts around the target of the address, so that the browser can show it.
   function reveal() {
     const target = placeOf(location.hash);
     if (!target) return;
@@ -75,7 +75,7 @@
     target.scrollIntoView();
   }
 
-  // Says at the launches which number one came from: its key is text that can be copied there.
+  // Writes at the list of runs which number the reader came from, with its key as text to copy.
   function sayKey(link) {
     const place = placeOf(link.hash);
     const line = place && place.querySelector(".came-from");
@@ -90,7 +90,7 @@
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
     if (link.title) sayKey(link);
-    setTimeout(reveal); // also where the address stays the same
+    setTimeout(reveal); // also if the address does not change
   });
   addEventListener("hashchange", reveal);
   reveal();

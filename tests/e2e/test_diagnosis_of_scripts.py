@@ -31,4 +31,4 @@ def test_the_right_cause_is_named_first_or_none(name: str, tmp_path: Path) -> No
         assert any(fault.line in item.shown_by for item in diagnosis.not_judged), diagnosis.not_judged
     report = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results_of(plan, runs, summary)))
     assert first.cause in report
-    assert not diagnosis.not_judged or "Not judged, because it was not seen in the script:" in report
+    assert not diagnosis.not_judged or "Not judged, because the script gave no data on it:" in report

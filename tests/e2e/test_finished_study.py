@@ -106,7 +106,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
     assert "One launch of each point, so there are no intervals." in text
-    assert "Wall time of the launches: " in text
+    assert "Total wall time of the runs: " in text
     for section in (
         "SUMMARY",
         "MEASUREMENTS",
@@ -141,7 +141,7 @@ def test_page_holds_everything_and_asks_for_nothing(results: Path, page: Page) -
 
 def test_documents_for_latex_say_what_reproduces_them(results: Path) -> None:
     artifact = (results / "artifact_description.tex").read_text(encoding="utf-8")
-    assert "4 launches, started" in artifact
+    assert "4 runs, started" in artifact
     assert ".venv/bin/snakemake\\par" in artifact, "the default study needs no file named"
     for document in ("report", "proposal"):
         assert "\\placefigure{figures/first_speedup_efficiency.pdf}" in (results / f"{document}.tex").read_text()

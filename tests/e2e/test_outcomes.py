@@ -68,8 +68,8 @@ def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_repo
     assert record.log_tail
     text = (results / "performance_report.txt").read_text()
     assert "NOT MEASURED" in text
-    assert "2 launches: 2 diverged." in text
-    assert "LAUNCHES THAT DID NOT END WELL" in text
+    assert "2 runs: 2 diverged." in text
+    assert "FAILED RUNS" in text
     assert "diverged" in (results / "tables/summary_table.tex").read_text()
 
 

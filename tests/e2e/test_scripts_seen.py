@@ -124,7 +124,7 @@ def test_a_base_case_of_one_rank_names_its_wrapper_and_what_it_takes(tmp_path: P
     facts = facts_of(plan, summary, runs)
     assert facts["study"]["base"] == "one process, which includes the DDP wrapper"
     notes = next(row["notes"] for row in facts["rows"] if row["is_base"])
-    assert [note for note in notes if note.startswith("base includes the DDP wrapper")]
+    assert [note for note in notes if note.startswith("the baseline includes the DDP wrapper")]
     assert diagnosed(plan, summary)
 
 

@@ -83,7 +83,7 @@ def test_the_study_counts_what_was_launched(results: Path) -> None:
     assert (summary[["launches", "launches_ok"]] == 3).all(axis=None)
     assert (summary["stopped_because"] == "target_reached").all()
     text = (results / "performance_report.txt").read_text()
-    assert "6 launches (2 in reserve were not needed): 6 ok." in text
+    assert "6 runs (2 in reserve were not needed): 6 ok." in text
 
 
 @pytest.mark.slow

@@ -134,15 +134,17 @@ def test_the_text_can_be_read_aloud_from_its_first_sentence(out: Path) -> None:
     summary = part(text, "SUMMARY", "POINTS")
     ratio = r"mlp: New cluster \(B\) is 1\.29 \[1\.18, 1\.41\] times as fast as Old cluster \(A\)"
     assert re.search(rf"{ratio} at ddp strong, 2 ranks, batch 16 per rank\.", summary)
-    assert "1 of 5 points is faster, 2 are not distinguishable, 2 were not measured in both." in summary, summary
+    assert "1 of 5 points is faster, 2 show no significant difference, 2 were not measured in both." in summary, (
+        summary
+    )
     points = part(text, "POINTS", "WHAT DIFFERS")
     assert "B: faster than A." in points
-    assert "B: not distinguishable from as fast as A." in points
+    assert "B: no significant difference from A." in points
     assert "A OOM -- B 5.23" in points
     assert "B: no ratio (OOM in A)." in points
     assert "B: no ratio (failed / timeout in B)." in points
     assert "B: 2 ok, 1 timeout." in points
-    assert re.search(r"efficiency less that of A is 18\.0 \[9\.8, 26\.8\] points: higher", points)
+    assert re.search(r"efficiency minus the efficiency of A: 18\.0 \[9\.8, 26\.8\] points \(higher\)", points)
     assert "equivalent within 1 point" in points
     assert points.count("single, one process, batch 32") == 1, "the base case of strong and of weak scaling is one"
 
@@ -155,7 +157,7 @@ def test_the_text_says_what_differs_and_what_is_missing(out: Path) -> None:
     assert "host.cores_per_rank A not set B 2" in differing
     assert "host.pin A true B false" in differing
     assert "communication backend" not in differing, "it is the same"
-    assert "A: busy host (2 of 21 launches)" in differing
+    assert "A: busy host (2 of 21 runs)" in differing
     missing = text[text.index("WHAT COULD NOT") :]
     said = " ".join(missing.split())
     assert "* mlp, only in B: fsdp strong, 2 ranks, batch 16 per rank; fsdp strong, 4 ranks" in said
@@ -201,7 +203,7 @@ def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
     drawn = pd.read_csv(out / "figures/mlp_comparison.csv")
     own = FILES["figures/WORKLOAD_comparison.csv"].columns
     assert drawn.columns.tolist() == [column.name for column in (*FILES["figures/FIGURE.csv"].columns, *own)]
-    ratios = drawn[(drawn["y_name"] == "Throughput over that of A") & drawn["y"].notna()]
+    ratios = drawn[(drawn["y_name"] == "Throughput relative to A") & drawn["y"].notna()]
     frame = pd.read_csv(out / "comparison.csv")
     found = frame[frame["throughput_ratio"].notna() & ~frame["is_reference"]]
     assert sorted(ratios["y"]) == pytest.approx(sorted(found["throughput_ratio"]))
@@ -212,12 +214,12 @@ def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
         "B New cluster: ddp, weak scaling",
     }
     words = (out / "figures/mlp_comparison.txt").read_text(encoding="utf-8")
-    assert "Throughput over that of A against ranks: B New cluster: single 1 at 1" in words
+    assert "Throughput relative to A against ranks: B New cluster: single 1 at 1" in words
     pdf = pypdfium2.PdfDocument(out / "figures/mlp_comparison.pdf")
     printed = pdf[0].get_textpage().get_text_range()
     assert "A: OOM" in printed
     assert "B: failed / timeout" in printed
-    assert "as fast as A" in printed
+    assert "equal to A" in printed
 
 
 @needs_tex
@@ -311,7 +313,7 @@ def test_where_only_references_meet_the_text_says_so(content: dict[str, Any], ol
     other = write_study(tmp_path / "larger", content | {"scales": ["1x4"]}, OLD)
     assert compare(old, other, "--out", tmp_path / "out") == 0
     text = " ".join((tmp_path / "out/comparison.txt").read_text().split())
-    assert "mlp: only single processes at other batches are compared of larger (B) with old (A)" in text
+    assert "mlp: only single processes at other batches are compared between larger (B) and old (A)" in text
     assert "1 more comparison of single processes at other batches (references of strong scaling) is in" in text
     assert "mlp, only in B: single, one process, batch 64; ddp strong, 4 ranks, batch 16 per rank;" in text
 
@@ -336,7 +338,7 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
             "so the study is not finished; run snakemake on it, or `scalestudy stage aggregate --results",
         ),
         ("schema", "plan.json: written by a newer scalestudy: schema 2, this one reads 1"),
-        ("column", "no column throughput_samples_per_s; another version made it"),
+        ("column", "has no column throughput_samples_per_s, so another version wrote it"),
         ("points", "does not match the plan in its folder: other points"),
         ("runs", "does not match the plan in its folder: no run mlp-"),
         (
@@ -351,7 +353,7 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("same names", "two studies are called x; give them different names"),
         ("out", "is the folder of a study; name another folder for the comparison"),
         ("in common", "the studies have no point in common\n  A ("),
-        ("copy", "the studies are the same launches; one is a copy of the other"),
+        ("copy", "the studies have the same runs; one is a copy of the other"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_words(

@@ -93,7 +93,7 @@ def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> N
     assert len(left.patches) == 1, "where it overtakes is shaded"
     missing = drawn[drawn["y"].isna()]
     assert missing[["panel", "x", "outcome"]].values.tolist() == [[1, 1e8, "ddp: OOM"], [2, 1e8, "ddp: OOM"]]
-    assert words.startswith("Throughput over DDP against parameters: fsdp from 0.667")
+    assert words.startswith("Throughput relative to DDP against parameters: fsdp from 0.667")
     plt.close(figure)
 
 

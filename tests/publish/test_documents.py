@@ -91,7 +91,7 @@ def test_a_table_with_failures_and_hostile_names_compiles(plan: Plan, tmp_path: 
 
 def test_table_has_its_base_case_and_no_vertical_rule(plan: Plan) -> None:
     text = table(plan, study_of(plan, TIMES))
-    assert "Base case of every ratio: the plain model in one process" in text
+    assert "Baseline of every ratio: the plain model in one process" in text
     assert "\\hline" not in text
     assert "|" not in text.split("\\begin{tabular}")[1]
     assert text.startswith("% Needs \\usepackage{booktabs,siunitx}.")

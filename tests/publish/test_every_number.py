@@ -125,7 +125,7 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
     text = capsys.readouterr().out
     assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95% confidence\)\n", text)
     assert "ratio of throughputs to the baseline" in text
-    assert "base case    mlp.single.strong.n1\n" in text
+    assert "baseline     mlp.single.strong.n1\n" in text
     assert text.count("record abcdefabcdef") == 6, "three launches, and three of the base case"
     assert max(map(len, text.splitlines())) <= 80
 
@@ -140,7 +140,7 @@ def test_a_forecast_says_which_launches_it_rests_on(
     measured = ["mlp.single.strong.n1", "mlp.ddp.weak.n2", "mlp.ddp.weak.n4"]
     assert re.findall(r"^from +(\S+)$", text, flags=re.M) == measured
     launches = [run for key in measured for run in numbers.points[key].runs]
-    assert re.findall(r"^(?:launches)? +(mlp-\S+):", text, flags=re.M) == launches
+    assert re.findall(r"^(?:runs)? +(mlp-\S+):", text, flags=re.M) == launches
 
 
 def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: NumbersFile) -> None:

@@ -148,8 +148,10 @@ def test_a_difference_below_the_floor_is_marked() -> None:
     assert not any(notes.values())
     for text in documents(plan, results).values():
         assert "the speedup differs from 1 by less than" in text
-        assert text.count("It rests on less than the smallest difference that this study shows.") == 1
-    assert "It rests on less" not in documents(*made(ALIKE))["text"]
+        assert (
+            text.count("This verdict rests on less than the smallest difference that this study can detect.") == 1
+        )
+    assert "This verdict rests on less" not in documents(*made(ALIKE))["text"]
     assert not any(notes_of(*made(ALIKE)).values())
     assert not any(notes_of(*made(SCATTER, floor=False)).values())
 

@@ -15,6 +15,7 @@ from nvml import Board, FakeNvml, bridged, on_pcie, sliced, switched
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.publish.documents.artifact import artifact_view
+from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.topology import topologies
 from scalestudy.record.host.environment import hardware_facts
@@ -74,8 +75,34 @@ def test_versions_that_move_the_data_are_in_the_table(content: dict[str, Any]) -
 def test_a_host_without_gpus_says_why_in_one_row(content: dict[str, Any]) -> None:
     text, _ = documents(content, {"hardware": hardware_facts({}, FakeNvml(failing=12))})
     table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[0]
-    assert "NVML Shared Library Not" in table
+    assert "GPUs                          none" in table.splitlines()
+    assert "NVML" not in table
     assert "GPUs visible" not in table
+
+
+@pytest.mark.parametrize(
+    ("facts", "row"),
+    [
+        ({"hardware gpu note": ("no GPU is visible",)}, ("GPUs", "none visible")),
+        ({"hardware gpu note": ("NVML does not answer: Driver Not Loaded",)}, ("GPUs", "none")),
+        (
+            {"hardware gpu note": ("NVML does not answer: Driver Not Loaded",), "device_type": ("cuda",)},
+            ("GPUs", "not known: NVML could not be queried"),
+        ),
+        (
+            {"hardware gpu note": ("NVML does not answer: GPU is lost",)},
+            ("GPUs", "not known: NVML could not be queried"),
+        ),
+        ({"interconnect": ("none: one process",)}, ("interconnect", "none (one process)")),
+        (
+            {"interconnect": ("none: one process", "host memory (gloo over TCP on one host)")},
+            ("interconnect", "loopback (gloo/TCP, single host)"),
+        ),
+        ({"interconnect": ("network between hosts (gloo)",)}, ("interconnect", "network between hosts (gloo)")),
+    ],
+)
+def test_cells_of_the_hardware_table_are_plain_words(facts: dict[str, Any], row: tuple[str, str]) -> None:
+    assert hardware_view(facts) == [row]
 
 
 def test_runs_without_a_hardware_block_still_name_their_processor(content: dict[str, Any]) -> None:
@@ -89,7 +116,7 @@ def test_warnings_are_listed_with_their_launches_and_absent_without(content: dic
     runs = len(make_plan(parse_study(content, source="x")).runs)
     assert "WARNINGS\n--------" in text
     listed = " ".join(text.split())
-    assert f"* busy host ({runs // 2} of {runs} launches), for example: {BUSY['text']}" in listed
+    assert f"* busy host ({runs // 2} of {runs} runs), for example: {BUSY['text']}" in listed
     assert "<h2>Warnings</h2>" in page
     assert BUSY["text"] in page
     text, page = documents(content, {"warnings": []})

@@ -179,7 +179,9 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
         assert "Commit not known" in words_of(report)
         assert "One run per point" in words_of(proposal)
     else:
-        assert pages(proposal) <= 2 or "than 2 pages hold" in words_of(proposal), "names of 60 letters take room"
+        assert pages(proposal) <= 2 or "does not fit on 2 pages" in words_of(proposal), (
+            "names of 60 letters take room"
+        )
         assert "not measured" in words_of(report)
         assert "".join(words_of(report).split()).count("0" * 64) == 1, "the checksum of the data, broken and whole"
 
@@ -198,7 +200,7 @@ def test_every_number_is_in_numbers_json(tmp_path: Path, drawn: Path) -> None:
         "forecasts": between(report, "\\section{Forecasts}", "\\section{Findings"),
         "evidence": "\n".join(re.findall(r"^ +\\item [^:.]+: [-\d].*$", findings, flags=re.M)),
         "proposal": between(proposal, "\\paragraph{Efficiency against", "\\paragraph{What these"),
-        "effort": between(artifact, "\\paragraph{Launches", "\\paragraph{To reproduce"),
+        "effort": between(artifact, "\\paragraph{Runs and", "\\paragraph{To reproduce"),
     }
     for name, text in parts.items():
         assert len(NUMBER.findall(text)) > 5, name
@@ -224,11 +226,11 @@ def test_a_proposal_shows_or_names_the_figure_of_every_one(tmp_path: Path, drawn
     proposal = pdf_of(tmp_path, "proposal")
     words = words_of(proposal)
     shown = re.findall(r"Workload (mlp-\d)\. Speedup and efficiency", words)
-    left_out = re.findall(r"Figures of ([^.]*) found no room here", words)
+    left_out = re.findall(r"Figures of ([^.]*) do not fit here", words)
     named = re.findall(r"mlp-\d", " ".join(left_out))
     assert sorted([*shown, *named]) == sorted(many)
     assert shown if workloads == 3 else named
-    too_long = f"than 2 pages hold: this document has {pages(proposal)}."
+    too_long = f"does not fit on 2 pages: this document has {pages(proposal)}."
     assert (too_long in words) == (pages(proposal) > 2) == (workloads == 9)
 
 
@@ -254,7 +256,7 @@ def test_a_proposal_of_many_scales_tells_the_outlines(tmp_path: Path, drawn: Pat
     text = (tmp_path / "proposal.tex").read_text(encoding="utf-8").replace("\\textbf{healthy}", "healthy")
     assert text.count(good) == 2, "of strong and of weak scaling"
     assert text.count(f"on {bad}.") == 2
-    assert "the scales between stand in the table" in words
+    assert "the table has the scales between" in words
     said = between(plain(text), "\\paragraph{Efficiency against", "\\paragraph{What these")
     without_targets = re.sub(r"target of \d+", "target", said)
     assert unknown(without_targets, make_numbers(plan, results), plan) == []

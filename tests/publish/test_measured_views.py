@@ -314,8 +314,8 @@ def test_communication_has_value_limits_and_flags_what_may_be_nothing(summary: p
 def test_a_quantity_that_was_not_probed_has_no_line(summary: pd.DataFrame) -> None:
     frame = given(probed(summary), exposed_hook_s=float("nan"), wait_time_s=float("nan"))
     names = [line["name"] for line in communication_view(rows_book(frame), POINT)]
-    assert "exposed communication again" not in names
-    assert "synchronisation, all told" in names
+    assert "exposed communication, second method" not in names
+    assert "total cost of synchronisation" in names
 
 
 def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.DataFrame) -> None:
@@ -365,7 +365,7 @@ def test_what_is_in_order_gives_no_note(summary: pd.DataFrame, columns: dict[str
 
 def test_scatter_that_rounds_to_nothing_is_not_called_none(summary: pd.DataFrame) -> None:
     frame = given(summary, step_time_cv=0.123, launch_cv=0.0002)
-    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, launches <0.1%"
+    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, runs <0.1%"
     frame = given(summary, step_time_cv=0.123, launch_cv=float("nan"))
     assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean"
     assert [show_percent(share).value for share in (0, 0.04, 0.06, 100)] == ["0.0", "<0.1", "0.1", "100.0"]
@@ -376,7 +376,7 @@ def test_a_trace_says_where_all_of_its_step_went() -> None:
     assert view["of"] == "mlp, ddp, 2 ranks, batch 16 per rank"
     for words in ("5 traced steps of 10.0 ms", "computation 60%", "other work 10%", "nothing running 10%"):
         assert words in view["step"]
-    assert view["step"].endswith("collectives 40%, 50% of which behind computation")
+    assert view["step"].endswith("collectives 40%, 50% of it hidden behind computation")
     first, second = view["operators"]
     assert [first[key] for key in ("name", "calls", "ms", "share")] == ["aten::mm", "9", "4.20", "42.0%"]
     assert len(second["name"]) == NAME_WIDTH
@@ -388,7 +388,7 @@ def test_a_trace_says_where_all_of_its_step_went() -> None:
 def test_a_trace_without_a_collective_says_so() -> None:
     none = {"hidden_share": None, "collective_time_s": 0.0, "collectives": ()}
     trace = TRACE.model_copy(update={"summary": TRACE.summary.model_copy(update=none)})
-    assert traces_view([trace], traces_book([trace]))[0]["step"].endswith("; no collective")
+    assert traces_view([trace], traces_book([trace]))[0]["step"].endswith("; no collectives")
 
 
 @pytest.mark.parametrize(
@@ -414,8 +414,8 @@ def test_a_row_without_probes_has_parts_and_no_communication(documents: Document
     assert ">Communication</h2>" not in page
     assert "\nTRACES\n" not in text
     assert ">Traces</h2>" not in page
-    assert "MIND" not in text
-    assert "<b>Mind:</b>" not in page
+    assert "NOTE" not in text
+    assert "<b>Note:</b>" not in page
     assert len(re.findall(r"^  backward {2,}", text, flags=re.MULTILINE)) == 4
 
 
@@ -450,7 +450,7 @@ def test_communication_is_the_same_in_both_documents(
         how = "; ".join(part for part in (line["how"], line["nothing"]) if part)
         assert cells[:3] == [line["name"], line["ms"].value, line["ms"].limits]
         assert cells[3].replace(" ;", ";") == how
-        assert f"  {line['name']:<36} {line['ms']} ms\n      {how}\n" in block
+        assert f"  {line['name']:<38} {line['ms']} ms\n      {how}\n" in block
     for document in (flat(block), read(page)):
         assert "agree within their intervals." in document
         assert f"{row['network']}." in document
@@ -467,13 +467,13 @@ def test_notes_stand_with_their_row_in_both_documents(
     text, page = documents(frame)
     start = text.index("\n  ddp, strong, 2 ranks")
     mine = text[start : text.index("\n  ddp, weak", start)]
-    assert text.count("\n      MIND: ") == mine.count("\n      MIND: ") == len(notes)
+    assert text.count("\n      NOTE: ") == mine.count("\n      NOTE: ") == len(notes)
     points = tables(page)[0][1]
     at = next(n for n, cells in enumerate(points) if cells[0].startswith("ddp, strong, 2 ranks"))
     for note in notes:
-        assert f"MIND: {note}" in flat(mine)
-        assert f"Mind: {note}." in points[at + 1][0]
-        assert page.count("<b>Mind:</b>") == len(notes)
+        assert f"NOTE: {note}" in flat(mine)
+        assert f"Note: {note}." in points[at + 1][0]
+        assert page.count("<b>Note:</b>") == len(notes)
     assert "Methods disagree: " in read(page)
     assert "Methods: disagree: " in flat(text)
 
@@ -488,7 +488,7 @@ def test_the_page_has_scatter_memory_and_why_there_are_no_more_launches(
     for row, said in zip(rows, facts, strict=True):
         assert f"Scatter: {row['spread']}." in said
         assert f"Memory: {row['memory']}." in said
-        assert f"Launches: {row['outcomes']}; {row['stopped_because']}." in said
+        assert f"Runs: {row['outcomes']}; {row['stopped_because']}." in said
         assert row["stopped_because"]
 
 
@@ -497,7 +497,7 @@ def test_where_accuracy_was_measured_both_documents_have_it(documents: Documents
     assert text.count("% on held-out data") == len(summary[summary["scaling"] != "reference"])
     assert "Accuracy (%)" in page
     assert "data:,accuracy" in page
-    assert "within 1 point;" in flat(text)
+    assert "by less than 1 point;" in flat(text)
 
 
 def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
@@ -505,10 +505,10 @@ def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
 ) -> None:
     text, page = documents(without_accuracy(summary))
     rows = section(text, "MEASUREMENTS")
-    for words in ("accuracy", "to be kept", "points", "to 80%", "--"):
+    for words in ("accuracy", "inconclusive", "points", "to 80%", "--"):
         assert words not in rows
     table = " ".join(" ".join(cells) for cells in tables(page)[0][1])
-    for words in ("Accuracy", "to be kept", "points", "To 80%", "--"):
+    for words in ("Accuracy", "inconclusive", "points", "To 80%", "--"):
         assert words not in table
 
 
@@ -519,7 +519,7 @@ def test_one_row_without_accuracy_leaves_its_cell_empty(documents: Documents, su
     header, *rows = tables(page)[0][1]
     row = next(cells for cells in rows if cells[0].startswith("ddp, strong, 2 ranks"))
     assert row[header.index("Accuracy (%)")] == ""
-    assert "not shown to be kept" not in text + page
+    assert "inconclusive at a margin" not in text + page
 
 
 def test_an_unknown_overhead_is_not_printed(documents: Documents, summary: pd.DataFrame) -> None:
@@ -569,11 +569,11 @@ def test_traces_are_in_both_documents(documents: Documents, summary: pd.DataFram
 def test_a_point_without_a_good_launch_has_its_row_and_nothing_else(documents: Documents, plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     text, page = documents(summary)
-    assert "      not measured: OOM (launches: 2 oom)\n" in text
+    assert "      not measured: OOM (runs: 2 oom)\n" in text
     points = tables(page)[0][1]
     at = next(n for n, cells in enumerate(points) if cells[0].startswith("ddp, strong, 2 ranks"))
     assert points[at][1:] == ["Not measured: OOM"]
-    assert points[at + 1] == ["Launches: 2 oom."]
+    assert points[at + 1] == ["Runs: 2 oom."]
     assert "mlp, ddp strong, 2 ranks, batch 16 per rank" not in [caption for caption, _ in tables(page)]
     assert "--&times;" not in page
 
@@ -597,7 +597,7 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
         write_document(tmp_path / f"{name}.json", content)
     assert main(["stage", "text", f"--results={tmp_path}"]) == 0
     text = (tmp_path / "performance_report.txt").read_text(encoding="utf-8")
-    assert text.count("MIND: ") == 5
+    assert text.count("NOTE: ") == 5
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"\bnan\b", text)
     for title in ("COMMUNICATION", "TRACES", "FORECASTS", "WHERE EFFICIENCY IS LOST", "WHERE A STEP'S TIME GOES"):

@@ -72,7 +72,7 @@ SAID: list[tuple[dict[int, dict[str, str]], str]] = [
 @pytest.mark.parametrize(("ddp", "said"), SAID)
 def test_launches_that_ran_apart_are_said_to_have(plan: Plan, ddp: dict[int, Any], said: str) -> None:
     summary, text, page = documents(plan, ddp)
-    assert f"MIND: {said} between them does not cancel" in text
+    assert f"NOTE: {said} between them does not cancel" in text
     assert "does not cancel" in page
     assert summary.loc[summary["variant"] == "ddp", "repeats_apart"].tolist() == [len(ddp)]
     assert not summary.loc[summary["variant"] == "single", "repeats_apart"].any()
@@ -94,7 +94,7 @@ def test_launches_of_whole_repeats_in_jobs_of_their_own_are_together(plan: Plan)
 
 def test_device_hours_of_idle_devices_are_told_where_there_are_any(plan: Plan) -> None:
     """Six launches of one rank and three of two, 2 s each, in a job of two devices: 36 device-seconds, 12 idle."""
-    for held, said in ((2, r"0\.010* device-hours, 0\.003\d* of them of idle devices"), (None, "")):
+    for held, said in ((2, r"0\.010* device-hours, including 0\.003\d* of idle devices"), (None, "")):
         runs = runs_of(plan.study, [recorded(spec, **HERE) for spec in plan.runs.values()])
         runs["held_devices"] = float("nan") if held is None else held
         results = results_of(plan, runs, summary_frame(plan, runs))

@@ -20,10 +20,10 @@ def test_work_is_said_with_its_units_and_only_as_far_as_it_is_known(content: dic
     def said(**changes: float) -> str:
         return work_view(rows_book(summary_of(plan, times).assign(**known | changes)), "mlp.ddp.strong.n2")
 
-    assert said() == "42 M parameters; 250 MFLOP a sample, 1 TFLOP/s a rank; each rank sends 160 MiB a step"
+    assert said() == "42 M parameters; 250 MFLOP per sample, 1 TFLOP/s per rank; each rank sends 160 MiB per step"
     unknown = {"flops_per_sample": nan, "flop_per_s_per_rank": nan, "bytes_sent_per_step": 0.0}
     assert said(**unknown) == "42 M parameters"
-    without_rate = "42 M parameters; 250 MFLOP a sample; each rank sends 160 MiB a step"
+    without_rate = "42 M parameters; 250 MFLOP per sample; each rank sends 160 MiB per step"
     assert said(flop_per_s_per_rank=nan) == without_rate
 
 

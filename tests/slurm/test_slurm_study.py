@@ -70,7 +70,7 @@ def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting,
     used = (runs["wall_time_s"] * runs["world_size"]).sum() / 3600
     assert numbers["effort.device_hours"]["value"] == pytest.approx(hours)
     assert numbers["effort.idle_device_hours"]["value"] == pytest.approx(hours - used)
-    assert " of them of idle devices" in " ".join(
+    assert " of idle devices: a job runs all scales of a repeat" in " ".join(
         (submitting.results / "performance_report.txt").read_text().split()
     )
 
@@ -78,7 +78,7 @@ def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting,
 def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:
     submitting, _ = studied
     text = (submitting.results / "performance_report.txt").read_text()
-    assert "6 launches: 6 ok." in text
+    assert "6 runs: 6 ok." in text
     assert "node1, node2" in text
     assert "2 nodes" in text
     assert "does not cancel" not in text

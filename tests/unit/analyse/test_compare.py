@@ -356,7 +356,7 @@ def test_what_is_faster_by_less_than_the_smallest_difference_is_said_to_be(
     sources = [scattering("A", content, OLD, twins), source("B", content, NEW)]
     comparison = compare_studies(sources)
     smallest = f"{100 * row(comparison, scaling='strong')['smallest_difference']:.3g} %"
-    sentence = f"that is less than {smallest}, the smallest difference that identical base cases show in 4 of 5"
+    sentence = f"this is less than {smallest}, the smallest difference that is detected in 4 of 5 studies"
     strong = next(rows for rows in points_of(comparison) if rows["B"]["scaling"] == "strong")
     told = list(remarks(strong["A"], strong["B"], margin="1 point"))
     assert any(sentence in text for text in told) == said

@@ -142,8 +142,8 @@ def test_a_point_has_an_interval_and_is_printed(plan: Plan) -> None:
     mean = 2 * (WATTS + 2) * STEP_S / point["global_batch"]
     assert point["energy_per_sample_j"] == pytest.approx(mean, rel=1e-4)
     assert point["energy_per_sample_j_low"] < mean < point["energy_per_sample_j_high"]
-    assert "J a sample, all GPUs" in text
-    assert "J a sample, all hosts" in text
+    assert "J per sample, all GPUs" in text
+    assert "J per sample, all hosts" in text
     assert "GPU energy (J/sample)" in page
     assert "Energy" in table
 

@@ -88,8 +88,8 @@ def test_a_launch_without_turns_is_no_part_of_the_speedup_within_launches() -> N
 @pytest.mark.parametrize(
     ("turns", "speedup", "said"),
     [
-        (["made", "contended", "made"], (1.50 * 1.51) ** 0.5, "1 launch; the speedup leaves these out"),
-        (["made", "contended", "contended"], (1.50 * 0.90 * 1.51) ** (1 / 3), "2 launches; too few were quiet"),
+        (["made", "contended", "made"], (1.50 * 1.51) ** 0.5, "1 run; the speedup excludes these"),
+        (["made", "contended", "contended"], (1.50 * 0.90 * 1.51) ** (1 / 3), "2 runs; too few were quiet"),
     ],
 )
 def test_a_launch_without_a_quiet_round_counts_where_there_are_too_few_others(
@@ -150,11 +150,11 @@ def test_documents_say_both_and_that_they_differ() -> None:
         summary = summary_frame(plan, runs)
         row, book = row_of(summary), rows_book(summary)
         notes = " ".join(notes_view(book, "mlp.ddp.strong.n2", row))
-        assert ("processes of their own have other memory, cores or clocks" in notes) == differ
+        assert ("separate processes have other memory, cores or clocks" in notes) == differ
         (said,) = [
             view["speedups"] for view in rows_view(plan, summary, book) if view["key"] == "mlp.ddp.strong.n2"
         ]
-        assert " within launches, " in said and said.endswith(" over launches of the base case")
+        assert " within runs, " in said and said.endswith(" relative to separate runs of the baseline")
         assert (
             "the baseline and the ranks take turns in the same processes" in study_view(plan, summary)["intervals"]
         )

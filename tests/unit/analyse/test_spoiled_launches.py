@@ -136,7 +136,7 @@ def test_launches_that_nobody_watched_count_and_are_said_to_be_unknown() -> None
     runs = runs_of(plan, {2: (1,)}, repeats=3, mark="unknown")
     row = row_of(summary_frame(plan, runs))
     assert (row["launches_not_watched"], row["launches_spoiled"], row["repeats_compared"]) == (1, 0, 3)
-    assert spoiled_launches(runs) == f"What else ran on the host is not known of 1 of {len(runs)} launches."
+    assert spoiled_launches(runs) == f"For 1 of {len(runs)} runs it is not known what else ran on the host."
 
 
 def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> None:
@@ -153,7 +153,7 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     facts = facts_of(plan, summary, runs)
     (leading,) = facts["leading"]
     assert said in leading["row"]["spoiled"]
-    assert facts["spoiled"] == f"3 of {len(runs)} launches were measured under other load on the host."
+    assert facts["spoiled"] == f"3 of {len(runs)} runs were measured under other load on the host."
 
 
 def test_two_launches_are_said_to_be_two() -> None:

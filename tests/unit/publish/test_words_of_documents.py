@@ -85,7 +85,7 @@ def test_methods_that_disagree_say_by_how_much(code: Methods) -> None:
 
 def test_laws_are_told_by_weight_and_each_weight_has_its_key() -> None:
     row = FORECAST | NAN | WEIGHTS | {"forecast_of": "scale", "overhead_model": "laws"}
-    assert laws(row) == "linear 89%, share 10%"
+    assert laws(row) == "linear 89%, 1-1/n 10%"
     assert law_percents(row) == {"linear": 89, "share": 10}
     assert [piece.key for piece in laws(row).pieces if piece.key] == [
         law_key(row, law) for law in ("linear", "share")
@@ -95,9 +95,13 @@ def test_laws_are_told_by_weight_and_each_weight_has_its_key() -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("laws_alike", "linear, share and constant alike: two sizes do not choose"),
-        ("as_measured", "its step linear in the batch, overhead as measured"),
-        ("bucket_pipeline", "its step linear in the batch, overhead by the pipeline of buckets"),
+        (
+            "laws_alike",
+            "two sizes cannot distinguish between linear, 1-1/n and constant growth; the interval covers all of"
+            " these",
+        ),
+        ("as_measured", "step time linear in the batch, overhead as measured"),
+        ("bucket_pipeline", "step time linear in the batch, overhead from the model of the bucket pipeline"),
         ("none", ""),
     ],
 )

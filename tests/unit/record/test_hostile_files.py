@@ -159,5 +159,5 @@ def test_latex_prints_no_file_that_a_link_leads_to(tmp_path: Path) -> None:
     (folder / "tables").mkdir(parents=True)
     (folder / "tables/x.tex").symlink_to(tmp_path / "secret")
     (folder / "report.tex").write_text("\\documentclass{article}\\begin{document}\\input{tables/x}\\end{document}")
-    with pytest.raises(UserError, match=r"x\.tex: is a link to a place outside its folder|missing; on Debian"):
+    with pytest.raises(UserError, match=r"x\.tex: is a link to a file outside its folder|missing; on Debian"):
         typeset(folder / "report.tex", log=tmp_path / "log")

@@ -1,1 +1,1 @@
-"""Several studies in one document: what of a comparison is said, in sentences, tables and JSON."""
+"""Comparisons of several studies in one document: as sentences, tables and JSON."""

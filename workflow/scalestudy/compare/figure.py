@@ -1,4 +1,4 @@
-"""Several studies of one workload: throughput of each against ranks, and the ratio to the first study's."""
+"""Throughput of one workload in several studies against ranks, and the ratio to the first study's."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ ONE_PROCESS_MARKER = "d"  # none of MARKERS
 
 
 def _look(row: pd.Series) -> dict[str, Any]:
-    """Colour and line tell studies apart, markers tell variants."""
+    """The style of a series: colour and line by study, marker by variant."""
     index, marker = int(row["style"]), row["marker"]
     line = "none" if marker == ONE_PROCESS_MARKER else LINES[index % len(LINES)]
     return usual_look(row) | {"color": PALETTE[index % len(PALETTE)], "linestyle": line, "marker": marker}
@@ -28,13 +28,13 @@ THROUGHPUT = Panel(1, "Ranks", "Throughput (samples/s)", look=_look, beside="stu
 
 
 def _ratios(studies: Sequence[Source]) -> Panel:
-    return Panel(2, "Ranks", f"Throughput over that of {studies[0].letter}", look=_look, beside="series")
+    return Panel(2, "Ranks", f"Throughput relative to {studies[0].letter}", look=_look, beside="series")
 
 
 def _frame(studies: Sequence[Source], comparison: Comparison, workload: str) -> pd.DataFrame:
-    """Samples per second of every point of every study, then the ratios of the others to the first study.
+    """The tidy frame: samples per second of every point and study, then the ratios to the first study.
 
-    style: of the study. Columns of its own: `study`, its letter, and `marker`, that of the variant.
+    style: the study's index. Own columns: `study`, the study's letter, and `marker`, the variant's marker.
     """
     mine = comparison.points[comparison.points["workload"] == workload]
     markers: dict[str, str] = {}
@@ -48,7 +48,7 @@ def _frame(studies: Sequence[Source], comparison: Comparison, workload: str) -> 
             parts.append(_rows(THROUGHPUT, one, name, points, "throughput_samples_per_s", why=_failure, **given))
         if not style:
             continue
-        # One process is a series of its own: it has one ratio, however it is scaled.
+        # One process is a separate series: it has one ratio for all kinds of scaling.
         alone = [(name, points, ONE_PROCESS_MARKER) for name, points in _by_variant(rows[base])]
         apart = [(name, points[~points["is_base"]], markers[name]) for name, points in series]
         for name, points, marker in (*alone, *apart):
@@ -58,7 +58,7 @@ def _frame(studies: Sequence[Source], comparison: Comparison, workload: str) -> 
 
 
 def _rows(panel: Panel, one: Source, name: str, points: pd.DataFrame, y: str, **given: Any) -> pd.DataFrame:
-    """point_rows of a series of a study; only a series with a point is in the legend."""
+    """Rows of point_rows for a series of a study. Only a series with a point is in the legend."""
     given["series"] = f"{one.letter} {one.name}: {name}"
     given["legend"] = f"{one.letter} {in_a_figure(one.name)}: {name}" if points[y].notna().any() else ""
     return point_rows(panel, points, "world_size", y, **given)
@@ -70,7 +70,7 @@ def _failure(row: dict[str, Any]) -> str:
 
 
 def _series(base: pd.DataFrame, rest: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The series of a study; the base case begins each, however it is scaled."""
+    """The series of a study, each beginning with the baseline."""
     if rest.empty:
         return _by_variant(base)
     return distributed_series(pd.concat([*(base.assign(scaling=way) for way in rest["scaling"].unique()), rest]))
@@ -81,14 +81,14 @@ def _by_variant(points: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _draw(studies: Sequence[Source], frame: pd.DataFrame) -> Figure:
-    """Left: samples a second of every point that a study has. Right: ratios to the first study, with a line at 1.
+    """Draw samples per second of all points (left) and ratios to the first study with a line at 1 (right).
 
     Points without a good run are marked on the left with the study's letter and the reason.
     """
     width_in = paper_of(studies[0].plan).page_in
     figure, (left, right) = draw_panels(frame, THROUGHPUT, _ratios(studies), width_in=width_in)
     left.set_ylim(bottom=0)
-    equal = f"as fast as {studies[0].letter}"
+    equal = f"equal to {studies[0].letter}"
     right.axhline(1, label=equal, **REFERENCE)
     legend_below(figure, left, right, last=equal)
     return figure

@@ -1,4 +1,4 @@
-"""What a guard found, in words: a line for every test, and one sentence that says what decided."""
+"""The result of a guard in words: a line for every test, and a closing sentence with the deciding test."""
 
 from collections.abc import Sequence
 from math import inf, isnan
@@ -9,7 +9,7 @@ from scalestudy.publish.words import labels
 from scalestudy.registry.codes import Guarded
 
 STATUS = {Guarded.WITHIN: 0, Guarded.WORSE: 1, Guarded.CANNOT_TELL: 3}
-"""Exit status of each answer; 2 is a mistake of the user."""
+"""Exit status for each answer; 2 is a user error."""
 WORDS = {Guarded.WITHIN: "within the limit", Guarded.WORSE: "worse", Guarded.CANNOT_TELL: "cannot tell"}
 
 
@@ -24,13 +24,13 @@ def check_line(test: Check) -> str:
 
 
 def closing(word: Guarded, test: Check, tests: Sequence[Check]) -> str:
-    """The sentence that ends a guard. test: the one that decided."""
+    """The closing sentence of a guard. test: the deciding test."""
     said, several = _said(test, " changed by "), len(tests) > 1
     if word is Guarded.WORSE:
         return f"Worse: {said}{_over(tests) if several else ''}."
     if word is Guarded.WITHIN:
         if several:
-            return f"Within all limits: of {len(tests)} comparisons the nearest to its limit is this: {said}."
+            return f"Within all limits. Of {len(tests)} comparisons, this one is closest to its limit: {said}."
         return f"Within the limit: {said}."
     return f"Cannot tell: {said}; {_needed(test)}{_over(tests) if _may_be_chance(test) and several else ''}."
 
@@ -40,7 +40,7 @@ def _over(tests: Sequence[Check]) -> str:
 
 
 def _may_be_chance(test: Check) -> bool:
-    """Whether it would be worse if it were the only comparison."""
+    """Whether the answer would be 'worse' if this were the only comparison."""
     return test.change.limits(test.alpha).low > test.limit.worsening
 
 
@@ -60,8 +60,8 @@ def _needed(test: Check) -> str:
     if isnan(test.more):
         return "each side needs at least 2 good runs"
     if test.more == inf:
-        return f"not even {MOST_RUNS} runs of each would tell, since the change is at the limit itself"
-    return f"about {labels.counted(f'{test.more:.0f}', 'more run')} of each would tell, at the present spread"
+        return f"even {MOST_RUNS} runs per side would not be enough, because the change is at the limit itself"
+    return f"about {labels.counted(f'{test.more:.0f}', 'more run')} per side would be enough at this scatter"
 
 
 def _signed(change: float, limit: Limit, form: str) -> str:
@@ -73,5 +73,5 @@ def _number(change: float, limit: Limit, form: str) -> str:
 
 
 def intervals_note(tests: Sequence[Check]) -> str:
-    """Which intervals stand in the lines."""
-    return f"Intervals are at {1 - 2 * tests[0].alpha:.4g}: two one-sided tests at {tests[0].alpha:.3g}."
+    """The confidence of the intervals in the lines."""
+    return f"Confidence of intervals: {1 - 2 * tests[0].alpha:.4g} (two one-sided tests at {tests[0].alpha:.3g})."

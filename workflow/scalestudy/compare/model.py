@@ -1,4 +1,4 @@
-"""comparison.json: what comparison.txt says, with every number as it is printed and with all its digits."""
+"""comparison.json: the content of comparison.txt, with every number as printed and with all digits."""
 
 from typing import ClassVar, Literal
 
@@ -10,7 +10,7 @@ from scalestudy.registry.codes import AccuracyKept, NotCompared, Shows
 
 
 class ComparedStudy(Part):
-    """A study that is compared, and when it was measured."""
+    """A compared study, and when it was measured."""
 
     letter: str
     name: str
@@ -21,7 +21,7 @@ class ComparedStudy(Part):
 
 
 class StudyAtPoint(Part):
-    """What one study has at a point, and what a comparison with the first study shows."""
+    """The results of one study at a point, and of its comparison with the first study."""
 
     launches: int
     launches_ok: int
@@ -30,18 +30,18 @@ class StudyAtPoint(Part):
     efficiency_shows: Shows
     accuracy_shows: AccuracyKept
     not_compared: NotCompared
-    """Why not; `none` where it is."""
+    """Why the study is not compared; `none` if it is compared."""
     numbers: dict[str, Value]
-    """By name, those that there are."""
+    """The available numbers by name."""
 
 
 class ComparedPoint(Question):
-    """A point that studies have in common, or that one of them has."""
+    """A point of one or several of the studies."""
 
     world_size: int
     point: str
     studies: dict[str, StudyAtPoint]
-    """By letter."""
+    """By letter of the study."""
 
 
 class ComparisonFile(Document):
@@ -58,8 +58,8 @@ class ComparisonFile(Document):
     environment: dict[str, dict[str, str]]
     """Facts that differ: the text of each study by its letter."""
     settings: dict[str, dict[str, str]]
-    """Settings that differ, likewise."""
+    """Settings that differ, in the same form."""
     warnings: dict[str, tuple[WarningCount, ...]]
-    """Of the launches of each study, by its letter."""
+    """Warnings of each study's runs, by its letter."""
     refused: tuple[RefusedVariant, ...]
     not_compared: tuple[str, ...]

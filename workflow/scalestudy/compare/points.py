@@ -1,4 +1,4 @@
-"""The points of a comparison as documents have them: every number of a row as text, made here and looked up."""
+"""The points of a comparison as documents print them, with every number of a row as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,28 +12,28 @@ from scalestudy.registry.column import Column, Printed, Row
 from scalestudy.registry.points import QUANTITIES, percent, ratio
 
 Rows = Mapping[str, Row]
-"""Of a point, by the letter of each study that has it: of Comparison.points, with `numbers` and `failure`."""
+"""Rows of a point from Comparison.points, with `numbers` and `failure`, by the letter of the study."""
 
 _EFFICIENCY = Column(
     "efficiency_difference",
-    "efficiency less that of the first study",
+    "efficiency minus the first study's efficiency",
     limits="interval",
     printed=Printed("efficiency_difference_points", "points", 100),
 )
-_ACCURACY = "validation accuracy less that of the first study's launch of the same seed, mean"
+_ACCURACY = "validation accuracy minus the accuracy of the first study's run with the same seed, mean"
 _COMPARED: dict[str, Column] = {
     **{name: QUANTITIES[name] for name in NUMBERS},
     "throughput_ratio": ratio("throughput_ratio", "ratio of throughputs to the first study at the same point"),
     "efficiency_difference_points": _EFFICIENCY,
     "smallest_difference_percent": percent(
-        "smallest_difference", "smallest difference that identical base cases of both studies show"
+        "smallest_difference", "smallest difference that both studies can detect, by identical baselines"
     ),
     "accuracy_difference_points": replace(QUANTITIES["accuracy_difference_points"], meaning=_ACCURACY),
 }
 
 
 def points_of(comparison: Comparison) -> list[Rows]:
-    """Every point, in the order of the comparison."""
+    """All points in the order of the comparison."""
     groups = comparison.points.groupby(list(Question.model_fields), sort=False)
     return [
         {
@@ -45,7 +45,7 @@ def points_of(comparison: Comparison) -> list[Rows]:
 
 
 def compared_points(points: Sequence[Rows]) -> dict[str, list[Rows]]:
-    """By workload the points that are held against the first study's; references are for the CSV."""
+    """The points that are compared with the first study's, by workload. References are in the CSV only."""
     found: dict[str, list[Rows]] = {}
     for rows in points:
         first, *others = rows.values()
@@ -55,7 +55,7 @@ def compared_points(points: Sequence[Rows]) -> dict[str, list[Rows]]:
 
 
 def shown(row: Row, name: str) -> Shown:
-    """A number of a row, by name, as a reader sees it; a dash where the row has none."""
+    """The printed text of a row's number, by name; a dash if the row lacks it."""
     text: Shown = row["numbers"][name].shown
     return text
 

@@ -1,4 +1,4 @@
-"""A comparison as the files that hold it: what programs read (JSON, CSV), and what comparison.txt says of it."""
+"""The files of a comparison: for programs (JSON, CSV) and for readers (comparison.txt)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared
 
 
 def comparison_file(comparison: Comparison, studies: Sequence[Source], points: Sequence[Rows]) -> ComparisonFile:
-    """The content of comparison.json. points: as points_of has them."""
+    """The content of comparison.json. points: from points_of."""
     letters, report = [one.letter for one in studies], studies[0].plan.study.report
     settings = setting_differences([one.plan for one in studies]) | code_differences([one.runs for one in studies])
     return ComparisonFile(
@@ -50,7 +50,7 @@ def comparison_file(comparison: Comparison, studies: Sequence[Source], points: S
 
 
 def comparison_frame(comparison: Comparison, studies: Sequence[Source]) -> pd.DataFrame:
-    """comparison.csv: a row per point and study, in SI units, with the study's name beside its letter."""
+    """comparison.csv: a row per point and study, in SI units, with the study's letter and name."""
     names = {one.letter: one.name for one in studies}
     frame = comparison.points.copy()
     frame.insert(1, "name", frame["study"].map(names))
@@ -58,7 +58,7 @@ def comparison_frame(comparison: Comparison, studies: Sequence[Source]) -> pd.Da
 
 
 def comparison_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[str, Any]:
-    """Values for report/templates/comparison.txt: the file, and what can be said of the points."""
+    """Values for report/templates/comparison.txt: the content of the file, with remarks on the points."""
     margin = labels.points(file.accuracy_margin)
     others = [row for rows in points for row in list(rows.values())[1:]]
     return file.model_dump(exclude={"points"}) | {
@@ -76,7 +76,7 @@ def comparison_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[str, A
 
 
 def _remarks(first: Row, others: Sequence[Row], margin: str) -> list[str]:
-    """Each once: what is said of the first study may be said beside every other."""
+    """All remarks, without the repetitions of those on the first study."""
     return list(dict.fromkeys(text for row in others for text in remarks(first, row, margin=margin)))
 
 
@@ -106,7 +106,7 @@ def _at_point(row: Row) -> StudyAtPoint:
 
 
 def _environment(studies: Sequence[Source]) -> dict[str, dict[str, str]]:
-    """Facts that differ, by their names for readers: the text of each study by its letter."""
+    """Facts that differ, by printed name: the text of each study by its letter."""
     differing = environment_differences([one.environment for one in studies])
     said = [dict([*hardware_view(facts), *environment_view(facts)]) for facts in differing]
     table = pd.DataFrame(said, index=[one.letter for one in studies]).fillna(NOT_RECORDED)

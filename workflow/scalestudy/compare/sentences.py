@@ -1,4 +1,4 @@
-"""What a comparison shows, in sentences: a workload as a whole, a point, and what could not be compared."""
+"""The results of a comparison in sentences: on workloads, on points, and on what could not be compared."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes, unsteady
 
 MOST = 8
-"""Points of a study that an error lists."""
+"""Most points of a study that an error lists."""
 
 
 def point_text(row: Row) -> str:
@@ -35,7 +35,7 @@ def point_text(row: Row) -> str:
 
 
 def summary_sentences(points: Sequence[Rows], studies: Sequence[Source]) -> list[str]:
-    """One for every workload that two studies have, and every study that is held against the first."""
+    """A sentence for every workload and every other study that has it in common with the first study."""
     first, *others = studies
     by_workload: dict[str, list[Rows]] = {}
     for rows in points:
@@ -50,13 +50,13 @@ def summary_sentences(points: Sequence[Rows], studies: Sequence[Source]) -> list
 
 
 def _workload_sentence(workload: str, first: Source, other: Source, rows: Sequence[Row]) -> str:
-    """What a study shows beside the first one. rows: of the other study."""
+    """The result of comparing a study with the first one. rows: of the other study."""
     mine, theirs = _title(other), _title(first)
     compared = [row for row in rows if row["not_compared"] == NotCompared.NONE]
     rows = [row for row in compared if not row["is_reference"]]
     if not rows:
         what = "only single processes at other batches are" if compared else "nothing is"
-        return f"{workload}: {what} compared of {mine} with {theirs}; the last list says why."
+        return f"{workload}: {what} compared between {mine} and {theirs}; the last list has the reasons."
     measured = [row for row in rows if row["throughput_shows"] != Shows.NONE]
     if not measured:
         count = "the one point" if len(rows) == 1 else f"none of {len(rows)} points"
@@ -72,41 +72,43 @@ def _workload_sentence(workload: str, first: Source, other: Source, rows: Sequen
 
 
 def _title(study: Source) -> str:
-    """'Old cluster (A)'; the letter alone where that is the name."""
+    """'Old cluster (A)'; only the letter if that is the name."""
     return study.letter if study.name == study.letter else f"{study.name} ({study.letter})"
 
 
 def _counts(rows: Sequence[Row]) -> str:
-    """'2 of 5 points are faster, 1 is slower, 2 are not distinguishable.'"""
+    """'2 of 5 points are faster, 1 is slower, 2 show no significant difference.'"""
     found = Counter(row["throughput_shows"] for row in rows)
     said = [(found[code], words[found[code] > 1]) for code, words in COUNTED.items() if found[code]]
     (count, words), *rest = said
     if count == found[Shows.NO_DIFFERENCE] == len(rows):
-        return "Neither point is distinguishable." if count == 2 else f"None of {count} points is distinguishable."
+        which = "Neither point" if count == 2 else f"None of the {count} points"
+        return f"{which} differs significantly."
     everything = "Both points" if len(rows) == 2 else f"All {len(rows)} points"
     beginning = f"{everything} {words}" if not rest else f"{count} of {len(rows)} points {words}"
     return f"{', '.join([beginning, *(f'{count} {words}' for count, words in rest)])}."
 
 
 def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
-    """What can be said of a point of another study beside the first one's."""
+    """Remarks on a point of another study, compared with the first study."""
     a, b = first["study"], row["study"]
     if row["not_compared"] != NotCompared.NONE:
         yield f"{b}: not compared ({NOT_COMPARED[row['not_compared']]})."
         return
     yield f"{b}: {_speed(first, row)}."
     if _below_floor(row):
-        yield f"MIND: {b}: {_floor_text(row)}."
+        yield f"NOTE: {b}: {_floor_text(row)}."
     if row["efficiency_shows"] != Shows.NONE:
         number = shown(row, "efficiency_difference_points")
-        yield f"{b}: efficiency less that of {a} is {number} points: {EFFICIENCY[row['efficiency_shows']]}."
+        shows = EFFICIENCY[row["efficiency_shows"]]
+        yield f"{b}: efficiency minus the efficiency of {a}: {number} points ({shows})."
     if not isnan(row["validation_accuracy"]) and not isnan(first["validation_accuracy"]):
         yield f"{b}: {_accuracy(first, row, margin)}."
     for one in (first, row):
         if 0 < one["launches_ok"] < one["launches"]:
             yield f"{one['study']}: {outcomes(one)}."
         if mostly_unsteady(one):
-            yield f"MIND: {one['study']}: no single mean describes the steps ({unsteady(one)})."
+            yield f"NOTE: {one['study']}: no single mean describes the steps ({unsteady(one)})."
 
 
 def _speed(first: Row, row: Row) -> str:
@@ -117,7 +119,7 @@ def _speed(first: Row, row: Row) -> str:
 
 
 def _below_floor(row: Row) -> bool:
-    """Whether a study is said to be faster or slower by less than identical base cases show."""
+    """Whether a study is stated to be faster or slower by less than the smallest detectable difference."""
     said = row["throughput_shows"] in (Shows.FASTER, Shows.SLOWER)
     return said and is_below(row["throughput_ratio"], row["smallest_difference"])
 
@@ -128,22 +130,22 @@ def _floor_text(row: Row) -> str:
 
 def _accuracy(first: Row, row: Row, margin: str) -> str:
     both = (
-        f"accuracy {shown(row, 'accuracy_percent')} %, of {first['study']} {shown(first, 'accuracy_percent')} %"
-        " (range of launches)"
+        f"accuracy {shown(row, 'accuracy_percent')} %, {first['study']}: {shown(first, 'accuracy_percent')} %"
+        " (range over runs)"
     )
     if not row["pairs"]:
-        return f"{both}; not compared, since no two launches have the same seed"
+        return f"{both}; not compared, because no two runs have the same seed"
     words = ACCURACY[row["accuracy_shows"]].format(margin=margin)
     return f"{both}; difference {shown(row, 'accuracy_difference_points')} points: {words}"
 
 
 def setting_texts(values: Sequence[Any]) -> list[str]:
-    """Values of a key as a study's file has them."""
+    """Values of a key as in a study's file."""
     return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
 
 
 def refused_sentences(comparison: Comparison, first: str) -> list[str]:
-    """Why a workload is not compared: one for every workload and study that has something refused.
+    """Why workloads are not compared: a sentence for every workload and study with a refusal.
 
     first: the letter of the first study.
     """
@@ -163,14 +165,14 @@ def refused_sentences(comparison: Comparison, first: str) -> list[str]:
 
 
 def nothing_in_common(comparison: Comparison, studies: Sequence[Source]) -> str:
-    """Why there is nothing to compare: what is not the same question, and what each study has."""
+    """Why nothing can be compared: the questions that differ, or the points of each study."""
     refused = [plain(text) for text in refused_sentences(comparison, studies[0].letter)]
     if refused:
         return "\n".join(["nothing can be compared", *(f"  {text}" for text in refused)])
     rows = comparison.points.to_dict("records")
     lines = ["the studies have no point in common"]
     if any(row["not_compared"] == NotCompared.SAME_LAUNCHES for row in rows):
-        lines = ["the studies are the same launches; one is a copy of the other"]
+        lines = ["the studies have the same runs; one is a copy of the other"]
     for one in studies:
         texts = [
             f"{row['workload']}: {point_text(row)}, {row['global_batch']} global"
@@ -183,7 +185,7 @@ def nothing_in_common(comparison: Comparison, studies: Sequence[Source]) -> str:
 
 
 def missing_sentences(points: Sequence[Rows], letters: Sequence[str]) -> list[str]:
-    """What not every study has, and what two have from the same launches; a sentence for each workload."""
+    """Points that some studies lack, and points from the same runs in two studies; a sentence per workload."""
     missing: dict[str, list[str]] = {}
     same: dict[str, list[str]] = {}
     for rows in points:
@@ -193,12 +195,12 @@ def missing_sentences(points: Sequence[Rows], letters: Sequence[str]) -> list[st
             missing.setdefault(f"{first['workload']}, {_only(list(rows), letters)}", []).append(text)
         for row in others:
             if row["not_compared"] == NotCompared.SAME_LAUNCHES:
-                where = f"{row['workload']}, the same launches in {letters[0]} and {row['study']}"
+                where = f"{row['workload']}, the same runs in {letters[0]} and {row['study']}"
                 same.setdefault(where, []).append(text)
     return [f"{what}: {'; '.join(texts)}." for what, texts in (*missing.items(), *same.items())]
 
 
 def _only(have: Sequence[str], letters: Sequence[str]) -> str:
-    """'only in A'; of three studies also 'in A and B, not in C'."""
+    """'only in A'; for three studies also 'in A and B, not in C'."""
     lacking = [letter for letter in letters if letter not in have]
     return f"only in {have[0]}" if len(have) == 1 else f"in {labels.listed(have)}, not in {labels.listed(lacking)}"

@@ -1,15 +1,15 @@
-"""Names that users have given, in letters that every document has."""
+"""Names given by users, in characters that every document can print."""
 
 import re
 import unicodedata
 from typing import Any
 
 LEGEND_CHARACTERS = 32
-"""A longer name is cut short in a figure; its letter stands before it."""
+"""A longer name is shortened in a figure, where the study's letter precedes it."""
 
 
 def plain(value: Any) -> Any:
-    """Text, or all text in lists and mappings, in ASCII: accents left out, what is no letter as its code point."""
+    """Text, or all text in lists and mappings, in ASCII: accents removed, other characters as code points."""
     if isinstance(value, dict):
         return {plain(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -21,7 +21,7 @@ def plain(value: Any) -> Any:
 
 
 def in_a_figure(name: str) -> str:
-    """A name as matplotlib draws it: no mathematics, and no character that its font lacks."""
+    """A name for matplotlib: without mathematics and without characters that its font lacks."""
     short = name if len(name) <= LEGEND_CHARACTERS else f"{name[: LEGEND_CHARACTERS - 3]}..."
     return _spelled(r"[^\x20-\x7e\xa1-\xac\xae-\u017f]", short).replace("$", r"\$")
 

@@ -1,4 +1,4 @@
-"""Several studies in one table: a row a point, with columns of every study and of its ratio to the first."""
+"""Several studies in one table: one row per point, with columns for every study and its ratio to the first."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
 
 Cell = dict[str, str]
-"""`value` and `limits` as text; `wide`: as many characters as the limits are printed with."""
+"""`value` and `limits` as text; `wide`: a text as wide as the printed limits."""
 
 HEADERS = {
     "step_time_ms": ("Step time", "", UNITS["ms"]),
@@ -30,28 +30,28 @@ HEADERS = {
     "accuracy_percent": ("Acc.", "", UNITS["%"]),
     "accuracy_shows": ("Acc.", "to", ""),
 }
-"""Number of a row, or the word for the accuracy -> what it is, how it compares with the first study, its unit."""
+"""Number of a row, or the word for the accuracy -> (name, relation to the first study, unit)."""
 WITH_LIMITS = ("step_time_ms", "throughput_ratio", "efficiency_difference_points")
 PLACES = {"nodes": "Nodes", "world_size": "Ranks", "batch_per_rank": "Batch"}
 LABEL_CHARACTERS = 24
-"""Of a study's name, in the label that LaTeX knows the table by."""
+"""Most characters of a study's name in the LaTeX label of the table."""
 REPEATED = ("nodes", "world_size")
 ALIKE = r"\textsuperscript{\dag}"
-"""After an interval that shows no difference."""
+"""Follows an interval without a significant difference."""
 SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points": "efficiency_shows"}
 
 
 class Column(NamedTuple):
-    """A number, or the word for the accuracy, of one study."""
+    """A column: a number, or the word for the accuracy, of one study."""
 
     header: list[str]
     letter: str
     name: str
-    """Of HEADERS."""
+    """A key of HEADERS."""
 
 
 def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: Paper) -> dict[str, Any]:
-    """Values for report/templates/comparison.tex. points: as points_of has them."""
+    """Values for report/templates/comparison.tex. points: from points_of."""
     groups = compared_points(points)
     compared = [rows for mine in groups.values() for rows in mine]
     letters = [one.letter for one in file.studies]
@@ -82,7 +82,7 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: P
 
 
 def _columns(letters: Sequence[str]) -> Iterator[Column]:
-    """In the order of the table. What compares with the first study has no column of that."""
+    """Columns in the order of the table. The first study has no columns for comparisons with itself."""
     first, *others = letters
     for name, (what, relation, unit) in HEADERS.items():
         for letter in others if relation else letters:
@@ -91,7 +91,7 @@ def _columns(letters: Sequence[str]) -> Iterator[Column]:
 
 
 def _has_any(points: Sequence[Rows], column: Column) -> bool:
-    """Whether a column has anything to say; that there is no accuracy is not said in every row."""
+    """Whether a column has any content. A missing accuracy alone is not content."""
     if column.name == "accuracy_shows":
         return any(_has_accuracy(row) for rows in points for row in (_first(rows), rows.get(column.letter)) if row)
     return any(_cell(rows, column)["value"] != DASH for rows in points)
@@ -129,7 +129,7 @@ def _cell(rows: Rows, column: Column) -> Cell:
 
 
 def _first(rows: Rows) -> Row:
-    """The first study's, which every point has that is compared."""
+    """The row of the first study, which every compared point has."""
     return next(iter(rows.values()))
 
 

@@ -1,4 +1,4 @@
-"""An audit as a reader sees it: the table recomputed, printed numbers beside it, and the remarks."""
+"""An audit as it is printed: the recomputed table, the published numbers in brackets, and the remarks."""
 
 from math import isnan
 from typing import Any
@@ -12,7 +12,7 @@ ABOUT = ("model", "hardware", "strategy", "precision", "source")
 
 
 def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
-    """Values for report/templates/audit.txt, a case each."""
+    """Values for report/templates/audit.txt, one entry per case."""
     return [
         {
             "audit": audit,
@@ -50,7 +50,7 @@ def _unit(table: Table) -> str:
 
 
 def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
-    """strong: the global batch is held, which is what Karp and Flatt's serial fraction is of."""
+    """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
     row = scale.row
     return {
         "gpus": f"{row.gpus} {row.label('strategy')}" if other else str(row.gpus),
@@ -63,7 +63,7 @@ def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
 
 
 def _beside(computed: str, printed: Printed | None, factor: float) -> str:
-    """'3.56 (3.8)': what was recomputed, and what was printed."""
+    """'3.56 (3.8)': the recomputed and the published value."""
     return computed if printed is None else f"{computed} ({printed.value * factor:.4g})"
 
 

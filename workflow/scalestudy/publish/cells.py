@@ -1,4 +1,4 @@
-"""Tables as CSV that a spreadsheet may open: what others wrote is text in it, and no formula."""
+"""Tables as CSV that is safe in a spreadsheet: text from others stays text and is never run as a formula."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import pandas as pd
 from scalestudy.publish.visible import visible
 
 _FORMULA = re.compile(r"'*[=+\-@]")
-"""How a cell begins that a spreadsheet takes for a formula, or one in which that was prevented."""
+"""Beginning of a cell that a spreadsheet takes for a formula, also behind apostrophes that prevent this."""
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """The frame as CSV. A text that a spreadsheet would run as a formula begins with an apostrophe.
+    """The frame as CSV. A text that a spreadsheet would run as a formula gets an apostrophe in front.
 
-    `without_apostrophes` takes it away again.
+    `without_apostrophes` removes it.
     """
     return _changed(frame, _cell).to_csv(index=False)
 
 
 def without_apostrophes(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame that was read from such CSV, with the texts as they were."""
+    """A frame that was read from CSV of `csv_text`, with the original texts."""
     return _changed(frame, _bare)
 
 
 def _changed(frame: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
-    """The frame with each value of its columns of texts changed."""
+    """The frame with each value of its text columns changed."""
     texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     return frame.assign(**{str(name): frame[name].map(change, na_action="ignore") for name in texts})
 
@@ -41,7 +41,7 @@ def _cell(value: Any) -> Any:
 
 
 def _bare(value: Any) -> Any:
-    """Without the apostrophe that `_cell` put there."""
+    """The value without the apostrophe that `_cell` added."""
     return value[1:] if isinstance(value, str) and value[:1] == "'" and _FORMULA.match(value) else value
 
 

@@ -1,8 +1,8 @@
-"""Figures as the page has them: the picture of the SVG beside it, in a fraction of its size.
+"""Figures embedded in the page: the same picture as the SVG file, in a fraction of its size.
 
-matplotlib writes six decimals, and styles and clips at every line and marker: a page of seventy figures would be
-9 MB. Here coordinates are kept to 0.01 pt, what is said often is said once, and markers on a line become its own.
-What is not as matplotlib writes it today is left as it is.
+matplotlib writes six decimals, and a style and clip for every line and marker: a page with seventy figures would
+have 9 MB. Here coordinates are rounded to 0.01 pt, repeated styles are written once, and markers on a line become
+markers of the line. Anything that differs from matplotlib's present output is left unchanged.
 """
 
 import re
@@ -12,18 +12,18 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 KEPT = "/:;,()!@$*+?=-._~{} '<>"
-"""What stands in a data URI as it is; of HTML's own signs neither `&` nor the quotation mark of its attribute."""
+"""Characters that a data URI keeps; not `&` or the attribute's quotation mark, which have a meaning in HTML."""
 
-GLYPH_GRID = 16  # of an outline's own units, 6400 an em: 0.02 pt in text of 8 pt
+GLYPH_GRID = 16  # in units of an outline, 6400 per em: 0.02 pt in text of 8 pt
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
-_NUMBERS = {"M": 2, "L": 2, "Q": 4, "C": 6}  # of one command
+_NUMBERS = {"M": 2, "L": 2, "Q": 4, "C": 6}  # per command
 _USES = r'(?:<use href="#[\w.-]+" x="[\d.-]+" y="[\d.-]+"/>)+'
 
 
 def data_uri(svg: str) -> Markup:
-    """An SVG of matplotlib's as the value of an attribute in quotation marks."""
+    """An SVG by matplotlib as the value of an attribute in quotation marks."""
     small = compact(svg)
     small = small if "'" in small else small.replace('"', "'")
     return Markup("data:image/svg+xml," + quote(small, safe=KEPT))
@@ -46,7 +46,7 @@ def compact(svg: str) -> str:
 
 
 def relative_path(text: str) -> str:
-    """A path's commands relative to where the pen is, to two decimals, each named once in a row."""
+    """The path with coordinates relative to the pen, to two decimals; a repeated command is named once."""
     made, last, pen, start = "", "", [0.0, 0.0], [0.0, 0.0]
     for name, arguments in _COMMAND.findall(text):
         if name in "zZ":
@@ -63,13 +63,13 @@ def relative_path(text: str) -> str:
             made += " "
         made += " ".join(steps).replace(" -", "-")
         pen = numbers[-2:]
-        # After a move, lines go on without being named.
+        # After a move, line commands need no name.
         last, start = ("l", pen) if name == "M" else (name.lower(), start)
     return made
 
 
 def _placed(match: re.Match[str]) -> str:
-    """A letter that is moved along its line, of which an em is a hundred."""
+    """A letter with its shift along the line as `x`, in units of 1/100 em."""
     return f'{match[1]} x="{_short(round(float(match[2]), 1))}"/>'
 
 
@@ -83,13 +83,13 @@ def _short(number: float) -> str:
 
 
 def _without_idle_ids(svg: str) -> str:
-    """Ids that nothing refers to."""
+    """Remove ids that nothing refers to."""
     used = set(re.findall(r'(?:href="|url\()#([\w.-]+)', svg))
     return re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)
 
 
 def _without_bare_groups(svg: str) -> str:
-    """Groups that say nothing, opened."""
+    """Remove groups without attributes and keep their content."""
     parts: list[str] = []
     bare: list[bool] = []
     for part in re.split(r"(<g>|<g [^>]*[^/]>|</g>)", svg.replace("<g/>", "")):
@@ -101,7 +101,7 @@ def _without_bare_groups(svg: str) -> str:
 
 
 def _styles_as_classes(svg: str) -> str:
-    """Each style, with its clip, said once."""
+    """Write each style, with its clip, once as a class."""
     classes: dict[str, str] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -114,7 +114,7 @@ def _styles_as_classes(svg: str) -> str:
 
 
 def _classes_of_groups(svg: str) -> str:
-    """Markers of one class inherit it from their group."""
+    """Let markers of one class inherit it from their group."""
 
     def moved(match: re.Match[str]) -> str:
         return f'<g{match[1]} class="{match[3]}">' + match[2].replace(f' class="{match[3]}"', "") + "</g>"
@@ -124,7 +124,7 @@ def _classes_of_groups(svg: str) -> str:
 
 
 def _markers_of_lines(svg: str) -> str:
-    """Markers that stand at all corners of the line before them, drawn by the line."""
+    """Let a line draw its markers where they are exactly at its corners."""
     classes: dict[tuple[str, str, str], str] = {}
 
     def one(match: re.Match[str]) -> str:
@@ -136,13 +136,13 @@ def _markers_of_lines(svg: str) -> str:
         key = (line, marker_class, shapes.pop())
         return f'{shape_path}<path d="{path}" class="{classes.setdefault(key, f"{line}-{len(classes)}")}"/>'
 
-    defs = r"((?:<defs><path [^>]*/></defs>)?)"  # of a marker that is used for the first time
+    defs = r"((?:<defs><path [^>]*/></defs>)?)"  # the definition of a marker on its first use
     line = rf'<path d="([^"]*)" class="(\w+)"/>{defs}<g(?: clip-path="[^"]*")? class="(\w+)">({_USES})</g>'
     svg = re.sub(line, one, svg)
     rules, markers = [], []
     for (of_line, of_marker, shape), name in classes.items():
         style = re.search(rf"\.{of_line}{{([^}}]*)}}", svg)
-        assert style is not None, "a class that no rule is of"
+        assert style is not None, "a class without a rule"
         rules.append(f".{name}{{{style[1]};marker:url(#of-{name})}}")
         shared = f'<marker id="of-{name}" markerUnits="userSpaceOnUse" overflow="visible" class="{of_marker}">'
         markers.append(f'{shared}<use href="#{shape}"/></marker>')
@@ -151,7 +151,7 @@ def _markers_of_lines(svg: str) -> str:
 
 
 def _coarser_glyphs(svg: str) -> str:
-    """Outlines of letters, on a grid that shows at a hundred times their size."""
+    """Round the outlines of letters to a grid that becomes visible at a hundred times their size."""
 
     def coarser(match: re.Match[str]) -> str:
         outline = _NUMBER.sub(lambda number: f"{float(number[0]) / GLYPH_GRID:.0f}", match[2])
@@ -161,7 +161,7 @@ def _coarser_glyphs(svg: str) -> str:
 
 
 def _short_names(svg: str) -> str:
-    """Ids of a letter or two."""
+    """Shorten ids to a letter and a number."""
     ids = {name: _name(index) for index, name in enumerate(re.findall(r' id="([^"]*)"', svg))}
     svg = re.sub(r' id="([^"]*)"', lambda match: f' id="{ids[match[1]]}"', svg)
     return re.sub(r'(href="|url\()#([\w.-]+)', lambda match: f"{match[1]}#{ids.get(match[2], match[2])}", svg)

@@ -1,4 +1,4 @@
-"""An estimate as a reader sees it: quantities with units, and what was assumed."""
+"""An estimate as it is printed: quantities with units, and the assumptions."""
 
 from typing import Any
 
@@ -10,7 +10,10 @@ from scalestudy.publish.numbers.rounding import show
 
 
 def estimate_view(setting: Setting, *, step_time_s: float | None, target: float) -> dict[str, Any]:
-    """Values for report/templates/estimate.txt. step_time_s: of one process at the batch of a rank, if known."""
+    """Values for report/templates/estimate.txt.
+
+    step_time_s: step time of one process at the batch per rank, if known. target: target efficiency.
+    """
     size, ranks, link = setting.size, setting.ranks, setting.link
     return {
         "setting": vars(setting)
@@ -45,7 +48,7 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
 
 
 def _scaling(item: Traffic, ranks: int, compute_s: float, target: float) -> dict[str, str]:
-    """Step, speedup and efficiency between their limits, and how much longer a step the target takes."""
+    """Ranges of step, speedup and efficiency, and the factor by which the target needs a longer step."""
     best, worst = item.step_limits_s(compute_s)
     needed = [seconds / compute_s for seconds in item.compute_for_s(target)]
     return {
@@ -57,5 +60,5 @@ def _scaling(item: Traffic, ranks: int, compute_s: float, target: float) -> dict
 
 
 def _text(value: float, unit: str) -> str:
-    """Three digits with a prefix: 0.701 s is '701 ms'."""
+    """A quantity with three digits and an SI prefix: 0.701 s is '701 ms'."""
     return Quantity(value, unit).render(prec=2)

@@ -1,4 +1,4 @@
-"""Pages that tables and figures have to fit: the widths of classes of papers."""
+"""Page sizes for tables and figures: the widths of the classes of papers."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,19 @@ POINTS_PER_INCH = 72.27  # TeX's
 
 @dataclass(frozen=True)
 class Paper:
-    """Widths in TeX's points. Where a page has one column they are equal, and what is wide has no more room."""
+    """Widths in TeX points. On a page with one column they are equal, so a wide figure has no more room."""
 
     column_pt: float
     page_pt: float
 
     @property
     def two_columns(self) -> bool:
-        """Whether prose stands in two columns."""
+        """Whether the text has two columns."""
         return self.column_pt < self.page_pt
 
     @property
     def gap_pt(self) -> float:
-        """Between two columns."""
+        """Gap between two columns."""
         return max(self.page_pt - 2 * self.column_pt, 0.0)
 
     @property
@@ -31,11 +31,11 @@ class Paper:
 
     @property
     def page_in(self) -> float:
-        """Width of a figure over the whole page, in inches."""
+        """Width of a figure across the whole page, in inches."""
         return self.page_pt / POINTS_PER_INCH
 
 
-# \\columnwidth and \\textwidth as the classes have them at their own defaults.
+# \\columnwidth and \\textwidth of the classes with their default options.
 PAPERS = {
     "ieee": Paper(252.0, 516.0),  # IEEEtran
     "acm": Paper(241.1, 506.3),  # acmart, sigconf

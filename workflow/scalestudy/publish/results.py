@@ -1,4 +1,4 @@
-"""What documents are made from: the tables and facts that the earlier stages wrote of a study."""
+"""The input of the documents: the tables and facts of a study that earlier stages wrote."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from scalestudy.verify.model import VerificationFile
 
 @dataclass(frozen=True)
 class Results:
-    """Of one study."""
+    """Tables and facts of one study."""
 
     summary: pd.DataFrame
     runs: pd.DataFrame
@@ -24,4 +24,4 @@ class Results:
     traces: Sequence[Trace]
     environment: StudyEnvironment
     verification: VerificationFile | None = None
-    """What came of advice; None where none was tried."""
+    """The outcome of tried advice; None if no advice was tried."""

@@ -1,4 +1,4 @@
-"""Jinja, set up for each kind of document: its own delimiters and escaping; nothing undefined passes."""
+"""Jinja, set up for each kind of document with its delimiters and escaping. Undefined names are errors."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from scalestudy.publish.visible import visible
 
 DIRECTORY = root() / "report" / "templates"
 LONG_WORD = 20
-"""Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
+"""A longer word can be broken in LaTeX, also where hyphenation has no break."""
 
 _LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "{}$&#%_"}
@@ -29,11 +29,11 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': "''",
-        "`": "{`}",  # ?` and !` would be joined to other signs
+        "`": "{`}",  # ?` and !` would be ligatures
     }
 )
 _CODE = {sign: f"{sign}{{}}" for sign in "-<>,"} | {sign: f"{{\\char{ord(sign)}}}" for sign in "'\"`"}
-"""Punctuation of code; quotes are those of the keyboard in every encoding of a typewriter font."""
+"""Punctuation of code; quotes look as on the keyboard in every encoding of a typewriter font."""
 _TEX: dict[str, Any] = {
     "block_start_string": "<%",
     "block_end_string": "%>",
@@ -45,9 +45,11 @@ _TEX: dict[str, Any] = {
 
 
 def render(template: Path, **values: Any) -> str:
-    """Text of a template; `.tex` files use <% %> and << >> and escape for LaTeX, `.html` files escape for HTML.
+    """The rendered text of a template.
 
-    Raises UserError naming the template where it is missing, malformed, or uses a name that is not given.
+    `.tex` files use <% %> and << >>, with filters that escape for LaTeX; `.html` files are escaped for HTML.
+
+    Raises UserError with the template's name if it is missing, malformed, or uses an undefined name.
     """
     suffix = template.suffixes[0] if template.suffixes else ""
     environment = template_environment(template.parent, suffix)
@@ -60,31 +62,31 @@ def render(template: Path, **values: Any) -> str:
 
 
 def template_digest(*names: str) -> str:
-    """Digest of templates of ours: a rule that carries it as a parameter runs again when one of them changes."""
+    """Digest of our templates. A rule with this parameter runs again when one of them changes."""
     return hashlib.sha256(b"".join((DIRECTORY / name).read_bytes() for name in names)).hexdigest()[:12]
 
 
 def source_hash(source: str) -> str:
-    """By which a content security policy knows a script or a style sheet: a browser takes no other."""
+    """The hash by which a content security policy allows a script or a style sheet; browsers refuse others."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode("ascii")
 
 
 def latex(value: Any) -> str:
-    """User text made harmless in LaTeX; a character that its fonts may lack is spelled as its code point."""
+    """User text escaped for LaTeX. A character that the fonts may lack is written as its code point."""
     return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", str(value).translate(_LATEX))
 
 
 def breakable(value: Any) -> str:
-    """As `latex`, and what has no place to be broken at gets some: behind punctuation, or else anywhere.
+    """The text as from `latex`, with line breaks allowed in long words: after punctuation, or else anywhere.
 
-    Nothing is printed where a line is broken, so that what is copied from the page stays what it was.
+    No hyphen is printed at such a break, so that text copied from the page is unchanged.
     """
     words = re.split(r"( +)", re.sub(r"[ \t]*[\n\t]\s*", " ", str(value)))
     return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in words)
 
 
 def prose(value: Any) -> str:
-    """As `breakable`; what reads as a minus or as a comparison is one."""
+    """The text as from `breakable`, with typographic minus and comparison signs."""
     text = re.sub(r"(?<![\w.)}-])-(?=\d)", r"\\textminus{}", breakable(value))
     for plain, sign in ((r"\textgreater{}= ", r"\geq"), (r"\textless{}= ", r"\leq")):
         text = text.replace(plain, rf"\ensuremath{{{sign}}} ")
@@ -92,10 +94,10 @@ def prose(value: Any) -> str:
 
 
 def code(value: Any) -> str:
-    """A line of code for a typewriter font: every character as it is, also those that fonts would join."""
+    """A line of code for a typewriter font, without ligatures and with unchanged characters."""
     text = str(value).lstrip(" ")
     indent = "\\ " * (len(str(value)) - len(text))
-    parts = re.split(r"([\w./]+)", text)  # words are at odd places
+    parts = re.split(r"([\w./]+)", text)  # words are at odd indices
     return indent + "".join(breakable(part) if index % 2 else _signs(part) for index, part in enumerate(parts))
 
 
@@ -104,12 +106,15 @@ def _signs(text: str) -> str:
 
 
 def number(text: str) -> str:
-    """A cell of an siunitx column: what is no number is braced, so that it is set as text."""
+    """A cell of an siunitx column: anything but a number is in braces, so that it is set as text."""
     return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{{{text}}}"
 
 
 def _broken(word: str) -> str:
-    """In portions of three characters, or of one that is spelled as its code point; best behind punctuation."""
+    """The word in breakable portions: three characters, or one that is written as its code point.
+
+    Breaks after punctuation are preferred.
+    """
     portions = re.findall(r"(?:(?![-_/.:,;=+])[\x21-\x7e\xa1-\xff]){1,3}[-_/.:,;=+]?|.", word, flags=re.S)
     breaks = ["\\penalty0{}" if portion[-1] in "-_/.:,;=+" else "\\penalty500{}" for portion in portions[:-1]]
     return "".join(latex(portion) + place for portion, place in zip(portions, [*breaks, ""], strict=True))
@@ -134,24 +139,24 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    """A value as it is printed; LaTeX has a spelling of its own (`latex`)."""
+    """A value with visible control characters; for LaTeX, `latex` does this."""
     if isinstance(value, Markup):
         return Markup(visible(value))
     return visible(value) if isinstance(value, str) else value
 
 
 def wrap(text: Any, first: str = "", rest: str = "", width: int = 80) -> str:
-    """Text folded to a width, with the indentation of its first and its other lines."""
+    """Text wrapped to a width, with the indentation of its first and its other lines."""
     return textwrap.fill(
         " ".join(str(text).split()), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
 
 
 def to_yaml(patch: Any, indent: int = 0) -> str:
-    """A config patch as the YAML a user writes."""
+    """A config patch as YAML."""
     return textwrap.indent(yaml.safe_dump(patch, sort_keys=False).rstrip(), " " * indent)
 
 
 def underline(title: str, character: str = "-") -> str:
-    """A title with a line of its length under it."""
+    """A title underlined with a line of its length."""
     return f"{title}\n{character * len(title)}"

@@ -1,4 +1,4 @@
-"""The links between GPUs as a table, like that of `nvidia-smi topo -m`."""
+"""The links between GPUs as a table, as in `nvidia-smi topo -m`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scalestudy.record.host.links import Link, read_links
 
 MOST_GPUS = 12
-"""GPUs whose table fits into 80 columns of text; of more the line of the hardware table is all."""
+"""Most GPUs whose table fits into 80 columns of text. For more there is only the line in the hardware table."""
 SELF, WIDTH = "X", 6
 MEANINGS = {
     "PIX": "at most one PCIe switch",
@@ -18,17 +18,17 @@ MEANINGS = {
     "SYS": "the interconnect between NUMA nodes",
     "?": "could not be read",
 }
-"""Of the classes of `nvidia-smi topo -m`, in its order from near to far."""
+"""Meanings of the classes of `nvidia-smi topo -m`, in its order from near to far."""
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A table: `header` and `rows` of texts, and what its cells mean."""
+    """A table: `header` and `rows` of texts, and the meanings of its cells."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     legend: tuple[tuple[str, str], ...]
-    """(cell, meaning) of the cells that occur."""
+    """(cell, meaning) for each distinct cell."""
 
     @property
     def lines(self) -> tuple[str, ...]:

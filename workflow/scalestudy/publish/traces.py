@@ -1,4 +1,4 @@
-"""Summaries of traces as text: the table a reader looks at before opening the trace itself."""
+"""Summaries of traces as text: a table to read before opening the trace itself."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.rounding import Shown, show, show_count, show_percent
 from scalestudy.publish.words import labels
 
-NAME_WIDTH = 44  # kernels have names of hundreds of characters
+NAME_WIDTH = 44  # names of kernels can have hundreds of characters
 
 
 def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
-    """(name, as a reader sees it, value, unit, what it is) of every number that traces_view prints of a trace."""
+    """(name, printed text, value, unit, meaning) of every number that traces_view prints of a trace."""
     summary, step_s = trace.summary, trace.summary.step_time_s
     yield "step_time_ms", show(step_s, factor=1e3), step_s * 1e3, "ms", "traced step"
     yield "steps", show_count(summary.steps), summary.steps, "", "traced steps"
@@ -22,19 +22,19 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
     yield "idle_percent", *_percent(summary.idle_time_s / step_s), "idle of a traced step"
     if summary.hidden_share is not None:
         yield "collectives_percent", *_percent(summary.collective_time_s / step_s), "collectives of a traced step"
-        yield "hidden_percent", *_percent(summary.hidden_share), "of the collectives, behind computation"
+        yield "hidden_percent", *_percent(summary.hidden_share), "share of the collectives that computation hides"
     for item in (*summary.operators, *summary.collectives):
         name = _key(item)
         calls = Shown(f"{round(item.calls_per_step, 1):g}")
         yield f"{name}.time_ms", show(item.time_s, factor=1e3), item.time_s * 1e3, "ms", item.name
-        yield f"{name}.calls", calls, item.calls_per_step, "", f"calls a step of {item.name}"
+        yield f"{name}.calls", calls, item.calls_per_step, "", f"calls of {item.name} per step"
         if isinstance(item, OperatorTime):
             share = item.share * 100
             yield f"{name}.share_percent", show_percent(share), share, "%", f"share of {item.name}"
 
 
 def traces_view(traces: Sequence[Trace], book: NumbersFile) -> list[dict[str, Any]]:
-    """Each trace: what it is of, a sentence on its step, and its operators and collectives as rows of text."""
+    """Each trace: its point, a sentence on its step, and its operators and collectives as rows of text."""
     return [_trace(trace, book, f"trace.{trace.run_id}") for trace in traces]
 
 
@@ -58,9 +58,9 @@ def _step(book: NumbersFile, trace: str) -> str:
         " other work {other_percent}%, nothing running {idle_percent}%"
     )
     if book.number(f"{trace}.hidden_percent"):
-        text += ", collectives {collectives_percent}%, {hidden_percent}% of which behind computation"
+        text += ", collectives {collectives_percent}%, {hidden_percent}% of it hidden behind computation"
     else:
-        text += "; no collective"
+        text += "; no collectives"
     return book.phrase(trace, text)
 
 

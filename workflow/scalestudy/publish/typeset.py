@@ -1,4 +1,4 @@
-"""LaTeX, run where it can do no harm: in a folder of its own, without a shell, reading nothing above it."""
+"""Safe runs of LaTeX: in a separate folder, without a shell, and without access to files outside it."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.record.files import write_bytes
 
-# What is needed, and the Debian package that has it.
+# Required programs and files, each with its Debian package.
 PROGRAMS = {"latexmk": "latexmk", "pdflatex": "texlive-latex-base"}
 FILES = {
     "lmodern.sty": "lmodern",
@@ -27,7 +27,7 @@ FILES = {
 }
 COMMAND = (
     "latexmk",
-    "-norc",  # a file of settings is a program in Perl
+    "-norc",  # a settings file is a Perl program
     "-pdf",
     "-pdflatex=pdflatex -no-shell-escape %O %S",
     "-interaction=nonstopmode",
@@ -35,21 +35,21 @@ COMMAND = (
     "-file-line-error",
     "-silent",
 )
-# Nothing above the folder is read or written; log lines are not broken; the same data give the same bytes.
+# Nothing above the folder is read or written; log lines are not broken; equal data give equal bytes.
 SETTINGS = {"openin_any": "p", "openout_any": "p", "max_print_line": "1000", "SOURCE_DATE_EPOCH": "0"}
 TIME_LIMIT_S = 600
 
 
 @dataclass(frozen=True)
 class Typeset:
-    """What LaTeX made of a document."""
+    """A document typeset by LaTeX."""
 
     pdf: bytes
     pages: int
 
 
 def missing_tex() -> str:
-    """'' where all is there; else one line: what is missing, and how to get it on Debian and Ubuntu."""
+    """'' if nothing is missing; otherwise a line: what is missing, and how to install it on Debian and Ubuntu."""
     missing = {name: package for name, package in PROGRAMS.items() if shutil.which(name) is None}
     if "pdflatex" not in missing and shutil.which("kpsewhich"):
         found = subprocess.run(["kpsewhich", *FILES], capture_output=True, text=True, check=False).stdout
@@ -63,12 +63,12 @@ def missing_tex() -> str:
 
 
 def typeset(source: Path, *, log: Path) -> Typeset:
-    """Typeset a document; LaTeX's log is kept at `log` whatever happens.
+    """Typeset a document and write LaTeX's log to `log`, also on failure.
 
-    Raises UserError where something is missing, and where LaTeX fails: with the log and its first error.
+    Raises UserError if something is missing, or if LaTeX fails: with the path of the log and its first error.
     """
     if not source.is_file():
-        raise UserError(f"{source}: no such document; `scalestudy stage documents` writes it")
+        raise UserError(f"{source}: missing; `scalestudy stage documents` writes it")
     if missing := missing_tex():
         raise UserError(missing)
     with tempfile.TemporaryDirectory(prefix="scalestudy-tex-") as name:
@@ -89,17 +89,17 @@ def typeset(source: Path, *, log: Path) -> Typeset:
 
 
 def _refuse_links(path: Path) -> None:
-    """UserError where a .tex file, or a file right in a folder beside it, is a link to a file outside its folder.
+    """Raise UserError if a .tex file, or a file directly in a folder beside it, links to a file outside.
 
-    LaTeX would print what the link leads to.
+    LaTeX would print the content of that file.
     """
     for file in [path, *(path.iterdir() if path.is_dir() else ())]:
         if file.is_symlink() and not file.resolve().is_relative_to(path.parent):
-            raise UserError(f"{file}: is a link to a place outside its folder; put the file itself there")
+            raise UserError(f"{file}: is a link to a file outside its folder; replace it with the file itself")
 
 
 def _run(folder: Path, name: str) -> int | None:
-    """Exit status of latexmk; None where it was ended because it took too long."""
+    """Exit status of latexmk; None if it was stopped at the time limit."""
     with (folder / "latexmk.out").open("wb") as output:
         process = subprocess.Popen(
             [*COMMAND, name],
@@ -122,9 +122,9 @@ def _run(folder: Path, name: str) -> int | None:
 
 def _first_error(lines: list[str], status: int | None) -> str:
     if status is None:
-        return f"it was ended after {TIME_LIMIT_S} s"
+        return f"it was stopped after {TIME_LIMIT_S} s"
     errors = [line for line in lines if re.match(r"\S+:\d+: |! ", line)]
-    return errors[0] if errors else "no error is named in the log"
+    return errors[0] if errors else "the log has no error message"
 
 
 def _pages(lines: list[str]) -> int:

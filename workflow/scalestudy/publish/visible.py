@@ -1,7 +1,7 @@
-"""Text of others, as it is printed: characters that command a terminal or reorder a line are shown, not obeyed.
+"""Safe printing of text from others: characters that control a terminal or reorder a line become visible escapes.
 
 Descriptions, reasons, log lines, names of hosts and devices come from studies, ranks and records of other people.
-What is kept in records stays as it was said; all that is printed or written into a document passes here once.
+Records keep the original text; everything that is printed or written into a document is converted here once.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 _COMMANDS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters; a newline and a tab are meant
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except newline and tab
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of writing
-    r"\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # take no room
-    r"\u2028\u2029\ud800-\udfff]"  # separate lines where no newline is; halves of a character
+    r"\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # have no width
+    r"\u2028\u2029\ud800-\udfff]"  # line separators other than newline; unpaired surrogates
 )
 
 
 def visible(text: str) -> str:
-    """The text with each such character spelled by its number, as in Python: `\\x1b`, `\\u202e`."""
+    """The text with each such character as a Python escape sequence: `\\x1b`, `\\u202e`."""
     return _COMMANDS.sub(_spelled, text) if _COMMANDS.search(text) else text
 
 
@@ -31,7 +31,7 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 class _Visible:
-    """A stream of text to which everything is written as `visible` has it."""
+    """A text stream that converts everything with `visible`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -49,7 +49,7 @@ class _Visible:
 
 @contextlib.contextmanager
 def visible_output() -> Iterator[None]:
-    """Whatever is printed meanwhile is printed as `visible` has it. A stream that was closed before stays None."""
+    """Convert everything printed within this context with `visible`. A stream that is closed before stays None."""
     out, error = (stream and _Visible(stream) for stream in (sys.stdout, sys.stderr))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         yield

@@ -1,1 +1,1 @@
-"""What is generated from our models: the documentation of the config, and JSON schemas of the files we write."""
+"""Files generated from our models: documentation of the config, columns and captions, and JSON schemas."""

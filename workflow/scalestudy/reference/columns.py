@@ -8,14 +8,14 @@ from scalestudy.registry.files import FILES
 INTRODUCTION = """\
 # Columns
 
-What the tables of a study hold: `results/STUDY/`, and the folder that `scalestudy compare --out` names. Shares and
-ratios are fractions. Behind the name of a column:
+The columns of a study's tables, in `results/STUDY/` and in the folder of `scalestudy compare --out`. Shares and
+ratios are fractions. Suffixes of column names:
 
-- `_low`, `_high`: the limits of its interval at the confidence of the study (`report.confidence`), over launches;
-  in a table of single launches, of that launch.
-- `_min`, `_max`: the smallest and the largest of the launches.
+- `_low`, `_high`: the limits of the interval at the study's confidence (`report.confidence`), over runs; in a
+  table with a row per run, within that run.
+- `_min`, `_max`: the smallest and the largest value over runs.
 
-A value that is not known is empty. How the statistics are made is in [measurement.md](measurement.md).
+Unknown values are empty. [measurement.md](measurement.md) describes the statistics.
 
 <!-- Generated from the registry by `scalestudy stage schema`; a test keeps it in step. -->
 """

@@ -23,7 +23,7 @@ from scalestudy.study.config.workloads import Workload
 
 
 def _kinds(key: str, union: Any) -> Iterator[tuple[str, type[Entry]]]:
-    """A section for every kind of an entry that is told apart by its `type`."""
+    """A section for every kind of an entry with a `type`."""
     for kind in get_args(get_args(union)[0]):
         yield f"`workloads.NAME.{key}` with `type: {get_args(kind.model_fields['type'].annotation)[0]}`", kind
 
@@ -48,16 +48,15 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
 INTRODUCTION = """\
 # Configuration
 
-A study is one YAML file. `config.yaml` is the one that runs by default; give another with
-`snakemake --configfile FILE`. The file holds science only: cores, partitions and accounts
-stand in the profiles (`profiles/`), so that the same study runs on a laptop and on a cluster.
+A study is one YAML file. `config.yaml` is the default; choose another with `snakemake --configfile FILE`.
+The file describes only the science. Cores, partitions and accounts are in the profiles (`profiles/`), so
+that the same study runs on a laptop and on a cluster.
 
-A variant or workload may stand for several: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` under it
-makes one of each value, or of each combination where several keys are swept, named
-`NAME-bucket-cap-mb-5` and so on.
+A variant or workload can define several: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` in it makes one for
+each value, named `NAME-bucket-cap-mb-5` and so on. If several keys are swept, it makes one for each combination.
 
-A key that is not listed here is refused, and so is a value that cannot work (a batch that does not
-divide among the ranks, say), before anything runs.
+Unknown keys are refused before anything runs, and so are values that cannot work, such as a batch that
+does not divide among the ranks.
 
 <!-- Generated from the config model by `scalestudy stage schema`; a test keeps it in step. -->
 """
@@ -70,7 +69,7 @@ def schema_text() -> str:
         schema["$defs"][part]["properties"]["sweep"] = {
             "type": "object",
             "additionalProperties": {"type": "array", "minItems": 1},
-            "description": "Keys with lists of values: this entry stands for one of each combination.",
+            "description": "Keys with lists of values: this entry defines one entry for each combination.",
         }
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "scalestudy configuration"
@@ -95,7 +94,7 @@ def readme_text() -> str:
 def _row(name: str, field: FieldInfo) -> str:
     meaning = " ".join((field.description or "").split())
     if name == "type":
-        meaning = "Chooses this kind."
+        meaning = "Selects this kind."
     kind = _type(field.annotation) + _bounds(field)
     return f"| `{name}` | {kind} | {_default(field)} | {meaning} |"
 
@@ -127,7 +126,7 @@ def _bounds(field: FieldInfo) -> str:
 
 
 def _type(annotation: Any) -> str:
-    """A type as a reader of YAML would say it."""
+    """A type in words for a writer of YAML."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in arguments)

@@ -42,17 +42,17 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "manifest": Manifest,
     "acceptance": AcceptanceFile,
 }
-"""By name of the file, or of what writes it."""
+"""By name of the file, or of the command that writes it."""
 
 
 def schemas() -> dict[str, str]:
-    """The text of the schema of every document, by its name."""
+    """The schema of every document as text, by name."""
     return {name: _schema(name, model) for name, model in DOCUMENTS.items()}
 
 
 def _schema(name: str, model: type[BaseModel]) -> str:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= model.model_json_schema(mode="serialization") | {"title": f"scalestudy: {name}"}
-    # A number that may be missing is null in a file, also where that is the default.
+    # A missing number is null in a file, also as a default.
     plain = json.loads(json.dumps(schema), parse_constant=lambda _: None)
     return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"

@@ -1,1 +1,1 @@
-"""Documents for LaTeX: report, proposal, and the artifact description that a paper can have too."""
+"""LaTeX documents: report, proposal, and the artifact description, which a paper can include as well."""

@@ -1,4 +1,4 @@
-"""What an artifact description has to say: only what is known, and where it is not, that it is not."""
+"""Content of the artifact description: only known facts, and a remark where something is not known."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
 PLACES = ("path", "url", "sha256", "files")
-"""Keys of a data set that say where it is."""
+"""Keys of a data set for its location."""
 
 
 def artifact_view(
     plan: Plan, results: Results, facts: dict[str, Any], *, book: NumbersFile, command: str
 ) -> dict[str, Any]:
-    """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
+    """Values for report/templates/artifact_description.tex. command: runs the study; '' if not known."""
     known = dict(facts["environment"])
     versions = {"Python": "python"} | results.environment.packages
     variables = results.environment.variables
@@ -38,7 +38,7 @@ def _data(plan: Plan) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, workload in plan.study.workloads.items():
         if isinstance(workload, CommandWorkload):
-            continue  # what a script reads is not known
+            continue  # the data of a script are not known
         entry = found.setdefault(workload.data.store_name, _dataset(workload.data) | {"workloads": []})
         entry["workloads"].append(name)
     return list(found.values())
@@ -55,7 +55,7 @@ def _dataset(data: Dataset) -> dict[str, Any]:
 
 
 def _files(data: Any) -> list[dict[str, str]]:
-    """Where the files are, and the checksum that each was held against."""
+    """The location of each file, and the checksum against which it was checked."""
     parts = getattr(data, "files", None)
     if parts:
         return [{"place": part.url, "sha256": part.sha256} for part in (parts.train, parts.test)]

@@ -1,4 +1,4 @@
-"""Which figures and tables a LaTeX document has, and how figures stand: over the page, or two in a row."""
+"""Figures and tables of a LaTeX document, and the placement of figures: across the page, or two in a row."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,33 +9,33 @@ from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.made import read_made
 
 Placed = dict[str, Any]
-"""A figure for a template: its `workload`, its `path` from the document, its `caption`, and if it is `wide`."""
+"""A figure for a template: `workload`, `path` relative to the document, `caption`, and whether it is `wide`."""
 
 
 class Known(TypedDict):
-    """What a document knows of all its numbers."""
+    """Facts that apply to all numbers of a document."""
 
     launches: str
-    """How many there are of each point."""
+    """Number of runs of each point, as text."""
     intervals: bool
     """Whether any speedup has one."""
 
 
 def placed(figure: ShownFigure, study: Mapping[str, Any], known: Known) -> Placed:
-    """A figure with all that it has to say by itself in a paper. study: facts of study_view.
+    """A figure with a caption that is complete by itself, as in a paper. study: facts of study_view.
 
-    Raises UserError where the figure is missing.
+    Raises UserError if the figure is missing.
     """
     path = figure.path(".pdf")
     if not path.exists():
         raise UserError(f"{path}: missing; `scalestudy stage plot` draws it")
     said = [f"Workload {figure.workload}." if figure.workload else "", figure.caption]
     if figure.entry.has_base:
-        said.append(f"Base case: {study['base']} ({study['base_variants']}).")
+        said.append(f"Baseline: {study['base']} ({study['base_variants']}).")
     if figure.entry.intervals:
         said += [study["intervals"], "Bars: these intervals." if known["intervals"] else ""]
     else:
-        said.append(f"Without intervals; {known['launches']} of each point.")
+        said.append(f"No intervals are shown; {known['launches']} of each point.")
     return {
         "workload": figure.workload,
         "wide": figure.entry.wide,
@@ -45,7 +45,7 @@ def placed(figure: ShownFigure, study: Mapping[str, Any], known: Known) -> Place
 
 
 def figure_rows(figures: Sequence[Placed], *, side_by_side: bool) -> list[list[Placed]]:
-    """Rows of figures: one, or two of the same workload that are not wide."""
+    """Rows of figures: one each, or two in sequence that are not wide."""
     rows: list[list[Placed]] = []
     for figure in figures:
         last = rows[-1] if rows and side_by_side else []
@@ -57,7 +57,7 @@ def figure_rows(figures: Sequence[Placed], *, side_by_side: bool) -> list[list[P
 
 
 def printing_tables(results: Path, names: Iterable[str]) -> dict[str, str]:
-    """Name of a table -> its path as a document has it, of those that print something."""
+    """Name -> path relative to the document, for each table that prints something."""
     found = {}
     for name in names:
         path = results / "tables" / f"{name}.tex"

@@ -1,4 +1,4 @@
-"""What a proposal for compute time has: two pages, of which LaTeX says how many figures they hold."""
+"""Content of a proposal for compute time: two pages, with as many figures as LaTeX finds room for."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -32,13 +32,13 @@ def proposal_view(
     tables: Mapping[str, str],
     figures: Sequence[ShownFigure],
 ) -> dict[str, Any]:
-    """Values for report/templates/proposal.tex. tables: paths of those that print something, by name."""
+    """Values for report/templates/proposal.tex. tables: name -> path of each table that prints something."""
     summary = results.summary[results.summary["scaling"] != "reference"]
     known: Known = {"intervals": bool(summary["speedup_low"].notna().any()), "launches": launches_each(plan)}
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
     return latex_facts(results, facts) | {
         **known,
-        "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
+        "page": PAPERS["ieee"],  # the widest, to keep a proposal short for every kind of paper
         "most_pages": MOST_PAGES,
         "machine": hardware_view(results.environment.facts, IN_SHORT),
         "table": tables.get("proposal", ""),
@@ -56,7 +56,7 @@ def proposal_view(
 
 
 def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """By workload: the base case, and every distributed point with its verdict, cost and memory."""
+    """For each workload: the baseline, and every distributed point with its verdict, cost and memory."""
     shown = {row["key"]: row for row in facts["rows"]}
     diagnoses = {diagnosis["row"]["key"]: diagnosis for diagnosis in facts["diagnoses"]}
     found = []
@@ -81,7 +81,10 @@ def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dic
 
 
 def _series(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of many points: every variant and way of scaling, its verdicts with their scales, and its ends."""
+    """For many points: each variant and kind of scaling, its verdicts by scale, its smallest and largest point.
+
+    Empty for at most MOST_LISTED points.
+    """
     if len(points) <= MOST_LISTED:
         return []
     at = {point["diagnosis"]["row"]["key"]: point for point in points}
@@ -96,12 +99,12 @@ def _series(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The point whose ranks need most memory, on the device where it counts its own; None if none was measured."""
+    """The point with the largest memory per rank (on the device if measured there); None without measurements."""
     measured = [row for row in rows if not row["failure"] and not isnan(row["peak_gib"])]
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 
 
 def _cost(row: Row, shown: dict[str, Any]) -> dict[str, Any]:
-    """shown: the row as documents print it."""
+    """The row as printed, with its place and peak memory. shown: the row as documents print it."""
     peak_gib = row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
     return shown | {"where": labels.row(row), "peak_gib": peak_gib}

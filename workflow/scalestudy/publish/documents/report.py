@@ -1,4 +1,4 @@
-"""What the LaTeX report has beyond the facts that all documents share."""
+"""Content of the LaTeX report beyond the facts that all documents share."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from scalestudy.registry.tables import FILES, VERIFICATION
 from scalestudy.study.plan import Plan
 
 BEFORE = (*FILES.values(), VERIFICATION, "environment")
-"""Tables of the measurements, in their order; the provenance is an appendix."""
+"""Tables of the measurements, in order; the provenance is in an appendix."""
 
 
 def report_view(
@@ -25,7 +25,7 @@ def report_view(
     tables: Mapping[str, str],
     figures: Sequence[ShownFigure],
 ) -> dict[str, Any]:
-    """Values for report/templates/report.tex. tables: paths of those that print something, by name."""
+    """Values for report/templates/report.tex. tables: name -> path of each table that prints something."""
     page = paper_of(plan)
     known: Known = {
         "intervals": bool(results.summary["speedup_low"].notna().any()),
@@ -45,14 +45,14 @@ def report_view(
 
 
 def latex_facts(results: Results, facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts that all documents share, and what the LaTeX documents all say of the launches."""
+    """The facts that all documents share, plus dates and code of the runs for the LaTeX documents."""
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return facts | {"dates": dates_of(made), "code": codes_of(made), "dirty": is_dirty(made)}
 
 
 def launches_each(plan: Plan) -> str:
-    """'3 launches', '3 to 6 launches', 'one launch': of a point."""
+    """The number of runs of a point: '3 runs', '3 to 6 runs', 'one run'."""
     least, most = plan.study.repeats, plan.study.most_repeats
     if most == 1:
-        return "one launch"
-    return f"{least} launches" if least == most else f"{least} to {most} launches"
+        return "one run"
+    return f"{least} runs" if least == most else f"{least} to {most} runs"

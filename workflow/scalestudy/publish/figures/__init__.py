@@ -1,7 +1,7 @@
 """Figures: a tidy frame is made from a study's tables, the figure is drawn from it, and its CSV is that frame.
 
-tidy.py has the columns; drawers/ makes and draws the frames, a module for each form of figure. A drawer loads when
-its figure is drawn: a document that shows a figure needs its entry in the registry alone.
+tidy.py has the columns; drawers/ makes and draws the frames, one module per kind of figure. A drawer is imported
+when its figure is drawn: a document that shows a figure needs only its registry entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scalestudy.study.plan import Plan
 if TYPE_CHECKING:
     from scalestudy.publish.figures.tidy import Drawer
 
-# Matplotlib would make a folder for settings in the user's home, and draw otherwise where one has settings in it.
+# Otherwise matplotlib would create a settings folder in the home, and settings there would change the figures.
 with contextlib.suppress(RuntimeError):
     os.environ.setdefault("MPLCONFIGDIR", str(user_cache() / "matplotlib"))
 
@@ -31,14 +31,14 @@ def drawing(name: str) -> Drawer:
 
 
 def file_of(entry: FigureEntry, workload: str = "") -> str:
-    """The name of a figure's files, without their suffix."""
+    """The name of a figure's files without suffix."""
     return f"{workload}_{entry.name}" if workload else entry.name
 
 
 def figures_of(plan: Plan, *, verified: bool = False) -> Iterator[tuple[FigureEntry, str]]:
-    """Every figure that a study has, with its workload; '' for those of the study as a whole.
+    """Every figure of a study with its workload; '' for figures of the study as a whole.
 
-    verified: whether its advice was tried.
+    verified: whether the study's advice was tried.
     """
     for workload in plan.study.workloads:
         yield from ((entry, workload) for entry in OF_WORKLOAD)

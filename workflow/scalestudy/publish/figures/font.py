@@ -1,7 +1,7 @@
-"""The font of all figures with the characters that figures have, and no others.
+"""The font of all figures, reduced to the characters that figures use.
 
-matplotlib embeds in a PDF what its text needs of a font. To pick that out of six thousand characters takes as long
-as all drawing of a figure; out of these few hundred it takes a fifth of that, and what is embedded is the same.
+matplotlib embeds in a PDF the characters that its text needs. Selecting them from six thousand characters takes as
+long as drawing the figure; from these few hundred it takes 1/5 of that, and the result is the same.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ CHARACTERS = (
     *(0x2190, 0x2192, 0x2212, 0x2248, 0x2264, 0x2265, 0xFFFD),
 )
 TABLES_LEFT_OUT = ("FFTM", "DSIG", "PfEd", "MATH", "GDEF")
-"""Of the program that made the font, its signature, and of formulas and accents that are put together."""
+"""Font tables for the font editor, the signature, formulas and composed accents."""
 KERNING, OLD_KERNING = "GPOS", "kern"
-"""Tables. A font that has both says the same twice; the newer one takes longer to embed than all outlines."""
+"""Font tables for kerning. If a font has both, they are equivalent, but the newer takes longer to embed."""
 FEATURES = ("liga", "clig", "calt", "ccmp", "rlig", "locl", "kern")
-"""Of layout: those that are used unasked."""
+"""Layout features that are on by default."""
 NAMES = (1, 2, 4, 6)
-"""Of the font and its style."""
+"""Name records of the font and its style."""
 
 
 @cache
 def families(sans_serif: tuple[str, ...]) -> list[str]:
-    """Of all text: one that has CHARACTERS of the first font of these that is there; then that font itself.
+    """Font families for all text: CHARACTERS of the first of these fonts that is installed, then that whole font.
 
-    What the first does not have, such as a name in another script, is drawn in the second. It has one weight: what
-    is bold is of the family sans-serif.
+    Characters that the first lacks, such as a name in another script, are drawn in the second. The first has a
+    single weight: bold text uses the family sans-serif.
     """
     with mpl.rc_context({"font.sans-serif": sans_serif}):
         found = Path(font_manager.findfont(font_manager.FontProperties(family=["sans-serif"])))
@@ -58,7 +58,7 @@ def families(sans_serif: tuple[str, ...]) -> list[str]:
 
 
 def _subset(source: Path, target: Path) -> None:
-    """Write CHARACTERS of a font: the same outlines, hints and kerning."""
+    """Write the CHARACTERS of a font with the same outlines, hints and kerning."""
     options = subset.Options(layout_features=list(FEATURES), name_IDs=list(NAMES), legacy_kern=True)
     options.notdef_outline = options.glyph_names = True
     font = subset.load_font(str(source), options)

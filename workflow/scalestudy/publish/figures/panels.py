@@ -1,4 +1,4 @@
-"""What one panel cannot show, in several alike, one for each group of the frame."""
+"""Several panels of the same kind, one for each group of the frame, where one panel would be too full."""
 
 import textwrap
 
@@ -10,22 +10,22 @@ from matplotlib.figure import Figure
 from scalestudy.publish.figures.style import HEIGHT_IN
 
 MOST_TOGETHER = 7
-"""Points that a reader tells apart in one panel."""
+"""Most series that a reader can distinguish in one panel."""
 PANEL_IN, LINE_IN, AXIS_IN = 1.05, 0.12, 0.4
-"""Heights: of one panel of several and the gap above it, of a line of its name, and of the axis below them all."""
+"""Heights: of one of several panels with the gap above it, of a line of its name, and of the common axis below."""
 SIDE_IN, CHARACTER_IN = 0.65, 0.056
-"""Widths: of the axis beside the panels and of their gaps, and of a letter of 7 pt."""
+"""Widths: of the axis beside the panels with the gaps, and of a 7 pt letter."""
 LINE_END = "; "
-"""Between the lines of a panel's name."""
+"""Separator between the lines of a panel's name."""
 
 
 def panel_grid(
     frame: pd.DataFrame, *, width_in: float, each: int = 1, across: int = 2
 ) -> tuple[Figure, list[Axes]]:
-    """The axes of a frame's panels, in their order, named at the edges of the figure alone.
+    """The figure and the axes of a frame's panels, in order, with axis names only at the edges of the figure.
 
-    `each` panels of a group are beside each other, and `across` groups. Panels of one place in their groups share
-    their limits, all of them the vertical axis. One group alone has the usual height.
+    each: panels per group, side by side. across: groups side by side. Panels at the same position of their groups
+    share the horizontal limits, and all panels share the vertical axis. A single group has the usual height.
     """
     panels = frame.drop_duplicates("panel").to_dict("records")
     groups = [panel["group"] for panel in panels[::each]]
@@ -35,7 +35,7 @@ def panel_grid(
     titles = ["\n".join(textwrap.fill(line, characters) for line in group.split(LINE_END)) for group in groups]
     height_in = AXIS_IN + rows * (PANEL_IN + LINE_IN * max(title.count("\n") + 1 for title in titles))
     if len(groups) % across:
-        height_in += AXIS_IN  # of a panel with none below it
+        height_in += AXIS_IN  # for a panel without a panel below it
     if len(groups) == 1:
         height_in = HEIGHT_IN
     figure, grid = plt.subplots(rows, across * each, figsize=(width_in, height_in), sharey=True, squeeze=False)

@@ -1,4 +1,4 @@
-"""Points with interval bars, measured, forecast or missing: their rows in a tidy frame, and their drawing."""
+"""Points with interval bars (measured, forecast or missing): their rows in a tidy frame, and drawing them."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
@@ -14,22 +14,22 @@ from scalestudy.publish.figures.style import HEIGHT_IN, counts_of, doubling_axis
 from scalestudy.publish.figures.tidy import FORECAST, shown
 
 APART_PT, WIDEST_PT = 3.0, 30.0
-"""Between series that are drawn side by side, and between the first and the last of them."""
+"""Distance between series that are drawn side by side, and largest distance from the first to the last."""
 THIN: dict[str, Any] = {"capsize": 2.0, "elinewidth": 0.7}
-"""The look of bars where there are many."""
+"""Style of the bars in figures with many points."""
 
 
 def usual_look(row: pd.Series, **more: Any) -> dict[str, Any]:
-    """How a series is drawn, by its first row: the style of its index, and bars."""
+    """The style of a series with bars, by the style index in its first row."""
     return series_style(int(row["style"])) | {"capsize": 2.5, "elinewidth": 0.8} | more
 
 
 class Panel(NamedTuple):
-    """A panel by its number, from 1, the names of its axes, and how points are drawn in it.
+    """A panel: its number, from 1, the names of its axes, and the style of its points.
 
-    doubling: x doubles from tick to tick, as ranks do; panels of one x_name have the same ticks. bars: the axes
-    along which there are interval bars. beside: the column whose values are drawn side by side at one x. chained:
-    the thin line to a forecast begins at the forecast before it, and not at the last measured point.
+    doubling: x doubles from tick to tick, as ranks do; panels with the same x_name have the same ticks. bars: the
+    axes with interval bars. beside: column whose values are drawn side by side at one x. chained: the thin line to
+    a forecast starts at the previous forecast instead of the last measured point.
     """
 
     number: int
@@ -47,8 +47,8 @@ def point_rows(
 ) -> pd.DataFrame:
     """Rows of a tidy frame: column y of the points against column x, with limits.
 
-    why: the outcome of a missing point. given: other columns of the tidy frame, `series` and `style` at least. The
-    legend has the series' whole name unless it is given another.
+    why: gives the outcome of a missing point. given: other columns of the tidy frame, at least `series` and
+    `style`. The legend has the full name of the series unless `legend` is given.
     """
     rows = {"panel": panel.number, "x_name": panel.x_name, "y_name": panel.y_name, "legend": given["series"]}
     columns: dict[str, Any] = {"x": points[x], "y": points[y]}
@@ -63,23 +63,26 @@ def point_rows(
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """('ddp, strong', its points with the base case first) for every variant and scaling of a workload."""
+    """('ddp, strong scaling', its points with the baseline first) for each variant and kind of scaling.
+
+    mine: rows of one workload.
+    """
     found = []
     distributed = mine[~mine["is_base"]]
     for (variant, scaling), points in distributed.groupby(["variant", "scaling"], sort=False):
         named = mine["variant"] == points["base_variant"].iloc[0]
         base = mine[mine["is_base"] & (mine["scaling"] == scaling) & named]
-        # The wrapped model on one rank, where it was measured, is a series' own beginning.
+        # If the wrapped model was measured on one rank, the series starts with it.
         begins = (points["world_size"] == 1).any()
         together = points if begins else pd.concat([base, points])
         name = f"{variant}, {scaling} scaling"
         if not points["world_size"].duplicated().any():
             found.append((name, together.sort_values("world_size")))
             continue
-        # As many ranks on one node and on two are two questions, and not one line with a step in it.
+        # The same number of ranks on one node and on two: two lines, not one line with a step.
         for nodes, part in points.groupby("nodes", sort=True):
             where = "one node" if nodes == 1 else f"{nodes} nodes"
-            # One point and the base case are two machines, with nothing measured between them: no line.
+            # One point on several nodes and the baseline, with nothing measured between them: no line.
             line = pd.concat([base, part]) if len(part) > 1 or nodes == 1 else part
             found.append((f"{name}, {where}", line.sort_values("world_size")))
     return found
@@ -97,9 +100,9 @@ def draw_panels(frame: pd.DataFrame, *panels: Panel, width_in: float) -> tuple[F
 
 
 def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
-    """Draw the rows of a panel, series by series: joined points with bars; forecasts hollow.
+    """Draw the rows of a panel by series: joined points with bars, and hollow points for forecasts.
 
-    A missing point is marked with its outcome; those at one x share a mark.
+    A missing point is marked with its outcome; missing points at the same x share a mark.
     """
     places = list(dict.fromkeys(rows[panel.beside])) if panel.beside else []
     for (_, style, kind), mine in rows.groupby(["series", "style", "kind"], sort=False):
@@ -113,7 +116,8 @@ def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
             place = places.index(mine[panel.beside].iloc[0]) - (len(places) - 1) / 2
             shift_in = place * min(APART_PT, WIDEST_PT / len(places)) / 72
             look["transform"] = axes.transData + ScaledTranslation(shift_in, 0, axes.figure.dpi_scale_trans)
-            for length, sign in zip(look["yerr"], (-1, 1), strict=True):  # what is moved does not count by itself
+            # Shifted points do not extend the limits by themselves.
+            for length, sign in zip(look["yerr"], (-1, 1), strict=True):
                 axes.update_datalim(np.column_stack([good["x"], good["y"] + sign * length]))
         axes.errorbar(good["x"], good["y"], label=mine["legend"].iloc[0] or "_", **look)
     above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 7}
@@ -124,13 +128,13 @@ def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
 
 
 def _lengths(points: pd.DataFrame, axis: str) -> np.ndarray:
-    """Lengths of bars below and above, of shape (2, points); 0 where there is no interval."""
+    """Lengths of the bars below and above, of shape (2, points); 0 without an interval."""
     lengths = np.vstack([points[axis] - points[f"{axis}_low"], points[f"{axis}_high"] - points[axis]])
     return np.nan_to_num(lengths).clip(min=0)
 
 
 def _draw_forecasts(axes: Axes, points: pd.DataFrame, before: pd.DataFrame, look: dict[str, Any]) -> None:
-    """Hollow points with their limits, each with a thin line from the last of `before` that has a smaller x."""
+    """Draw hollow points with limits, each with a thin line from the last point of `before` with a smaller x."""
     for point in points.to_dict("records"):
         begin = before[before["x"] < point["x"]].iloc[-1]
         ends = [begin["x"], point["x"]], [begin["y"], point["y"]]

@@ -1,6 +1,6 @@
-"""Writing a figure as PDF (for LaTeX), SVG (for the page) and PNG (for chat), with its data and its words.
+"""Writing a figure as PDF (for LaTeX), SVG (for the page) and PNG (for chat), with its data and a description.
 
-The same bytes for the same data.
+Equal data give equal bytes.
 """
 
 import io
@@ -17,29 +17,29 @@ from scalestudy.record.files import write_bytes
 FORMATS = ("pdf", "svg", "png")
 PNG_DPI = 300
 PNG_LEVEL = 3
-"""Of compression: a file is a tenth larger than at the usual 6, and is written in two thirds of the time."""
+"""Compression level: files are 10 % larger than at the usual 6 and are written in 2/3 of the time."""
 
 
 def save_figure(drawn: Drawn, path: Path) -> list[Path]:
-    """Write `path` with the suffixes .pdf, .svg, .png, .csv and .txt and close the figure; returns the paths.
+    """Write `path` with the suffixes .pdf, .svg, .png, .csv and .txt, close the figure, and return the paths.
 
-    The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV is
-    the frame that is drawn; the text says it in words, and is in the pictures' metadata too.
+    Nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV is the drawn frame. The text
+    describes the figure in words and is also in the pictures' metadata.
     """
     figure, words = drawn.figure, drawn.words
     figure.set_dpi(PNG_DPI)
     engine = figure.get_layout_engine()
-    if engine and figure.axes:  # words alone have no layout
-        engine.execute(figure)  # for good: all formats have it alike, and none draws twice to find it
+    if engine and figure.axes:  # text without axes has no layout
+        engine.execute(figure)  # once for all formats, so that none draws twice to compute it
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"CreationDate": None, "Subject": words},
         "svg": {"Date": None, "Description": words},
         "png": {"Description": words},
     }
     content: dict[str, bytes] = {}
-    # After a format matplotlib sets anew the engine there was, and for none that of its settings.
+    # After each format, matplotlib restores the previous layout engine; without one, it uses its settings.
     with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-        figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
+        figure.set_layout_engine(None)  # not "none", an engine for which everything is drawn in vain
         for suffix in FORMATS:
             buffer = io.BytesIO()
             more: dict[str, Any] = {"pil_kwargs": {"compress_level": PNG_LEVEL}} if suffix == "png" else {}

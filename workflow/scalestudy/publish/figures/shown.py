@@ -1,4 +1,4 @@
-"""Which figures of a study a document shows, and what it says of each."""
+"""The figures of a study that a document shows, with their captions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ShownFigure:
 
     entry: FigureEntry
     workload: str
-    """'' where it is of the study as a whole."""
+    """'' for a figure of the study as a whole."""
     folder: Path
     caption: str
 
@@ -27,9 +27,9 @@ class ShownFigure:
 
 
 def shown_figures(plan: Plan, folder: Path, facts: Mapping[str, Any]) -> list[ShownFigure]:
-    """The figures in which something is drawn, by the CSV beside each. facts: of document_facts.
+    """The figures in which something is drawn, according to their CSV files. facts: from document_facts.
 
-    Raises UserError that names a CSV that is missing.
+    Raises UserError with the name of a missing CSV file.
     """
     found = []
     for entry, workload in figures_of(plan, verified=facts["verified"]):

@@ -1,4 +1,4 @@
-"""The look of all figures: sizes of a paper's columns, 8 pt text, series told apart without colour too."""
+"""The style of all figures: widths of a paper's columns, 8 pt text, series that differ also without colour."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from scalestudy.publish.figures.font import families
 
 HEIGHT_IN = 2.3
-"""Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
+"""Height of a figure without its legend. Its width is one column or the page of the paper (papers.py)."""
 LEGEND_LINE_IN = 0.155
 MOST_COLUMNS = 4  # of a legend
-WIDEST_LEGEND = 0.97  # of the figure: text is a little wider at another resolution
+WIDEST_LEGEND = 0.97  # share of the figure's width: text is slightly wider at other resolutions
 
-# Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
+# Okabe and Ito's colours in seaborn's order; the first four also differ in lightness.
 PALETTE = sns.color_palette("colorblind")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 LINES = ("-", "--", "-.", ":")
@@ -27,14 +27,14 @@ LINES = ("-", "--", "-.", ":")
 REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
 FONTS = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
-"""The first that is there is the font of all text."""
+"""The first installed font is used for all text."""
 
-WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
+WIDE = 10  # ratio of the limits; a narrower axis would have only one or two ticks at 1, 2 and 5
 
 
 @contextmanager
 def paper_style() -> Iterator[None]:
-    """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
+    """matplotlib's settings for a figure in a paper. Text in a PDF can be searched, since fonts are TrueType."""
     settings: dict[str, Any] = {
         "font.family": families(FONTS),
         "font.sans-serif": FONTS,
@@ -52,14 +52,14 @@ def paper_style() -> Iterator[None]:
         "figure.constrained_layout.use": True,
     }
     with mpl.rc_context(), sns.axes_style("whitegrid"):
-        mpl.rcParams.update(settings)  # type: ignore[arg-type]  # a Literal of each name that there is
+        mpl.rcParams.update(settings)  # type: ignore[arg-type]  # the keys are a Literal of all names
         yield
 
 
 def series_style(index: int) -> dict[str, Any]:
-    """Colour, marker and line of the index-th series: no two of the first twelve share a marker.
+    """Colour, marker and line of the series with this index.
 
-    No two of the first 48 share both marker and line.
+    The first 12 series have distinct markers, and the first 48 have distinct pairs of marker and line.
     """
     return {
         "color": PALETTE[index % len(PALETTE)],
@@ -69,12 +69,12 @@ def series_style(index: int) -> dict[str, Any]:
 
 
 def counts_of(numbers: Iterable[float]) -> list[int]:
-    """The whole numbers among these, each once, in ascending order; 1 where there are none."""
+    """The numbers as distinct integers in ascending order; [1] for no numbers."""
     return sorted({*map(int, numbers)}) or [1]
 
 
 def doubling_axis(axes: Axes, counts: Sequence[int]) -> None:
-    """A log2 axis with ticks at these counts alone, in ascending order."""
+    """Make the x axis a log2 axis with ticks at these counts only. counts: in ascending order."""
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, list(map(str, counts)))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -82,7 +82,7 @@ def doubling_axis(axes: Axes, counts: Sequence[int]) -> None:
 
 
 def log_ticks(axis: Axis) -> None:
-    """Plain numbers along a logarithmic axis: at 1, 2 and 5, and on a short one, where those are few, evenly."""
+    """Set plain numbers as ticks of a logarithmic axis: at 1, 2 and 5, or evenly spaced on a short axis."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > WIDE * low else MaxNLocator(5))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -90,9 +90,9 @@ def log_ticks(axis: Axis) -> None:
 
 
 def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[str] = ()) -> None:
-    """One legend for all panels under them, where it hides no data; the figure grows by its lines.
+    """Add one legend for all panels below them, where it hides no data. The figure grows by its lines.
 
-    In as many columns as fit, four at the most. last: the entry behind all others. order: the first ones.
+    The legend has as many columns as fit, at most four. last: the last entry. order: the first entries.
     """
     found: dict[str, Any] = {}
     for axes in panels:

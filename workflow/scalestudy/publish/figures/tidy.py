@@ -1,4 +1,4 @@
-"""From a study's tables to a figure: its tidy frame, with a row for every point, drawn or missing; its words."""
+"""The tidy frame of a figure, with a row for every drawn or missing point, and its description in words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EMPTY = {"kind": MEASURED} | dict.fromkeys(("series", "outcome", "run", "legend"
 
 @dataclass(frozen=True)
 class Frames:
-    """The tables of a study, as `scalestudy stage aggregate` wrote them."""
+    """The tables of a study that `scalestudy stage aggregate` wrote."""
 
     summary: pd.DataFrame
     epochs: pd.DataFrame
@@ -34,10 +34,10 @@ class Frames:
     quantiles: pd.DataFrame
     held_out: pd.DataFrame
     verified: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """verification.csv; empty where no advice was tried."""
+    """verification.csv; empty if no advice was tried."""
 
     def of(self, plan: Plan, workload: str) -> Frames:
-        """The same tables with the rows of one workload alone."""
+        """The tables with the rows of one workload only."""
         runs = {run for run, spec in plan.runs.items() if spec.workload == workload}
         kept = {}
         for name, table in vars(self).items():
@@ -49,14 +49,14 @@ class Frames:
         return Frames(**kept)
 
     def measured(self, workload: str) -> pd.DataFrame:
-        """Rows of the summary that a figure of a workload shows; references are left to the CSV."""
+        """Rows of the summary that figures of a workload show. References are in the CSV only."""
         return self.summary[(self.summary["workload"] == workload) & (self.summary["scaling"] != "reference")]
 
 
 def tidy(parts: Sequence[pd.DataFrame], *own: str) -> pd.DataFrame:
-    """Parts put together, panel by panel, in TIDY columns and a figure's own; what a part lacks is empty.
+    """The parts as one frame, sorted by panel, with the TIDY columns and a figure's `own` columns.
 
-    Limits that are equal are no interval and are left out.
+    Columns that a part lacks are empty. Equal limits are not an interval and are left out.
     """
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     frame = frame.reindex(columns=[*COLUMNS, *own]).sort_values("panel", kind="stable", ignore_index=True)
@@ -75,13 +75,13 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shows_something(points: Path) -> bool:
-    """Whether any point is drawn in a figure, by the CSV beside it; UserError names a CSV that is not whole."""
+    """Whether a figure draws any point, according to its CSV. Raises UserError if the CSV is incomplete."""
     made_by = f"scalestudy stage plot --results {points.parent.parent}"
     return bool(read_table(points, TIDY, made_by=made_by)["y"].notna().any())
 
 
 def describe(frame: pd.DataFrame) -> str:
-    """The figure in words, for those who do not see it: its panels, its series, and what each goes from and to."""
+    """A description of the figure: its panels and series, with the first and last value of each series."""
     said = []
     for _, mine in shown(frame).groupby("panel", sort=True):
         names = mine.iloc[0]
@@ -95,7 +95,7 @@ def describe(frame: pd.DataFrame) -> str:
 
 
 def _by_point(bars: pd.DataFrame) -> str:
-    """'ddp strong, 2 ranks: forward 1.20, backward 2.31; ...'; bars of nothing are left out."""
+    """'ddp strong, 2 ranks: forward 1.20, backward 2.31; ...'; bars of length 0 are left out."""
     said = []
     for name, mine in bars.groupby("x", sort=False):
         parts = ", ".join(f"{bar['series']} {_short(bar['y'])}" for _, bar in mine.iterrows() if bar["y"])
@@ -113,7 +113,7 @@ def _short(number: float) -> str:
 
 
 class Drawn(NamedTuple):
-    """A figure, the frame that it was drawn from, and that frame in words."""
+    """A figure, its frame, and a description of the frame in words."""
 
     figure: Figure
     frame: pd.DataFrame
@@ -124,12 +124,15 @@ class Drawer(NamedTuple):
     """The steps from the tables of a study to a figure."""
 
     frame: Callable[..., pd.DataFrame]
-    """The tidy frame, from the plan and more."""
+    """Makes the tidy frame, from the plan and more."""
     draw: Callable[[Any, pd.DataFrame], Figure]
-    """The figure, from the plan and that frame."""
+    """Draws the figure, from the plan and that frame."""
     words: Callable[[pd.DataFrame], str] = describe
 
     def __call__(self, plan: Any, *given: Any) -> Drawn:
-        """All of them. given: what `frame` takes beside the plan; of several studies, those are in its place."""
+        """Make the frame, draw it and describe it.
+
+        plan: a plan, or several studies. given: further arguments of `frame`.
+        """
         frame = self.frame(plan, *given)
         return Drawn(self.draw(plan, frame), frame, self.words(frame))

@@ -1,1 +1,1 @@
-"""Every printed number by key: numbers.json and what is made of it."""
+"""Every printed number by key: numbers.json and the files made from it."""

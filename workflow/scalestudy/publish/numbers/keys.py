@@ -1,16 +1,15 @@
-"""Keys of numbers: words joined by dots, the same from one run of a study to the next.
+"""Keys of numbers: words joined by dots. They stay the same when a study is run again.
 
     imdb.ddp.strong.n4.speedup              a quantity of a point: four ranks on one node
     imdb.ddp.strong.n4.nodes2.speedup       the same on two nodes
     imdb.single.reference.b16.step_time_ms  one process at a batch that strong scaling gives to a rank
-    imdb.ddp.strong.n8.forecast.speedup     a forecast; .b64 before `forecast` where it is of another batch
-    imdb.single.floor.half_width_percent    the base case `single` beside the same launches once more
+    imdb.ddp.strong.n8.forecast.speedup     a forecast; with .b64 before `forecast` for another batch
+    imdb.single.floor.half_width_percent    the baseline `single` compared with identical runs
     imdb.ddp.strong.n4.verified.comm-bound.larger_buckets.after.speedup
-                                            of advice that was tried, in its trial; also `before`, `predicted`, and
-                                            `gain`
-    effort.imdb.ddp.device_hours            what launches took: of a variant; shorter, of a workload or of all
+                                            tried advice, in its trial; also `before`, `predicted` and `gain`
+    effort.imdb.ddp.device_hours            cost of the runs of a variant; shorter keys for a workload or all runs
 
-Names of workloads and variants are lower-case letters, digits and hyphens: no key needs escaping in LaTeX.
+Names of workloads and variants are lower-case letters, digits and hyphens, so no key needs escaping in LaTeX.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ LONGEST = 40  # characters of an operator in a key
 
 
 def point_key(row: Row) -> str:
-    """Key of a point, from a row of any table that has a row per point."""
+    """Key of a point, from a row of any table with a row per point."""
     series = f"{row['workload']}.{row['variant']}"
     if row["scaling"] == "reference":
         return f"{series}.reference.b{row['batch_per_rank']}"
@@ -38,7 +37,7 @@ def forecast_key(row: Row) -> str:
 
 
 def law_key(row: Row, law: str) -> str:
-    """Key of the weight of a law of overhead in a row of forecasts.csv."""
+    """Key of the weight of a growth model of the overhead, for a row of forecasts.csv."""
     return f"{forecast_key(row)}.law.{law}_percent"
 
 
@@ -53,39 +52,40 @@ def floor_key(row: Row) -> str:
 
 
 def share_key(point: str, kind: str) -> str:
-    """Key of a share in which a diagnosis divides the step of a point."""
+    """Key of a share of a point's step, from its diagnosis."""
     return f"{point}.share.{kind}_percent"
 
 
 def evidence_key(point: str, cause: str, evidence: str) -> str:
-    """Key of the evidence for a cause, by the ids of both."""
+    """Key of the evidence for a cause, from the ids of both."""
     return f"{point}.finding.{cause}.{evidence}"
 
 
 def weight_key(point: str, cause: str) -> str:
-    """Key of the weight of a cause, or of what no cause explains."""
+    """Key of the weight of a cause, or of the unexplained part."""
     return evidence_key(point, cause, "weight")
 
 
 def recommendation_key(point: str, cause: str, recommendation: str) -> str:
-    """Key of a recommendation for a cause, by the ids of both; that of what it should bring begins with it."""
+    """Key of a recommendation for a cause, from the ids of both; keys of its predictions begin with it."""
     return f"{point}.recommendation.{cause}.{recommendation}"
 
 
 def verified_key(point: str, cause: str, recommendation: str) -> str:
-    """Key of a recommendation that was tried at a point. `.before` and `.after` of it are points of the trial."""
+    """Key of a recommendation that was tried at a point. With `.before` or `.after`: a point of the trial."""
     return f"{point}.verified.{cause}.{recommendation}"
 
 
 def effort_key(*words: str) -> str:
-    """Key of what launches took. words: workload and variant, or fewer, and the name of the quantity."""
+    """Key of the cost of runs. words: workload and variant (or fewer), then the name of the quantity."""
     return ".".join(["effort", *words])
 
 
 def operator_key(kind: str, name: str) -> str:
-    """Key of an operator (kind `operator`) or collective of a trace, by its name.
+    """Key of an operator (kind `operator`) or collective of a trace, from its name.
 
-    Words joined by hyphens; where letters are lost by that, or the name is long, a hash of the name ends it.
+    Words are joined by hyphens. If this loses characters, or the name is long, the key ends with a hash of the
+    name.
     """
     words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")
     if words != re.sub(":+", "-", name) or len(words) > LONGEST:
@@ -99,7 +99,7 @@ def key_of(point: Point) -> str:
 
 
 def aliases(points: Iterable[Point]) -> dict[str, str]:
-    """Shorter keys of points: without the way of scaling, where there is but one launch set that it could mean."""
+    """Shorter keys of points, without the kind of scaling, where they can mean only one set of runs."""
     meant: dict[str, list[Point]] = {}
     for point in points:
         if point.scaling != "reference":
@@ -109,7 +109,7 @@ def aliases(points: Iterable[Point]) -> dict[str, str]:
 
 
 def slug(name: str) -> str:
-    """A name in lower case, with hyphens between its words."""
+    """A name in lower case with hyphens between words."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""Numbers as LaTeX has them: what report/templates/numbers.tex is given of numbers.json."""
+"""Numbers for LaTeX: the values for report/templates/numbers.tex from numbers.json."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def numbers_view(numbers: NumbersFile) -> dict[str, Any]:
 
 
 def _also_short(numbers: NumbersFile, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What is found by key, then once more by the shorter key of its point."""
+    """Each entry by its key, then again by the shorter key of its point."""
     yield from found.items()
     of_point: dict[str, list[str]] = {point: [] for point in numbers.aliases.values()}
     for key in found:
@@ -34,14 +34,14 @@ def _also_short(numbers: NumbersFile, found: Mapping[str, Any]) -> Iterator[tupl
 
 
 def _fields(number: Number) -> tuple[str, str, str, str]:
-    """(value, limits, unit, the digits alone) as the macros of the template have them."""
+    """(value, limits, unit, digits only) for the macros of the template."""
     shown = number.shown
     limits = f"[{_text(shown.low)}, {_text(shown.high)}]" if shown.low else NO_INTERVAL
     return _text(shown.value), limits, _UNITS.get(number.unit, latex(number.unit)), latex(shown.value)
 
 
 def _text(number: str) -> str:
-    """With a minus that is one in text as in math."""
+    """The number with a minus sign that works in text and in math."""
     if number.startswith("-"):
         return rf"\scalestudy@minus {latex(number[1:])}"
     return rf"\ensuremath{{<}}{latex(number[1:])}" if number.startswith("<") else latex(number)

@@ -41,27 +41,27 @@ from scalestudy.study.twins import twin_name
 Entry = tuple[str, Number]
 
 EFFORT = {
-    "launches": ("launches", "", "launches made", 1.0),
-    "wall_time_min": ("wall_time_s", "min", "wall time of the launches, one after another", 1 / 60),
-    "waiting_min": ("waiting_time_s", "min", "time before the launches in which nothing was measured", 1 / 60),
-    "device_hours": ("device_time_s", "h", "hours of the devices that were held, idle ones included", 1 / 3600),
-    "idle_device_hours": ("idle_time_s", "h", "of these, hours of devices that a job left idle", 1 / 3600),
+    "launches": ("launches", "", "number of runs", 1.0),
+    "wall_time_min": ("wall_time_s", "min", "total wall time of the runs", 1 / 60),
+    "waiting_min": ("waiting_time_s", "min", "time before the runs in which nothing was measured", 1 / 60),
+    "device_hours": ("device_time_s", "h", "hours of all devices held, including idle ones", 1 / 3600),
+    "idle_device_hours": ("idle_time_s", "h", "hours of devices that a job left idle", 1 / 3600),
 }
-"""Name in a key -> (column of the effort's frame, unit, what it is, from the column's unit to the printed one)."""
+"""Name in a key -> (column of the effort's frame, unit, meaning, factor from the column's unit to that unit)."""
 EFFORT_SHARES = {
-    "training_percent": ("training_wall_time_s", "share of training, with validation, in the wall time"),
+    "training_percent": ("training_wall_time_s", "share of training and validation in the wall time"),
     "probe_percent": ("probe_wall_time_s", "share of probes and traces in the wall time"),
 }
-"""Name in a key -> (column of the effort's frame, what it is)."""
+"""Name in a key -> (column of the effort's frame, meaning)."""
 PAYBACK = {
-    "least_device_hours": ("h", "device-hours that trying takes at the least"),
-    "most_device_hours": ("h", "device-hours that trying takes at the most"),
-    "saved_device_hours": ("h", "device-hours that each training saves, as predicted"),
-    "trainings": ("", "trainings until the most that trying takes is repaid"),
+    "least_device_hours": ("h", "least device-hours of a trial"),
+    "most_device_hours": ("h", "most device-hours of a trial"),
+    "saved_device_hours": ("h", "predicted device-hours saved per training"),
+    "trainings": ("", "trainings until the most device-hours of a trial are repaid"),
 }
-"""Name in a key, as in Payback -> (unit, what it is)."""
+"""Name in a key, as in Payback -> (unit, meaning)."""
 LEAST_WEIGHT = 0.005
-"""Of a law of overhead that is told: less would read as 0 %."""
+"""Smallest printed weight of a growth model: less would read as 0 %."""
 
 
 def make_numbers(plan: Plan, results: Results) -> NumbersFile:
@@ -82,7 +82,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
     numbers = dict(entries)
     assert len(numbers) == len(entries), "two numbers with one key"
     confidence = plan.study.report.confidence
-    words = {"interval": f"{confidence:.0%} confidence", "range": "range of launches", "none": "none"}
+    words = {"interval": f"{confidence:.0%} confidence", "range": "range over runs", "none": "none"}
     return NumbersFile(
         study=plan.study.name,
         scalestudy=__version__,
@@ -115,7 +115,7 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
 
 
 def _twins(plan: Plan, runs: pd.DataFrame, points: Mapping[str, PointSource]) -> dict[str, PointSource]:
-    """Where the numbers of floors.csv come from: the second launches of a base case, beside the first ones."""
+    """The sources of the numbers in floors.csv: the second runs of a baseline, compared with the first ones."""
     bases = {point.runs: (key, point) for key, point in reversed([*points.items()])}
     made = runs[runs["outcome"] != "unneeded"].set_index("run_id")["outcome"]
     found = {}
@@ -147,7 +147,7 @@ def floor_numbers(floors: pd.DataFrame) -> Iterator[Entry]:
 
 
 def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
-    """All quantities of every point; where a point has none, the outcome stands for the headline."""
+    """All quantities of every point. A failed point has its outcome instead of the headline quantities."""
     for row in summary.to_dict("records"):
         point, failed = keys.point_key(row), failure_word(row)
         for name, column in QUANTITIES.items():
@@ -159,7 +159,7 @@ def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
 
 
 def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) -> Iterator[Entry]:
-    """Each with the points that it rests on."""
+    """The numbers of every forecast, each with the points on which it is based."""
     for row in forecasts.to_dict("records"):
         behind = tuple(_points_behind(row, points))
         for name in HEADLINE:
@@ -168,12 +168,12 @@ def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) ->
                 number = Number.of(text, values, unit, f"forecast: {what}", rests_on=behind)
                 yield f"{keys.forecast_key(row)}.{name}", number
         for law, percent in law_percents(row).items():
-            what = f"weight of the law of overhead: {law}"
+            what = f"weight of the growth model of the overhead: {law}"
             yield keys.law_key(row, law), Number.of(show_count(percent), percent, "%", what, rests_on=behind)
 
 
 def _points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
-    """Keys of points that a forecast rests on: base case and series; of another batch, one process by batch."""
+    """Keys of the points behind a forecast: baseline and series, or for another batch, one process by batch."""
     mine = {key: point for key, point in points.items() if point.workload == row["workload"]}
     named = (row["variant"], row["scaling"])
     series = [key for key, point in mine.items() if (point.variant, point.scaling) == named]
@@ -187,13 +187,13 @@ def _points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
 
 
 def law_weights(row: Row) -> dict[str, float]:
-    """The weight of every law of overhead in a forecast, the heaviest first."""
+    """The weight of every growth model of the overhead in a forecast, largest first."""
     found = {law: row[f"law_{law}_weight"] for law in LAWS}
     return dict(sorted(((law, w) for law, w in found.items() if not isnan(w)), key=lambda item: -item[1]))
 
 
 def law_percents(row: Row) -> dict[str, int]:
-    """Those in per cent, rounded; empty where none was weighed."""
+    """The weights in rounded per cent; empty if the forecast has no weights."""
     if row["overhead_model"] != OverheadModel.LAWS:
         return {}
     return {law: round(100 * weight) for law, weight in law_weights(row).items() if weight >= LEAST_WEIGHT}
@@ -238,7 +238,7 @@ def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
 
 
 def _of_payback(advice: Recommendation, key: str, point: str) -> Iterator[Entry]:
-    """What trying advice takes, and after how many trainings that is repaid, as far as it is known."""
+    """The cost of trying advice and the number of trainings until it is repaid, as far as known."""
     if advice.payback is None:
         return
     for name, (unit, what) in PAYBACK.items():
@@ -252,7 +252,7 @@ def _of_payback(advice: Recommendation, key: str, point: str) -> Iterator[Entry]
 
 
 def _evidence_shown(item: Evidence) -> Shown:
-    """The number of a piece of evidence; what was counted, in full."""
+    """The text of a number of evidence; a count is printed in full."""
     counted = isnan(item.low) and not item.unit and (item.value or 0.5).is_integer()
     return show_count(item.value) if counted else show(item.value, item.low, item.high)
 
@@ -265,7 +265,7 @@ def numbers_of_traces(traces: Sequence[Trace]) -> Iterator[Entry]:
 
 
 def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
-    """What all launches took, those of each workload, and those of each of its variants."""
+    """The cost of all runs, of each workload's runs, and of each variant's runs."""
     frame = effort_frame(runs)
     portions: dict[tuple[str, ...], pd.DataFrame] = {(): frame}
     for workload, mine in frame.groupby("workload", sort=False):
@@ -284,6 +284,6 @@ def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
 
 
 def _read(row: Row, column: Column) -> tuple[Shown, Values, str, str]:
-    """(text, value and limits, unit, what it is) of a column."""
+    """(text, value and limits, unit, meaning) of a column."""
     values = values_of(row, column)
     return shown_as(column, values), values, printed_of(column).unit, column.meaning

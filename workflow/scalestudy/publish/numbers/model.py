@@ -1,4 +1,4 @@
-"""numbers.json: every number that a document prints, by key, with its unit, its limits and the runs behind it."""
+"""numbers.json: every printed number by key, with its unit, its limits and the runs behind it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scalestudy.registry.codes import IntervalMethod
 from scalestudy.registry.points import QUANTITIES
 
 DIGITS = 12
-"""Of a checksum or a commit: enough to tell them apart."""
+"""Printed digits of a checksum or a commit: enough to distinguish them."""
 STATES: dict[bool | None, str] = {True: " (dirty)", False: " (clean)"}
 
 
 class Value(Part):
-    """A number as documents print it (`shown`), and with all its digits in the printed unit."""
+    """A number as documents print it (`shown`), and with all digits in the printed unit."""
 
     value: Real
     low: Real
@@ -34,20 +34,20 @@ class Value(Part):
 
 
 class Number(Value):
-    """A number with what its limits are, and where it is from."""
+    """A number with the kind of its limits and its source."""
 
     limits: str
-    """'95% confidence', 'range of launches' or 'none'."""
+    """'95% confidence', 'range over runs' or 'none'."""
     point: str | None
     """Key of the point where it was measured."""
     rests_on: tuple[str, ...] = ()
-    """Of a forecast: keys of the points that it is from."""
+    """For a forecast: keys of the points on which it is based."""
 
     @classmethod
     def of(
         cls, text: Shown, values: Values | float, unit: str, what: str, *, limits: str = "interval", **source: Any
     ) -> Number:
-        """limits: what they are, where the text has any. source: `point`, or what it rests on."""
+        """Make a number. limits: their kind, if the text has limits. source: `point`, or the points behind it."""
         value, low, high = values if isinstance(values, tuple) else (values, nan, nan)
         if not text.low:
             low, high, limits = nan, nan, "none"
@@ -56,7 +56,7 @@ class Number(Value):
 
 
 class PointSource(Part):
-    """Where numbers of a point come from."""
+    """The source of a point's numbers."""
 
     workload: str
     variant: str
@@ -69,7 +69,7 @@ class PointSource(Part):
     outcomes: str
     interval: IntervalMethod
     base: str | None
-    """Key of the base case's point."""
+    """Key of the baseline's point."""
     runs: tuple[str, ...]
     base_runs: tuple[str, ...]
 
@@ -85,16 +85,16 @@ class PointSource(Part):
 
 
 class RunSource(RunOrigin):
-    """A run that numbers come from: its outcome, its record and the code."""
+    """A run behind numbers: its outcome, its record and its code."""
 
     @property
     def record(self) -> str:
-        """The beginning of the checksum of its record; '' where it is not known."""
+        """The first digits of the checksum of its record; '' if it is not known."""
         return (self.record_sha256 or "")[:DIGITS]
 
     @property
     def code(self) -> str:
-        """'commit 0123456789ab (clean)'; '' where it is not known."""
+        """'commit 0123456789ab (clean)'; '' if it is not known."""
         return f"commit {self.commit[:DIGITS]}{STATES.get(self.dirty, '')}" if self.commit else ""
 
 
@@ -114,24 +114,24 @@ class NumbersFile(Document):
     numbers: dict[str, Number]
     """By key."""
     renamed: dict[str, str]
-    """Key in scalestudy 0.1 -> its key now, for those that changed."""
+    """Key in scalestudy 0.1 -> present key, for changed keys."""
 
     def launches(self, run_ids: Sequence[str]) -> dict[str, RunSource]:
-        """Those of these launches that were made."""
+        """The runs with these ids that exist."""
         found = {run_id: self.runs[run_id] for run_id in run_ids if run_id in self.runs}
         return {run_id: run for run_id, run in found.items() if run.outcome != "unneeded"}
 
     def number(self, key: str) -> Number | None:
-        """The number with this key; None where there is no such number."""
+        """The number with this key; None if there is no such number."""
         return self.numbers.get(key)
 
     def shown(self, key: str) -> Shown:
-        """The text of a number; a dash where there is no such number."""
+        """The text of a number; a dash if there is no such number."""
         number = self.number(key)
         return number.shown if number else Shown(DASH)
 
     def piece(self, key: str, text: str = "{}") -> Piece:
-        """A number as a part of a sentence, which leads to its runs. text: what stands around it."""
+        """A number as a part of a sentence, linked to its runs. text: a format with the text around it."""
         return Piece(text.format(self.shown(key)), key if key in self.numbers else "")
 
     def quantities(self, prefix: str) -> dict[str, Shown]:
@@ -139,7 +139,7 @@ class NumbersFile(Document):
         return {name: self.shown(f"{prefix}.{name}") for name in QUANTITIES}
 
     def phrase(self, prefix: str, text: str) -> Phrase:
-        """'... {step_time_ms} ms ...' with the quantities of a point in the place of their names."""
+        """The text with names such as {step_time_ms} replaced by the quantities of a point."""
         pieces: list[Piece] = []
         for before, name, *_ in Formatter().parse(text):
             pieces.append(Piece(before))
@@ -148,17 +148,17 @@ class NumbersFile(Document):
         return Phrase(*pieces)
 
     def place_of(self, key: str) -> str:
-        """Where the runs behind a number are listed: its point, or its forecast."""
+        """The place where the runs behind a number are listed: its point, or its forecast."""
         number = self.number(key)
         if number is None:
             raise UserError(f"{key}: not in numbers.json, which is older than the tables; run snakemake again")
         return number.point or key.rpartition(".forecast.")[0] + ".forecast"
 
     def find(self, key: str) -> tuple[str, Number] | None:
-        """(full key, number) for a key or a shorter one; None where there is no such number."""
+        """(full key, number) for a key or a shorter key; None if there is no such number."""
         return next(((full, self.numbers[full]) for full in self.full_keys(key) if full in self.numbers), None)
 
     def full_keys(self, key: str) -> list[str]:
-        """The key, and what it is in full if its point is a shorter one."""
+        """The key, and its full forms if it begins with the shorter key of a point."""
         aliases = self.aliases.items()
         return [key, *(f"{point}{key.removeprefix(at)}" for at, point in aliases if key.startswith(f"{at}."))]

@@ -1,4 +1,4 @@
-"""Keys of numbers in scalestudy 0.1, where evidence went by English and recommendations by rank, and since."""
+"""Keys of numbers in scalestudy 0.1, with evidence in English and recommendations by rank, and their new keys."""
 
 import re
 from collections.abc import Iterator
@@ -57,11 +57,11 @@ EVIDENCE = {
     "waiting-for-data": "data_time",
     "waiting-for-the-latest-rank": "wait_for_latest_rank",
 }
-"""The last word of a key, as a pattern -> the id that stands there now; the first that matches counts."""
+"""Pattern for the last word of an old key -> its present id; the first match counts."""
 
 
 def new_key(key: str) -> str | None:
-    """What a key of evidence is now; None where it has not changed, or is no such key."""
+    """The present key of evidence; None for an unchanged key, or for another kind of key."""
     point, _, rest = key.partition(".finding.")
     cause, _, words = rest.partition(".")
     now = _id_of(words)
@@ -70,13 +70,13 @@ def new_key(key: str) -> str | None:
 
 @cache
 def _id_of(words: str) -> str | None:
-    """What the last word of a key is now; the same few stand in the keys of all points."""
+    """The present form of the last word of a key. Cached, since the keys of all points share a few words."""
     found = ((re.fullmatch(old, words), new) for old, new in EVIDENCE.items())
     return next((match.expand(new) for match, new in found if match), None)
 
 
 def renamed_keys(results: Results) -> dict[str, str]:
-    """Key in 0.1 -> key now. A rank, by gain or by time, is taken as these results have it."""
+    """Key in 0.1 -> present key. Ranks, by gain or by time, are the ranks in these results."""
     return dict([*_of_evidence(results), *_of_ranks(results)])
 
 
@@ -86,7 +86,7 @@ def _of_evidence(results: Results) -> Iterator[tuple[str, str]]:
         for finding in diagnosis.findings:
             for item in finding.evidence:
                 now = evidence_key(point, finding.cause, item.id)
-                for words in (*EVIDENCE, slug(item.name)):  # of patterns those that are words, and this name
+                for words in (*EVIDENCE, slug(item.name)):  # patterns that are plain words, and this name
                     was = evidence_key(point, finding.cause, words)
                     if new_key(was) == now:
                         yield was, now

@@ -1,4 +1,4 @@
-"""Numbers as a reader sees them: as many digits as the interval bears out, the same for value and limits."""
+"""Rounding of printed numbers: as many digits as the interval justifies, the same for value and limits."""
 
 import re
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from math import floor, isfinite, isnan, log10, nan
 from scalestudy.registry.column import Column, Printed, Row
 
 Values = tuple[float, float, float]
-"""A value and its limits; nan for what there is not."""
+"""A value and its limits; nan for a missing one."""
 
-DASH = "--"  # in the place of a number that does not exist; the row says why
+DASH = "--"  # replaces a number that does not exist; its row has the reason
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A value and its limits as text; limits are empty where there are none."""
+    """A value and its limits as text; without limits these are empty."""
 
     value: str
     low: str = ""
@@ -22,7 +22,7 @@ class Shown:
 
     @property
     def limits(self) -> str:
-        """'[0.31, 0.50]' or nothing."""
+        """'[0.31, 0.50]', or '' without limits."""
         return f"[{self.low}, {self.high}]" if self.low else ""
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Shown:
 
 
 def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1) -> Shown:
-    """Round to two significant digits of the interval's half-width; to three of the value without an interval."""
+    """Round to two significant digits of the interval's half-width; without an interval, to three of the value."""
     if isnan(value):
         return Shown(DASH)
     value = value * factor
@@ -39,19 +39,19 @@ def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1
     low, high = low * factor, high * factor
     half_width, magnitude = (high - low) / 2, max(abs(value), abs(low), abs(high))
     digits = (
-        # An interval far narrower than the value would print digits without end.
+        # At most five digits of the value: an interval can be far narrower than the value.
         min(_decimals(half_width, significant=2), _decimals(magnitude, significant=5))
         if half_width > 0
         else _decimals(value, significant=3)
     )
     if low > 0:
-        # A ratio or a time is above zero: however little is known of it, it is not printed as 0.
+        # A ratio or a time is positive, so it is never printed as 0, however wide its interval is.
         digits = max(digits, _decimals(value, significant=2))
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
 
 
 def show_percent(percent: float) -> Shown:
-    """A share in per cent with one decimal; what would round to nothing though it is something is '<0.1'."""
+    """A share in per cent with one decimal; '<0.1' for a small share that would be rounded to 0.0."""
     return Shown("<0.1" if 0 < abs(percent) < 0.05 else f"{percent:.1f}")
 
 
@@ -61,12 +61,12 @@ def show_weight(weight: float) -> Shown:
 
 
 def show_count(number: float) -> Shown:
-    """What was counted, in full."""
+    """A count, printed in full."""
     return Shown(f"{number:.0f}")
 
 
 def show_scaled(number: float) -> Shown:
-    """'42 M', '1.28 G': three digits and the prefix of the SI."""
+    """'42 M', '1.28 G': three digits and the SI prefix."""
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= size:
             return Shown(f"{number / size:.3g} {prefix}")
@@ -74,13 +74,13 @@ def show_scaled(number: float) -> Shown:
 
 
 def printed_of(column: Column) -> Printed:
-    """How a column is printed that has to be."""
+    """How a column is printed. The column must be one that is printed."""
     assert column.printed is not None, f"{column.name} is not printed"
     return column.printed
 
 
 def values_of(row: Row, column: Column) -> Values:
-    """(value, low, high) in the printed unit; nan for what the row does not have."""
+    """(value, low, high) in the printed unit; nan for values that the row lacks."""
     given = [float(row.get(name, nan)) * printed_of(column).factor for name in column.names]
     value, low, high = given if len(given) > 1 else (*given, nan, nan)
     return value, low, high
@@ -95,7 +95,7 @@ def shown_as(column: Column, values: Values) -> Shown:
 
 
 def table_format(numbers: list[str]) -> str:
-    """siunitx `table-format` that holds these numbers; what is no number is skipped."""
+    """The siunitx `table-format` for these numbers. Other texts are skipped."""
     matches = [re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?", number) for number in numbers]
     found = [match for match in matches if match]
     sign = "-" if any(match[1] for match in found) else ""
@@ -105,7 +105,7 @@ def table_format(numbers: list[str]) -> str:
 
 
 def _decimals(number: float, *, significant: int) -> int:
-    """Decimals after the point for this many significant digits of a number; may be negative."""
+    """Decimals after the point for this many significant digits of a number; can be negative."""
     if number == 0:
         return significant - 1
     return significant - 1 - floor(log10(abs(number)))

@@ -1,4 +1,4 @@
-"""The numbers of advice that was tried: before, predicted and after, and the launches behind them."""
+"""The numbers of tried advice: before, predicted and after, and the runs behind them."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -13,11 +13,11 @@ from scalestudy.registry.words.points import counted_ends
 from scalestudy.verify.model import VerificationFile, Verified
 
 MEASURED = ("before", "after")
-"""Sides with launches."""
+"""Sides with runs."""
 
 
 def verified_numbers(found: VerificationFile | None) -> Iterator[tuple[str, Number]]:
-    """Key and number of whatever was measured or predicted of advice that was tried."""
+    """Key and number of everything measured or predicted for tried advice."""
     for one in found.verified if found else ():
         key, point = key_of(one), _point(one)
         for column in TRIED:
@@ -35,7 +35,7 @@ def verified_numbers(found: VerificationFile | None) -> Iterator[tuple[str, Numb
 
 
 def verified_points(found: VerificationFile | None) -> dict[str, PointSource]:
-    """The points of the trials, `before` and `after`, by key; the workload is named as in the study."""
+    """The points of the trials, `before` and `after`, by key, with the study's name of the workload."""
     points = {}
     for one in found.verified if found else ():
         key, trial = key_of(one), one.trial
@@ -50,22 +50,22 @@ def verified_points(found: VerificationFile | None) -> dict[str, PointSource]:
 
 
 def verified_runs(found: VerificationFile | None) -> dict[str, RunSource]:
-    """The launches of the trials, by their ids."""
+    """The runs of the trials by id."""
     return {run: RunSource(**vars(made)) for run, made in found.runs.items()} if found else {}
 
 
 def key_of(one: Verified) -> str:
-    """Key that the numbers of advice begin with."""
+    """The beginning of the keys of the advice's numbers."""
     return keys.verified_key(_point(one), one.trial.cause, one.trial.advice)
 
 
 def _point(one: Verified) -> str:
-    """Key of the point of the study that was advised."""
+    """Key of the study's point that the advice is for."""
     return keys.point_key(vars(one.trial.before) | {"world_size": one.before.world_size})
 
 
 def _entry(key: str, column: Column, value: Interval, what: str, point: str) -> Iterator[tuple[str, Number]]:
-    """The number of a column, in the printed unit; none where there is no such number."""
+    """The number of a column in the printed unit; nothing for nan."""
     printed = printed_of(column)
     values = tuple(number * printed.factor for number in vars(value).values())
     if not isnan(values[0]):

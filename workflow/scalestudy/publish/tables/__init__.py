@@ -1,1 +1,1 @@
-"""LaTeX tables: rows.py says which points one has, headers.py what stands over a column, view.py joins them."""
+"""LaTeX tables: view.py and verified.py make the content, layout.py fits it to a page."""

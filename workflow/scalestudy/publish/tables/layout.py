@@ -1,4 +1,4 @@
-"""How a table is set so that it fits: over one column of a page or both, limits beside or under, in panels."""
+"""Layout of a table so that it fits: one or both columns of a page, limits beside or below values, panels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from scalestudy.publish.numbers.rounding import table_format
 from scalestudy.publish.papers import Paper
 
 DIGIT_PT, LIMIT_PT, GAP_PT = 4.4, 3.7, 6.0  # at \footnotesize of a 10 pt class
-SPARE = 0.96  # of a width: these are estimates
+SPARE = 0.96  # share of a width that is used, since these widths are estimates
 SCRIPT = 0.88  # \scriptsize over \footnotesize
 STUB_CHARACTERS = 18
 """A longer name of a variant is broken at its hyphens."""
 PAGE_LINES = 44
-"""Of a table, on a page of \\footnotesize with a caption."""
+"""Lines of a table on a page, in \\footnotesize and with a caption."""
 LONG_TITLE = 45
-"""Characters from which the title of a group is broken into lines."""
+"""A longer title of a group is broken into lines."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The narrowest need first: a page is left whole where a column is enough."""
+    """The placement of a table. It takes one column of the page if it fits."""
 
     wide: bool
     stacked: bool
-    """Limits in a line of their own, under their values."""
+    """Whether limits are in a separate line below their values."""
     panels: tuple[tuple[int, ...], ...]
-    """Columns, by their place, of each of the tabulars that stand one below the other."""
+    """Indices of the columns of each tabular, from top to bottom."""
 
     @property
     def environment(self) -> str:
@@ -34,9 +34,9 @@ class Layout:
 
 
 class Column:
-    """A column: its header in lines, its siunitx format, and how many characters its longest texts have.
+    """A column: its header in lines, its siunitx format, and the lengths of its longest texts in characters.
 
-    cells: `value` and `limits` as text, and `wide` where the limits take other room than their characters.
+    cells: `value` and `limits` as text, and `wide`, a text as wide as `limits` if that contains LaTeX commands.
     """
 
     def __init__(self, header: Sequence[str], cells: list[dict[str, Any]]) -> None:
@@ -46,7 +46,7 @@ class Column:
         self.limits = max((len(cell.get("wide", cell["limits"])) for cell in cells), default=0)
 
     def width_pt(self, *, stacked: bool) -> float:
-        """Side by side, a value and its limits are two columns under one header."""
+        """Width in points. Side by side, a value and its limits are two columns under one header."""
         words = max(len(line) for line in self.header if not line.startswith("("))
         header, value, limits = words * DIGIT_PT, self.value * DIGIT_PT, self.limits * LIMIT_PT
         if stacked:
@@ -57,14 +57,14 @@ class Column:
 def set_table(
     headers: Sequence[Sequence[str]], groups: list[dict[str, Any]], *, repeated: int, paper: Paper
 ) -> dict[str, Any]:
-    """Rows as report/templates/table.tex has them: in tabulars that fit a paper, in portions that fit a page.
+    """Values for report/templates/table.tex: rows in tabulars that fit a paper and in portions that fit a page.
 
     headers: of each column, in lines. groups: title and rows, each with `variant`, `partial`, `unsteady` and
-    `cells`. repeated: so many columns say where a row was measured; every panel begins with them.
+    `cells`. repeated: number of leading columns with the place of measurement; every panel begins with them.
     """
     rows = [row for group in groups for row in group["rows"]]
     columns = [Column(header, [row["cells"][index] for row in rows]) for index, header in enumerate(headers)]
-    # The longest name in the first column, with the outcomes that stand behind it.
+    # The longest name in the first column, including the outcomes after it.
     names = [f"{row['variant']} ({row['partial']})" if row["partial"] else row["variant"] for row in rows]
     stub = max(map(len, names), default=0)
     layout = _layout(stub, columns, repeated=repeated, paper=paper)
@@ -81,7 +81,7 @@ def set_table(
 
 
 def _layout(stub: int, columns: Sequence[Column], *, repeated: int, paper: Paper) -> Layout:
-    """The first layout that holds. stub: characters of the longest first cell."""
+    """The narrowest layout that fits. stub: characters of the longest first cell."""
     column_pt, page_pt = SPARE * paper.column_pt, SPARE * paper.page_pt
     first = min(stub, STUB_CHARACTERS) * DIGIT_PT
     beside, under = ([column.width_pt(stacked=stacked) for column in columns] for stacked in (False, True))
@@ -101,7 +101,7 @@ def _layout(stub: int, columns: Sequence[Column], *, repeated: int, paper: Paper
 
 
 def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
-    """The groups in portions that fit a page; a group may be cut. lines: that a row takes."""
+    """The groups in portions that fit a page; a group can be split. lines: lines per row."""
     parts: list[list[dict[str, Any]]] = []
     room = 0
     for group in groups:
@@ -118,9 +118,9 @@ def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str
 def _panel(
     columns: list[Column], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
 ) -> dict[str, Any]:
-    """A tabular: columns, header from the top, groups of rows, and how many columns TeX has in it.
+    """A tabular: columns, header lines from the top, groups of rows, and its number of TeX columns.
 
-    A header of fewer lines stands at the bottom.
+    Headers with fewer lines are aligned at the bottom.
     """
     mine = [columns[index] for index in indices]
     count = max((len(column.header) for column in mine), default=0)

@@ -1,4 +1,4 @@
-"""The table of advice that was tried: a group of rows for each piece, a row for each quantity."""
+"""The table of tried advice: a group of rows for each piece of advice, a row for each quantity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scalestudy.verify.model import VerificationFile
 def verified_table_view(
     plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, found: VerificationFile
 ) -> dict[str, Any]:
-    """Values for report/templates/verification_table.tex. Advice is told in the caption, each by its letter."""
+    """Values for report/templates/verification_table.tex. The caption has the advice for each letter."""
     tried = verified_view(found, plan.study, numbers.numbers)["tried"]
     shown = [one for one in tried if one["rows"]]
     letters = {change: _letter(at) for at, change in enumerate(dict.fromkeys(one["change"] for one in shown))}
@@ -45,7 +45,7 @@ def verified_table_view(
 
 
 def _letter(at: int) -> str:
-    """'A', 'B', ... 'Z', 'AA', ...: from 0."""
+    """'A', 'B', ... 'Z', 'AA', ... for 0, 1, ..."""
     return (_letter(at // 26 - 1) if at >= 26 else "") + chr(ord("A") + at % 26)
 
 

@@ -1,4 +1,4 @@
-"""Tables as their templates have them: columns with their formats, rows of cells as text."""
+"""Values for the templates of tables: columns with their formats, rows of cells as text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,9 +23,9 @@ from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
 PLACE = ("nodes", "ranks")
-"""Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
+"""The place of measurement: first in a table, and in every panel of a table that is split into several."""
 IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
-"""Known of a point whatever became of its launches."""
+"""Columns that are known of a point whatever the outcome of its runs."""
 SOFTWARE = {"python": "Python"} | {
     f"version of {name}": name for name in ("torch", "cuda", "nccl", "cudnn", "numpy", "transformers", "snakemake")
 }
@@ -38,7 +38,7 @@ UNITS = {
     "%": r"\unit{\percent}",
     "GiB": r"\unit{\gibi\byte}",
 }
-"""As siunitx has them."""
+"""Unit -> its siunitx form."""
 
 
 def table_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, name: Table) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def environment_table_view(plan: Plan, summary: pd.DataFrame, environment: Study
 
 
 def pick(table: Table, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the summary, without references, that a table has."""
+    """The rows of the summary in a table. rows: without references."""
     if table in ("strong_scaling", "weak_scaling"):
         mine = rows[rows["scaling"] == table.removesuffix("_scaling")]
         return mine if (mine["world_size"] > 1).any() else mine.iloc[:0]
@@ -81,7 +81,7 @@ def pick(table: Table, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _beside(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Distributed points at places where several variants, or several strategies, do the same work."""
+    """Distributed points where several variants or strategies do the same work at the same place."""
     found = rows[rows["world_size"] > 1]
     together = found.groupby(WORK)[what].transform("nunique") > 1
     return found[together].sort_values(WORK, kind="stable", key=_in_order)
@@ -93,14 +93,14 @@ def _in_order(column: pd.Series) -> pd.Series:
 
 
 def header_lines(quantity: str) -> list[str]:
-    """What stands over a column: two lines at the most, and the unit."""
+    """The header of a column: at most two lines, and the unit."""
     printed = printed_of(QUANTITIES[quantity])
     words = printed.header.split(" ", 1) if len(printed.header) > len("Step time") else [printed.header]
     return [*words, f"({UNITS[printed.unit]})"] if printed.unit else words
 
 
 def _columns(plan: Plan, name: Table, rows: Sequence[Row]) -> list[Column]:
-    """Those that the study asks for and that have a number; and the nodes, where there are several."""
+    """The study's columns that have a number, and the nodes if there are several."""
     wanted = plan.study.report.tables.get(name, TABLES[name].columns)
     found = [column for column in wanted if _has_number(rows, column)]
     several_nodes = any(row["nodes"] > 1 for row in rows)
@@ -109,16 +109,16 @@ def _columns(plan: Plan, name: Table, rows: Sequence[Row]) -> list[Column]:
 
 
 def _has_number(rows: Sequence[Row], column: Column) -> bool:
-    """Also false for a part of the step that takes no time anywhere: nothing to copy to, nothing logged."""
+    """Whether any row has a number. False also for a part of the step that takes no time in any row."""
     if column in HEADLINE and any(failure_word(row) for row in rows):
-        return True  # their outcome stands there
+        return True  # the cell has their outcome
     texts = [row["shown"][column].value for row in rows]
     nothing = (DASH, "0.00") if column.endswith("_time_ms") else (DASH,)
     return any(text not in nothing for text in texts)
 
 
 def _groups(plan: Plan, rows: Sequence[Row], columns: list[Column], *, scaling: bool) -> list[dict[str, Any]]:
-    """Rows of a workload together, and of a way of scaling where a table has several."""
+    """Rows grouped by workload, and by kind of scaling if a table has several kinds."""
     groups = []
     for workload in plan.study.workloads:
         for how in ("strong", "weak"):

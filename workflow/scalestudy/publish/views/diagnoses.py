@@ -1,4 +1,4 @@
-"""Diagnoses as a reader sees them: evidence, shares, and what each recommendation should bring, as text."""
+"""Diagnoses as documents print them: evidence, shares and predicted gains of recommendations, as text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,11 +26,11 @@ from scalestudy.registry.codes import Tried, Unpaid, Verdict
 from scalestudy.verify.model import Place, VerificationFile
 
 LEAST_SAID = 0.1
-"""Weight of a cause or of the unexplained that a summary names beside a cause that was found."""
+"""Smallest weight of a cause, or of the unexplained part, named in a summary beside established causes."""
 LEAST_SHARE = 0.005
-"""Of a step that is told: less would read as 0 %."""
+"""Smallest printed share of a step: less would read as 0 %."""
 MOST_LISTED = 8
-"""Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""
+"""Most points that a summary lists one by one; of more it lists the largest scales and the others' verdicts."""
 
 
 def diagnoses_view(
@@ -39,21 +39,20 @@ def diagnoses_view(
     numbers: NumbersFile,
     tried: VerificationFile | None = None,
 ) -> list[dict[str, Any]]:
-    """Each diagnosis with the row it speaks of and everything in it as text. tried: what came of advice, if any.
+    """Each diagnosis with its row and everything in it as text. tried: the outcome of tried advice, if any.
 
-    `next` is the first recommendation that was not refuted, None where there is none. `refuted` are the others,
-    which come last among the recommendations. Advice for a cause that is only possible comes after that for the
-    others.
+    `next` is the first recommendation that was not refuted, or None. `refuted` are the refuted ones, which come
+    last among the recommendations. Advice for causes that are only possible comes after advice for the others.
     """
     by_key = {row["key"]: row for row in rows}
     return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], numbers, tried) for diagnosis in diagnoses]
 
 
 def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
-    """All diagnoses where there are no more than `most`; else that of each series' largest scale.
+    """All diagnoses if there are at most `most`; otherwise each series' diagnosis at its largest scale.
 
-    A series is a variant and way of scaling of a workload. `others` says what is found of its other scales:
-    'healthy on 2 and 4 ranks; undecided on 8 ranks'; '' where there are none.
+    A series is a variant and kind of scaling of a workload. `others` has the verdicts of its other scales:
+    'healthy on 2 and 4 ranks; undecided on 8 ranks'; '' without other scales.
     """
     if len(diagnoses) <= most:
         return [diagnosis | {"others": ""} for diagnosis in diagnoses]
@@ -65,7 +64,7 @@ def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list
 
 
 def by_series(diagnoses: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Those of each series, from the smallest scale to the largest."""
+    """The diagnoses of each series, from the smallest scale to the largest."""
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for diagnosis in diagnoses:
         series = diagnosis["workload"], diagnosis["variant"], diagnosis["scaling"]
@@ -74,7 +73,7 @@ def by_series(diagnoses: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """('healthy', '2 and 4 ranks'), in the order in which verdicts come up."""
+    """('healthy', '2 and 4 ranks') for each verdict, in the order of first occurrence."""
     found: dict[str, list[tuple[int, int]]] = {}
     for diagnosis in diagnoses:
         found.setdefault(diagnosis["verdict"], []).append((diagnosis["world_size"], diagnosis["nodes"]))
@@ -119,7 +118,7 @@ def _diagnosis(
 def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:
     """'comm-bound', or with weights 'comm-bound (0.60) or launch-bound (0.40)'; the largest weight first.
 
-    What weighs less than LEAST_SAID is left to the findings, but for causes that were found.
+    Only the findings name a cause with a weight below LEAST_SAID, unless it is established.
     """
     found = [finding.cause for finding in diagnosis.findings if finding.cause != diagnosis.verdict]
     by_weight = [
@@ -127,7 +126,7 @@ def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:
         for cause in sorted(diagnosis.weights, key=lambda cause: -diagnosis.weights[cause])
         if cause in found or diagnosis.weights[cause] >= LEAST_SAID
     ]
-    if diagnosis.verdict in (Verdict.HEALTHY, Verdict.AT_TARGET):  # no loss has to be explained
+    if diagnosis.verdict in (Verdict.HEALTHY, Verdict.AT_TARGET):  # no loss to explain
         by_weight = [cause for cause in by_weight if cause != UNEXPLAINED]
     plain = [cause for cause in found if cause not in diagnosis.weights]
     if set(by_weight) <= set(found) and len(by_weight) == 1:
@@ -139,7 +138,7 @@ def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:
 
 
 def _weight(numbers: NumbersFile, diagnosis: Diagnosis, cause: str) -> Phrase:
-    """' (0.60)'; '' where the cause has no weight."""
+    """' (0.60)'; '' if the cause has no weight."""
     if cause not in diagnosis.weights:
         return Phrase()
     return Phrase(" (", numbers.piece(weight_key(point_key(vars(diagnosis)), cause)), ")")
@@ -148,7 +147,7 @@ def _weight(numbers: NumbersFile, diagnosis: Diagnosis, cause: str) -> Phrase:
 def _recommendation(
     diagnosis: Diagnosis, cause: str, item: Recommendation, numbers: NumbersFile, tried: VerificationFile | None
 ) -> dict[str, Any]:
-    """A recommendation as text. `tried` is what came of it, `tried_code` its verdict; both empty if untried."""
+    """A recommendation as text. `tried` is its outcome, `tried_code` its verdict; both empty if untried."""
     point = point_key(vars(diagnosis))
     found = tried.of(Place.of(diagnosis), cause, item) if tried else None
     return dict(item) | {
@@ -162,7 +161,7 @@ def _recommendation(
 
 
 def _payback(numbers: NumbersFile, recommendation: str, payback: Payback | None) -> Phrase:
-    """What trying a recommendation takes and when that is repaid, in sentences; or what is not known of it."""
+    """The cost of trying a recommendation and when it is repaid, in sentences; or why this is not known."""
     if payback is None:
         return Phrase()
     key = f"{recommendation}.payback"
@@ -176,7 +175,7 @@ def _payback(numbers: NumbersFile, recommendation: str, payback: Payback | None)
 
 
 def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:
-    """'communication (communication 41%, compute 38%, launch 21%)'; '' where it is not known."""
+    """'communication (communication 41%, compute 38%, launch 21%)'; '' if it is not known."""
     shares = sorted(bottleneck.shares.items(), key=lambda item: -item[1])
     said = [
         Phrase(f"{kind} ", numbers.piece(share_key(point, kind), "{}%"))
@@ -193,7 +192,7 @@ def _evidence(numbers: NumbersFile, point: str, cause: str, item: Evidence) -> P
 
 
 def _prediction(numbers: NumbersFile, diagnosis: Diagnosis, cause: str, recommendation: Recommendation) -> Phrase:
-    """What a recommendation should bring, in a sentence; or why that cannot be told."""
+    """The predicted effect of a recommendation, in a sentence; or why there is no prediction."""
     prediction = recommendation.prediction
     if prediction is None:
         return Phrase(f"Not predicted: {recommendation.unpredicted}")

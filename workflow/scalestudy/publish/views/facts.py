@@ -1,4 +1,4 @@
-"""Everything that the text report and the page may print, by name: the same facts for both, another template."""
+"""All values that the text report and the page can print, by name: the same values for both templates."""
 
 from typing import Any
 
@@ -33,16 +33,16 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
 STEPS = (
-    "A step ends when the slowest rank has ended it. Blocks of steps are timed whole, the ranks meeting before"
-    " each; warm-up is dropped by MSER-5, and by the study's minimum. Validation is not part of any step."
+    "A step ends when the slowest rank ends it. Steps are timed in blocks, and the ranks synchronise before each"
+    " block. Warm-up is dropped by MSER-5 and by the study's minimum. Validation is not part of any step."
 )
 STEPS_OF_SCRIPTS = (
     "A step of a script ends with its last update, on the slowest rank. Steps with an evaluation, a checkpoint or"
-    " the begin of an epoch are left out; warm-up is dropped by MSER-5, and by the study's minimum."
+    " the start of an epoch are left out. Warm-up is dropped by MSER-5 and by the study's minimum."
 )
 """How steps are timed."""
 MANY_POINTS = 200
-"""The page of more has a part of its own for each workload, closed at first."""
+"""With more points, the page has a separate part for each workload, closed at first."""
 
 
 def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
 
 
 def spoiled_launches(launches: pd.DataFrame) -> str:
-    """How many launches of a study something else spoiled, and of how many nobody knows, in a sentence; or ''.
+    """The number of disturbed runs of a study, and of runs without a watch on the host, in sentences; or ''.
 
     launches: rows of runs.csv.
     """
@@ -91,14 +91,14 @@ def spoiled_launches(launches: pd.DataFrame) -> str:
     found, said = spoiled_row(good, good.iloc[:0]), []
     if spoiled := found["launches_spoiled"]:
         ways = spoiled_by(found["spoiled_by"])
-        said.append(f"{spoiled} of {len(good)} launches {'was' if spoiled == 1 else 'were'} measured {ways}.")
+        said.append(f"{spoiled} of {len(good)} runs {'was' if spoiled == 1 else 'were'} measured {ways}.")
     if unknown := found["launches_not_watched"]:
-        said.append(f"What else ran on the host is not known of {unknown} of {len(good)} launches.")
+        said.append(f"For {unknown} of {len(good)} runs it is not known what else ran on the host.")
     return " ".join(said)
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
-    """Head and caption facts of a study."""
+    """Values for the heads and captions of a study's documents."""
     study = plan.study
     distributed = summary[summary["world_size"] > 1]
     return {
@@ -118,7 +118,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
 
 
 def _cores(study: Study, summary: pd.DataFrame) -> str:
-    """Cores of a rank: the study's number, or the smallest and the largest that hosts gave where it names none."""
+    """Cores per rank: the study's number, or the range over hosts if the study sets no number."""
     if study.host.cores_per_rank is not None:
         return labels.counted(study.host.cores_per_rank, "CPU core")
     given = sorted({int(threads) for threads in summary["threads_per_rank"].dropna()})
@@ -133,33 +133,33 @@ def _is_of_scripts(plan: Plan) -> bool:
 
 
 def _base(summary: pd.DataFrame) -> str:
-    """What the base cases are: the plain model, or one in a wrapper."""
+    """What the baselines are: the plain model, or a model in a wrapper."""
     wrappers = set(summary.loc[summary["is_base"], "wrapper"])
     return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 
 
 def wall_time_view(numbers: NumbersFile) -> Phrase:
-    """How the wall time of all launches splits, in a sentence; '' where older records do not tell."""
+    """The parts of the wall time of all runs, in a sentence; '' for older records without them."""
     effort = effort_key()
     if not numbers.number(f"{effort}.training_percent"):
         return Phrase()
-    said = "{training_percent}% of it training and validation, {probe_percent}% probes, the rest start-up and end"
-    said += ". Between them {waiting_min} min passed"
-    return numbers.phrase(effort, f"Wall time of the launches: {{wall_time_min}} min; {said}")
+    said = "{training_percent}% training and validation, {probe_percent}% probes, the rest start-up and shutdown"
+    said += ". Another {waiting_min} min passed between runs"
+    return numbers.phrase(effort, f"Total wall time of the runs: {{wall_time_min}} min: {said}")
 
 
 def idle_view(numbers: NumbersFile) -> Phrase:
-    """How much of the device-hours was idle in jobs of a cluster, in a sentence; '' where none was."""
+    """The idle share of the device-hours in jobs of a cluster, in a sentence; '' without idle devices."""
     effort = effort_key()
     idle = numbers.number(f"{effort}.idle_device_hours")
     if idle is None or not idle.value > 0:
         return Phrase()
-    said = "{device_hours} device-hours, {idle_device_hours} of them of idle devices"
-    return numbers.phrase(effort, f"{said}: a job holds all scales of a repeat")
+    said = "{device_hours} device-hours, including {idle_device_hours} of idle devices"
+    return numbers.phrase(effort, f"{said}: a job runs all scales of a repeat")
 
 
 def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:
-    """What a study took: `workloads`, each with its variants in the study's order; `total`; `untimed` launches."""
+    """The cost of a study: `workloads`, each with its variants in the study's order; `total`; `untimed` runs."""
     frame = effort_frame(runs)
     variants = dict.fromkeys((*plan.study.variants, *map(twin_name, plan.study.variants)))
     made = set(zip(frame["workload"], frame["variant"], strict=True))

@@ -1,4 +1,4 @@
-"""The smallest difference that a study shows, as documents print it."""
+"""The smallest difference that a study can detect, as documents print it."""
 
 from math import isnan
 from typing import Any
@@ -16,7 +16,7 @@ from scalestudy.study.plan import Plan
 
 
 def floors_view(study: Study, floors: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:
-    """`rows`, a table of base cases with what is said of each; `missing`, sentences where nothing is known."""
+    """`rows`, a table of baselines with sentences for each; `missing`, sentences where nothing is known."""
     rows = floors.to_dict("records")
     known = [row for row in rows if not isnan(row["smallest_difference"])]
     return {
@@ -38,9 +38,9 @@ def floors_view(study: Study, floors: pd.DataFrame, numbers: NumbersFile) -> dic
 
 
 def add_floor_notes(rows: list[dict[str, Any]], plan: Plan, results: Results, numbers: NumbersFile) -> None:
-    """A note on every row of rows_view that is said to differ by less than its base case and a twin show.
+    """Add a note to every row of rows_view with a stated difference below the smallest detectable one.
 
-    `verdict_below_floor`: whether its verdict rests on such a difference.
+    Also adds `verdict_below_floor`: whether the verdict rests on such a difference.
     """
     measured = {point_key(row): row for row in results.summary.to_dict("records")}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Forecasts as a reader sees them: where they rest, what they say, or why there is none."""
+"""Forecasts as documents print them: values and data behind them, or the reason why there is no forecast."""
 
 import json
 from typing import Any
@@ -15,7 +15,12 @@ from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE
 from scalestudy.registry.words.refusals import no_forecast
 
-OVERHEAD = {OverheadModel.AS_MEASURED: "as measured", OverheadModel.BUCKET_PIPELINE: "by the pipeline of buckets"}
+OVERHEAD = {
+    OverheadModel.AS_MEASURED: "as measured",
+    OverheadModel.BUCKET_PIPELINE: "from the model of the bucket pipeline",
+}
+LAW_WORDS = {"share": "1-1/n"}
+"""What a growth model is called in sentences, if not by its name."""
 
 
 def forecasts_view(forecasts: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
@@ -36,7 +41,7 @@ def forecasts_view(forecasts: pd.DataFrame, numbers: NumbersFile) -> list[dict[s
 
 
 def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each reason for which there is no forecast, with the points that it holds for; of forecasts_view."""
+    """Each reason for a missing forecast, with its points. view: from forecasts_view."""
     found: dict[str, list[str]] = {}
     for item in view:
         if item["refused"]:
@@ -45,20 +50,22 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def measured(row: Row) -> str:
-    """'1x1, 1x2', or 'one process at batch 8, 16': what a forecast was made from."""
+    """'1x1, 1x2', or 'one process at batch 8, 16': the data behind a forecast."""
     if row["forecast_of"] == "scale":
         return ", ".join(json.loads(row["from_scales"]))
     return f"one process at batch {', '.join(map(str, json.loads(row['from_batches'])))}"
 
 
 def laws(row: Row) -> Phrase:
-    """How the overhead is taken to go on from there: 'linear 90%, logarithmic 10%', each weight with its key; or
-    which laws there are, where nothing chooses.
+    """The growth models of the overhead: 'linear 90%, logarithmic 10%', each weight with its key.
+
+    Where the data cannot distinguish between the models, a sentence that lists them.
     """
     model = row["overhead_model"]
     if model == OverheadModel.LAWS_ALIKE:
-        return Phrase(f"{labels.listed(list(law_weights(row)))} alike: two sizes do not choose")
+        listed = labels.listed([LAW_WORDS.get(law, law) for law in law_weights(row)])
+        return Phrase(f"two sizes cannot distinguish between {listed} growth; the interval covers all of these")
     if model in OVERHEAD:
-        return Phrase(f"its step linear in the batch, overhead {OVERHEAD[model]}")
-    shares = law_percents(row).items()
-    return joined([Phrase(f"{law} ", Piece(str(percent), law_key(row, law)), "%") for law, percent in shares])
+        return Phrase(f"step time linear in the batch, overhead {OVERHEAD[model]}")
+    shares = [(LAW_WORDS.get(law, law), law_key(row, law), percent) for law, percent in law_percents(row).items()]
+    return joined([Phrase(f"{law} ", Piece(str(percent), key), "%") for law, key, percent in shares])

@@ -1,4 +1,4 @@
-"""Points of a study as documents print them: text, rounded and labelled. Templates arrange, they never compute."""
+"""Points of a study as documents print them: text, rounded and labelled. Templates do no computation."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -31,29 +31,29 @@ from scalestudy.registry.words.points import counted, memory_growth, outcomes, s
 from scalestudy.study.plan import Plan
 
 COMMUNICATION = (
-    ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),
-    ("exposed_span_ms", "of it exposed communication", "DDP's logger"),
-    ("interference_ms", "of it interference", "backward computation slowed meanwhile"),
-    ("synchronisation_remainder_ms", "remainder", "what the two leave unexplained"),
-    ("exposed_hook_ms", "exposed communication again", "stamps of every gradient bucket"),
-    ("wait_time_ms", "of it waiting", "until the latest rank is ready"),
-    ("transfer_time_ms", "of it transfer", "from then to the end of the last bucket"),
-    ("imbalance_ms", "imbalance of the ranks' own work", "slowest less mean, without synchronisation"),
-    ("hook_cost_ms", "price of the stamps", "the differential with them less without"),
+    ("differential_ms", "total cost of synchronisation", "blocks with synchronisation minus blocks without"),
+    ("exposed_span_ms", "exposed (not overlapped) communication", "DDP's logger"),
+    ("interference_ms", "interference", "slowdown of backward computation by communication"),
+    ("synchronisation_remainder_ms", "remainder", "total minus exposed communication and interference"),
+    ("exposed_hook_ms", "exposed communication, second method", "timestamps of every gradient bucket"),
+    ("wait_time_ms", "part of it: waiting", "waiting for the slowest rank"),
+    ("transfer_time_ms", "part of it: transfer", "from then to the end of the last bucket"),
+    ("imbalance_ms", "imbalance of the ranks' own work", "slowest minus mean rank, without synchronisation"),
+    ("hook_cost_ms", "overhead of the bucket timestamps", "total cost with timestamps minus without"),
 )
 
 
 def rows_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
-    """The summary's rows as text, grouped by workload; reference rows are left to the CSV."""
+    """The summary's rows as text, grouped by workload. Reference rows are in the CSV only."""
     kept = summary[summary["scaling"] != "reference"]
     return [
-        _row(row, numbers, workload.target_accuracy)
+        _row(row, numbers, workload.target_accuracy, labels.points(plan.study.report.accuracy_margin))
         for name, workload in plan.study.workloads.items()
         for _, row in kept[kept["workload"] == name].iterrows()
     ]
 
 
-def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str, Any]:
+def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str) -> dict[str, Any]:
     point = point_key(row)
     steps, micro_batch = int(row["accumulation_steps"]), int(row["micro_batch"])
     return {
@@ -73,7 +73,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         "has_speedup": not isnan(row["speedup"]),
         **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
-        "accuracy_kept": _accuracy_kept(numbers, point, row),
+        "accuracy_kept": _accuracy_kept(numbers, point, row, margin),
         "target_accuracy": f"{target:.0%}" if target else "",
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
@@ -95,9 +95,9 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
 
 
 def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: NumbersFile) -> None:
-    """`factors` of every row of rows_view, from the root down; empty for single processes.
+    """Add `factors` to every row of rows_view, from the root down; empty for single processes.
 
-    factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
+    factors: efficiency_factors.csv. A tree without a second level is left out: the row has the same number.
     """
     wrapped = {row["workload"] for row in rows if row["has_wrapped_base"]}
     trees: dict[str, list[dict[str, Any]]] = {}
@@ -111,12 +111,15 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: Numb
         row["factors"] = tree if len(tree) > 1 else []
 
 
-def _accuracy_kept(numbers: NumbersFile, point: str, row: Row) -> Phrase:
-    """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
+def _accuracy_kept(numbers: NumbersFile, point: str, row: Row, margin: str) -> Phrase:
+    """The comparison with the baseline's accuracy, in words; '' for the baseline, or without accuracy."""
     if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
         return Phrase()
     if isnan(row["accuracy_difference"]):
-        return Phrase("not compared: no launch of the base case with the same seed has one")
+        return Phrase("not compared: no run of the baseline with the same seed has an accuracy")
+    if row["accuracy_kept"] == AccuracyKept.NOT_SHOWN:
+        said = f"difference {{accuracy_difference_points}} points; inconclusive at a margin of {margin}"
+        return numbers.phrase(point, said)
     kept = ACCURACY[row["accuracy_kept"]]
     return numbers.phrase(point, f"{kept}: difference {{accuracy_difference_points}} points")
 
@@ -125,26 +128,26 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     """Training time to the target accuracy and its speedup, in words."""
     reached, launches = int(row["launches_at_accuracy"]), int(row["launches_ok"])
     if not reached:
-        return Phrase(f"reached by none of {launches} launches")
+        return Phrase(f"reached in none of {launches} runs")
     if reached < launches:
-        return Phrase(f"reached by {reached} of {launches} launches only")
-    said = f"{{time_to_accuracy_s}} s of training ({reached} of {launches} launches)"
+        return Phrase(f"reached in only {reached} of {launches} runs")
+    said = f"{{time_to_accuracy_s}} s of training ({reached} of {launches} runs)"
     if numbers.number(f"{point}.time_to_accuracy_speedup"):
         said += ", speedup {time_to_accuracy_speedup}"
     return numbers.phrase(point, said)
 
 
 def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
-    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time.
+    """Name, prefix of its quantities, ms, share and bar of each part of a step that takes any time.
 
-    bar: its length, in whole percent of what the bar of a whole step has.
+    bar: length of the bar, in whole percent of the bar of a whole step.
     """
     hidden = (WHOLE,) if numbers.number(f"{point}.exposed_span_ms") else SPLIT
     found = []
     for part, (name, _) in PARTS.items():
         time, share = (numbers.number(f"{point}.{part}_{unit}") for unit in ("ms", "share_percent"))
         if part not in hidden and time and share and time.value:
-            # A difference of two measurements, such as backward computation, may be below zero.
+            # A difference of two measurements, such as backward computation, can be negative.
             bar = round(min(max(share.value, 0), 100))
             shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
             found.append({"name": name, "part": part, **shown})
@@ -152,53 +155,53 @@ def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
 
 
 def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
-    """name, quantity, ms with limits, how it was measured, whether it differs from 0, of what was probed."""
+    """Name, quantity, ms with limits, method, and whether it differs from 0, of every probed quantity."""
     lines = []
     for quantity, name, how in COMMUNICATION:
         number = numbers.number(f"{point}.{quantity}")
         if number:
-            nothing = "not distinguishable from zero" if number.low <= 0 <= number.high else ""
+            nothing = "interval includes 0" if number.low <= 0 <= number.high else ""
             lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
     return lines
 
 
 def memory_view(numbers: NumbersFile, point: str) -> Phrase:
-    """Memory of the rank that has most: on the device where it counts its own, and resident on the host."""
-    said = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
+    """Memory per rank (maximum over ranks): on a device that reports its own, and resident on the host."""
+    said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} on average, per rank"
     if numbers.number(f"{point}.peak_allocated_gib"):
-        allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
+        allocated = "{peak_allocated_gib} GiB allocated at peak, {mean_allocated_gib} on average"
         said = f"{allocated}; {{peak_reserved_gib}} reserved; {said}"
     return numbers.phrase(point, said)
 
 
 def speedups_view(numbers: NumbersFile, point: str) -> Phrase:
-    """The speedup within launches and that within repeats; '' where only one of them was measured."""
+    """The speedups within runs and within repeats; '' if only one of them was measured."""
     if not numbers.number(f"{point}.speedup_in_launches") or not numbers.number(f"{point}.speedup_in_repeats"):
         return Phrase()
-    said = "{speedup_in_launches} within launches, {speedup_in_repeats} over launches of the base case"
+    said = "{speedup_in_launches} within runs, {speedup_in_repeats} relative to separate runs of the baseline"
     return numbers.phrase(point, said)
 
 
 def spread_view(numbers: NumbersFile, point: str) -> Phrase:
-    """How much steps and launches scatter, as coefficients of variation."""
-    launches = ", launches {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
+    """The scatter of steps and of runs, as coefficients of variation."""
+    launches = ", runs {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
     shared = numbers.number(f"{point}.shared_variance_percent")
-    drift = "; drift of the host: {shared_variance_percent}% of the variance between launches" if shared else ""
+    drift = "; drift of the host: {shared_variance_percent}% of the variance between runs" if shared else ""
     return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}{drift}")
 
 
 def network_view(numbers: NumbersFile, point: str) -> Phrase:
-    """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
+    """The all-reduce on the idle network, in a sentence; '' if it was not measured."""
     if not numbers.number(f"{point}.all_reduce_bus_gib_per_s"):
         return Phrase()
     fitted = numbers.number(f"{point}.all_reduce_latency_us")
     latency = ", latency {all_reduce_latency_us} us" if fitted else ""
-    bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
+    bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s for the largest message"
     return numbers.phrase(point, f"All-reduce on the idle network: {bandwidth}{latency}")
 
 
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
-    """What a reader of this row has to mind: sentences, perhaps none."""
+    """Notes on this row: sentences, possibly none."""
     notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
@@ -215,21 +218,21 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
-        notes.append(Phrase(f"{retries}: memory is short"))
+        notes.append(Phrase(f"{retries}: memory is nearly full"))
     return notes
 
 
 def spoiled_view(numbers: NumbersFile, point: str, row: Row) -> Phrase:
-    """What spoiled launches of a point, whether they count, and what they change, in a sentence; '' for none."""
+    """What disturbed runs of a point, whether these count, and their effect, in a sentence; '' for none."""
     said, effect = spoiled(row), spoiled_effect(numbers, point, row)
     return Phrase(said, ": ", effect) if said and effect else Phrase(said)
 
 
 def spoiled_effect(numbers: NumbersFile, point: str, row: Row) -> Phrase:
-    """What spoiled launches change: the speedup, or the step time of one process, with and without them."""
+    """The effect of disturbed runs: the speedup, or the step time of one process, with and without them."""
     if row["world_size"] > 1:
         if counted(row, "repeats_spoiled") and not counted(row, "repeats_clean"):
-            return Phrase("no speedup without them was measured")
+            return Phrase("no speedup was measured without them")
         effect = "the speedup is {speedup_with_spoiled} with them and {speedup_without_spoiled} without"
     else:
         effect = "the step time is {step_time_with_spoiled_ms} ms with them and {step_time_ms} ms without"
@@ -238,56 +241,56 @@ def spoiled_effect(numbers: NumbersFile, point: str, row: Row) -> Phrase:
 
 
 def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:
-    """That a base case is no plain model, and what its wrapper takes of the step, where that can be told."""
-    said = f"base includes the {row['wrapper'].upper()} wrapper"
+    """That the baseline includes a wrapper, and the wrapper's share of the step if it was measured."""
+    said = f"the baseline includes the {row['wrapper'].upper()} wrapper"
     if Interval.of(row, "wrapper_time_s").leaves_out(0):
-        taken = "{wrapper_ms} ms of its step ({wrapper_share_percent}%)"
-        return numbers.phrase(point, f"{said}: what it does in the backward pass takes {taken}")
+        taken = "{wrapper_ms} ms of the step ({wrapper_share_percent}%)"
+        return numbers.phrase(point, f"{said}, whose work in the backward pass takes {taken}")
     if numbers.number(f"{point}.wrapper_ms"):
-        return numbers.phrase(point, f"{said}; its share cannot be told from noise: {{wrapper_ms}} ms of the step")
-    return Phrase(f"{said}; its share was not told apart")
+        return numbers.phrase(point, f"{said}; its share is within noise: {{wrapper_ms}} ms of the step")
+    return Phrase(f"{said}; its share was not measured")
 
 
 def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterator[Phrase]:
     compared, of_launches = int(row["repeats_compared"]), row["interval"] == IntervalMethod.T_WITHIN_LAUNCHES
     if contended := int(row["launches_contended"]):
-        launches = f"{contended} launch{'es' if contended > 1 else ''}"
-        said = f"others had the cores in every round of turns of {launches}"
+        launches = labels.counted(contended, "run")
+        said = f"other processes used the cores in every round of turns of {launches}"
         left_out = compared + int(row["launches_without_turns"]) < row["launches_ok"]
-        end = "the speedup leaves these out" if left_out else "too few were quiet, so the speedup is of these too"
+        end = "the speedup excludes these" if left_out else "too few were quiet, so the speedup includes these"
         yield Phrase(f"{said}; {end}" if of_launches else said)
     if 0 < compared < row["launches_ok"] and not (contended and of_launches):
-        both = f"{compared} repeats have a good launch of both this point and its base case"
-        own = f"in {compared} launches the base case took turns"
-        yield Phrase(f"{own if of_launches else both}: the speedup is of these")
+        both = f"{compared} repeats have a good run of both this point and its baseline"
+        own = f"in {compared} runs the baseline took turns"
+        yield Phrase(f"{own if of_launches else both}; the speedup is from these")
     if row["repeats_apart"] and not of_launches:
         yield numbers.phrase(point, apart(row))
     if without := int(row["launches_without_turns"]):
-        launches = f"{without} launch{'es' if without > 1 else ''}"
-        yield Phrase(f"in {launches} there was no memory for the base case beside the training of rank 0")
+        launches = labels.counted(without, "run")
+        yield Phrase(f"in {launches} there was no memory for the baseline in addition to the training of rank 0")
     if Interval.of(row, "estimator_ratio").leaves_out(1):
         yield numbers.phrase(
             point,
-            "the speedup within launches is {estimator_ratio} times that over launches of the base case: processes"
-            " of their own have other memory, cores or clocks",
+            "the speedup within runs is {estimator_ratio} times the speedup relative to separate runs of the"
+            " baseline: separate processes have other memory, cores or clocks",
         )
 
 
 def work_view(numbers: NumbersFile, point: str) -> str:
-    """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
+    """The work of a step: parameters, arithmetic and its rate, bytes that a rank sends."""
     names = ("parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
     parameters, flop, rate, sent = (numbers.number(f"{point}.{name}") for name in names)
     said = []
     if parameters:
         said.append(f"{parameters.shown} parameters")
     if flop:
-        done = f", {_joined(rate, 'FLOP/s')} a rank" if rate else ""
-        said.append(f"{_joined(flop, 'FLOP')} a sample{done}")
+        done = f", {_joined(rate, 'FLOP/s')} per rank" if rate else ""
+        said.append(f"{_joined(flop, 'FLOP')} per sample{done}")
     if sent and sent.value > 0:
-        said.append(f"each rank sends {sent.shown} MiB a step")
+        said.append(f"each rank sends {sent.shown} MiB per step")
     return "; ".join(said)
 
 
 def _joined(number: Number, unit: str) -> str:
-    """'1.28 GFLOP', '12 FLOP': from 1000 on it has a prefix."""
+    """'1.28 GFLOP', '12 FLOP': there is a prefix from 1000 on."""
     return f"{number.shown}{'' if number.value >= 1000 else ' '}{unit}"

@@ -1,4 +1,4 @@
-"""Advice that was tried as a reader sees it: before, predicted and after, and what came of it."""
+"""Tried advice as documents print it: before, predicted and after, and the outcome."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from scalestudy.verify.model import LeftOut, VerificationFile, Verified
 
 Numbers = Mapping[str, Number]
 NAME, CELL = 17, 20
-"""Widths of the columns of the text: names of quantities, and each side."""
+"""Widths of the columns of the text: the names of quantities, and each side."""
 
 
 def verified_view(found: VerificationFile | None, study: Study, numbers: Numbers) -> dict[str, Any]:
     """`tried`, a dictionary of text for each piece of advice; `left_out`, sentences; `counted`, a sentence.
 
-    All are empty where no advice was tried.
+    All are empty if no advice was tried.
     """
     if found is None:
         return {"tried": [], "left_out": [], "counted": ""}
@@ -42,7 +42,7 @@ def verified_view(found: VerificationFile | None, study: Study, numbers: Numbers
 
 def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
     key, workload = key_of(one), study.workloads.get(one.trial.before.workload)
-    target = workload.target_accuracy if workload else None  # a study may have lost it since
+    target = workload.target_accuracy if workload else None  # the study may no longer have it
     rows = [_row(one, key, printed_of(column).name, target, numbers) for column in TRIED]
     return {
         "key": key,
@@ -61,7 +61,7 @@ def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
 
 
 def _without_limits(one: Verified) -> str:
-    """Why values of a side have no limits, in sentences; '' where all have some."""
+    """Why values of a side have no limits, in sentences; '' if all have limits."""
     sides = {"before": one.before, "after": one.after}
     alone = tuple(name for name, side in sides.items() if side.ends.get("ok") == 1)
     speedups = {name: getattr(one.quantities["speedup"], name) for name in sides}
@@ -71,9 +71,9 @@ def _without_limits(one: Verified) -> str:
 
 
 def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phrase:
-    """What came of advice, in sentences: 'It brought 1.2 [1.1, 1.3] times the throughput; ... was predicted. ...'.
+    """The outcome of advice, in sentences: 'It brought 1.2 [1.1, 1.3] times the throughput; ... was predicted.'.
 
-    accuracy: whether they say what became of the accuracy.
+    accuracy: whether to include the change of accuracy.
     """
     key = key_of(one)
     told = _phrase(words.PREDICTED, key, numbers) if f"{key}.predicted.gain" in numbers else words.NOT_PREDICTED
@@ -87,7 +87,7 @@ def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phr
 
 
 def _accuracy(one: Verified, key: str, numbers: Numbers) -> list[Piece | str]:
-    """What became of the accuracy. It is kept only where launches of both sides show that, before and after it."""
+    """The change of accuracy. It is kept only if the runs before and after the advice show this."""
     if one.accuracy_kept != AccuracyKept.NONE:
         difference = _piece(f"{key}.accuracy_difference_points", numbers)
         return [f"{words.KEPT[one.accuracy_kept]}: ", difference, " points"]
@@ -98,7 +98,7 @@ def _accuracy(one: Verified, key: str, numbers: Numbers) -> list[Piece | str]:
 
 
 def _row(one: Verified, key: str, name: str, target: float | None, numbers: Numbers) -> dict[str, Any]:
-    """A quantity with its cells. Where no launch came to its end, the cell says how they ended."""
+    """A quantity with its cells. If no run completed, the cell has the outcomes of the runs."""
     said, unit = words.quantity(name, target)
     name_of_it = f"{said} ({unit})" if unit else said
     cells = {side: _shown(f"{key}.{side}.{name}", numbers) for side in SIDES}
@@ -144,7 +144,7 @@ def _counted(found: VerificationFile) -> str:
 
 
 def verification_lines(found: VerificationFile, study: Study) -> list[str]:
-    """What came of all advice, for a terminal; at most 80 columns."""
+    """The outcome of all tried advice as lines for a terminal, at most 80 columns wide."""
     view = verified_view(found, study, dict(verified_numbers(found)))
     lines = wrap(f"study {found.study}: {view['counted']}", "", "  ").splitlines()
     for item in view["tried"]:
@@ -164,7 +164,7 @@ def text_lines(item: Mapping[str, Any]) -> list[str]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Limits are beside their values, or in a line below where one of them has no room there."""
+    """Lines of the table. Limits follow their values, or are in a line below if they do not fit."""
     if not rows:
         return []
     beside = all(len(str(cell)) <= CELL for row in rows for cell in row["cells"].values())

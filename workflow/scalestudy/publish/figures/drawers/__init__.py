@@ -1,1 +1,1 @@
-"""Drawers: each makes the tidy frame of a figure from a study's tables, and draws the figure from that frame."""
+"""Drawers: each makes the tidy frame of a figure from a study's tables and draws the figure from that frame."""

@@ -1,4 +1,4 @@
-"""Horizontal bars, a row for every point: the parts of a step, and peak memory."""
+"""Horizontal bars, one row per point: the parts of a step, and peak memory."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,9 +21,9 @@ from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.study.plan import Plan
 
 ROW_IN = 0.19
-"""Height of a row: text of 7 pt and a gap."""
+"""Height of a row: 7 pt text and a gap."""
 HATCHES = ("", "////", "\\\\", "----", "||||", "xxxx", "++++", "//", "\\", "--", "||")
-"""Lines only: dots and stars make an SVG ten times as large."""
+"""Only lines: dots and stars make an SVG ten times as large."""
 MEMORY = {
     "peak_allocated_gib": "peak allocated",
     "peak_reserved_gib": "peak reserved",
@@ -32,15 +32,15 @@ MEMORY = {
 
 
 def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Milliseconds of each part; where communication was probed, the backward pass is shown as its two parts."""
+    """Milliseconds of each part. Where communication was probed, the backward pass is split into its two parts."""
     points = _points(frames, workload)
     times_ms = {name: [_ms(point, part) for point in points] for part, (name, _) in PARTS.items()}
-    return _bar_rows(points, {name: mine for name, mine in times_ms.items() if any(mine)}, "Time of a step (ms)")
+    return _bar_rows(points, {name: mine for name, mine in times_ms.items() if any(mine)}, "Time per step (ms)")
 
 
 def _ms(row: Row, part: str) -> float:
-    """Milliseconds; 0 for what is shown as another part, for a part below 0, and where nothing was measured."""
-    alone = row["world_size"] == 1  # its backward pass is computation and nothing else
+    """Milliseconds of a part; 0 if it is shown as another part, is negative, or was not measured."""
+    alone = row["world_size"] == 1  # its backward pass is only computation
     hidden = (WHOLE,) if alone or not isnan(row["exposed_span_s"]) else SPLIT
     source = WHOLE if alone and part == SPLIT[0] else part
     value = row[f"{source}_s"] * 1e3
@@ -48,23 +48,23 @@ def _ms(row: Row, part: str) -> float:
 
 
 def _memory(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """GiB of every kind that was measured, the maximum over ranks."""
+    """GiB of every measured kind of memory, maximum over ranks."""
     points = _points(frames, workload)
     sizes = {name: pd.Series([point[kind] for point in points], dtype=float) for kind, name in MEMORY.items()}
     used = {name: list(mine.fillna(0)) for name, mine in sizes.items() if mine.notna().any()}
-    return _bar_rows(points, used, "Memory of a rank (GiB)")
+    return _bar_rows(points, used, "Memory per rank (GiB)")
 
 
 def _points(frames: Frames, workload: str) -> Sequence[Row]:
-    """Rows of the summary: the base case once, whatever is scaled from it."""
+    """Rows of the summary, with the baseline only once."""
     mine = frames.measured(workload)
     return mine[~(mine["is_base"] & mine.duplicated(["variant", "is_base"]))].to_dict("records")
 
 
 def _bar_rows(points: Sequence[Row], bars: Mapping[str, Sequence[float]], y_name: str) -> pd.DataFrame:
-    """The tidy frame of bars, series -> a length for every point.
+    """The tidy frame of bars. bars: series -> a length for every point.
 
-    Many points are under headings (`group`). A column of its own: `tick`, what is beside a point's bars.
+    Many points are grouped under headings (`group`). Own column: `tick`, the label of a point's bars.
     """
     kinds = [
         point["variant"] if point["is_base"] else f"{point['variant']}, {point['scaling']} scaling"
@@ -85,9 +85,9 @@ def _below_heading(row: Row) -> str:
 
 
 def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
-    """Draw the rows from the top: the bars of a point end to end, or, not stacked, each below the other.
+    """Draw the rows from the top: the bars of a point end to end, or one below the other if not stacked.
 
-    A point without a good run has its outcome in its place.
+    A point without a good run has its outcome instead of bars.
     """
     series = [mine for _, mine in frame.groupby("style")]
     points, names = series[0], list[str]()
@@ -120,14 +120,14 @@ def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
     if limit and not stacked:
         axes.axvline(limit, label=f"limit of {limit:g} GiB", **REFERENCE)
     axes.set_xlim(left=0)
-    narrow = not stacked  # the panel may be narrower than its name
+    narrow = not stacked  # the panel can be narrower than its axis name
     axes.set_xlabel(points["y_name"].iloc[0], loc="right" if narrow else "center")
     legend_below(figure, axes)
     return figure
 
 
 def _bar_style(index: int) -> dict[str, Any]:
-    """Colour and hatch of the index-th series: told apart in grey too."""
+    """Colour and hatch of the series with this index: distinct also in grey."""
     colour, hatch = PALETTE[index % len(PALETTE)], HATCHES[index % len(HATCHES)]
     return {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
 

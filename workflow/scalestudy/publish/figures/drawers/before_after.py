@@ -1,4 +1,4 @@
-"""Advice that was tried: each quantity before it, as predicted, and after it; a row of panels for each piece."""
+"""Tried advice: each quantity before, as predicted and after; one row of panels per piece of advice."""
 
 import textwrap
 from collections.abc import Iterator
@@ -23,19 +23,19 @@ from scalestudy.study.plan import Plan
 from scalestudy.verify.model import Place
 
 PANEL_IN, LINE_IN, EMPTY_IN = 1.35, 0.13, 0.6
-"""Heights: of a row of panels, of a line of its name, and of a figure in which no advice was tried."""
+"""Heights: of a row of panels, of a line of its name, and of a figure without tried advice."""
 CHARACTER_IN = 0.056
-"""Width of a letter of 7 pt."""
+"""Width of a 7 pt letter."""
 NOTHING_TRIED = "No advice was tried."
 
 
 def _before_after(plan: Plan, frames: Frames) -> pd.DataFrame:
-    """A row for each piece of advice, quantity and side; a panel for each quantity that was measured."""
+    """The tidy frame: a row per piece of advice, quantity and side, and a panel per measured quantity."""
     rows: list[dict[str, Any]] = []
     for tried in frames.verified.to_dict("records"):
         place = Place(**{name: tried[name] for name in Place.model_fields})
         if place.workload not in plan.study.workloads:
-            continue  # the study had it when its advice was tried
+            continue  # the study no longer has this workload
         target = plan.study.workloads[place.workload].target_accuracy
         group = f"{where(place)}: {tried['change']} {VERDICTS[Tried(tried['verdict'])].capitalize()}."
         for column in TRIED:
@@ -48,7 +48,7 @@ def _before_after(plan: Plan, frames: Frames) -> pd.DataFrame:
 
 
 def _sides(tried: Row, column: Column) -> Iterator[dict[str, Any]]:
-    """A quantity before advice, as predicted and after it, without its panel. tried: a row of verification.csv."""
+    """Rows of a quantity before, as predicted and after, without their panel. tried: a row of verification.csv."""
     for style, side in enumerate(SIDES):
         of_side = Column(f"{column.name}_{side}", "", limits=column.limits, printed=column.printed)
         value, low, high = values_of(tried, of_side)
@@ -68,17 +68,17 @@ def _sides(tried: Row, column: Column) -> Iterator[dict[str, Any]]:
 
 
 def _axis(name: str, target: float | None) -> str:
-    """'Epoch time (s)', by the printed name of a quantity."""
+    """'Epoch time (s)' for the printed name of a quantity."""
     said, unit = quantity(name, target)
     return f"{said[:1].upper()}{said[1:]}" + (f" ({unit})" if unit else "")
 
 
 ACCURACY = _axis("accuracy_percent", None)
-"""Its axis does not begin at 0: an accuracy is far from it, and its differences are small."""
+"""Name of the axis that does not begin at 0, because differences of accuracy are small."""
 
 
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """A row of panels for each piece of advice, with its name above; each from 0 but the accuracy."""
+    """Draw a row of panels per piece of advice, with its name above. All axes except accuracy begin at 0."""
     width_in = paper_of(plan).page_in
     if shown(frame).empty:
         figure = plt.figure(figsize=(width_in, EMPTY_IN))
@@ -102,7 +102,7 @@ def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
-    """One quantity of one piece of advice."""
+    """Draw one quantity of one piece of advice."""
     sides = list(SIDES)
     for row in rows.to_dict("records"):
         at, look = sides.index(row["x"]), series_style(int(row["style"])) | {"linestyle": "none"}
@@ -125,7 +125,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _words(frame: pd.DataFrame) -> str:
-    """The figure in words: for each piece of advice every quantity with its sides."""
+    """A description of the figure: for each piece of advice, every quantity before, as predicted and after."""
     said = []
     for group, mine in shown(frame).groupby("group", sort=False):
         panels = [

@@ -1,4 +1,4 @@
-"""What a collective costs by its message size on the idle network, beside the line of latency and bandwidth."""
+"""Time of collectives by message size on the idle network, with the fitted line of latency and bandwidth."""
 
 from functools import partial
 
@@ -16,20 +16,20 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.study.plan import Plan
 
-PANEL = Panel(1, "Message size", "Time of a call (ms)", look=partial(usual_look, **THIN))
+PANEL = Panel(1, "Message size", "Time per call (ms)", look=partial(usual_look, **THIN))
 PLACE = ["nodes", "world_size"]
 FITTED = "all-reduce"
 FIT = ["all_reduce_latency_s", "all_reduce_gib_per_s"]
 
 
 def _call_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Median over runs of a call's time, the largest over ranks; limits are the range of runs.
+    """The tidy frame: median over runs of the time of a call, maximum over ranks; limits are the range over runs.
 
-    All collectives are in one panel, or each in its own. Columns of its own: FIT, for the all-reduce.
+    All collectives are in one panel, or each has its own panel. Own columns: FIT, for the all-reduce.
     """
     runs = [(run, spec.nodes, spec.world_size) for run, spec in plan.runs.items() if spec.workload == workload]
     calls = frames.collectives.merge(pd.DataFrame(runs, columns=["run_id", *PLACE]), on="run_id")
-    calls = calls[calls["collective"] != "broadcast"]  # of one size: no curve
+    calls = calls[calls["collective"] != "broadcast"]  # measured at one size only: no curve
     times_s = calls.groupby([*PLACE, "collective", "bytes"])["time_s"]
     times_ms = times_s.agg(time_ms="median", time_ms_low="min", time_ms_high="max").mul(1e3).reset_index()
     fits = frames.measured(workload).dropna(subset=FIT).drop_duplicates(PLACE)[[*PLACE, *FIT]]
@@ -50,7 +50,7 @@ def _call_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
 
 
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """Time of a call against its size. Dashed: latency + bytes / bandwidth (Hockney), fitted to the all-reduce."""
+    """Draw time per call by message size. Dashed: latency + bytes / bandwidth (Hockney), fitted to all-reduce."""
     figure, panels = panel_grid(frame, width_in=paper_of(plan).column_in, across=1)
     for axes, (_, rows) in zip(panels, frame.groupby("panel"), strict=False):
         draw_points(axes, rows, PANEL)
@@ -61,7 +61,7 @@ def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
             axes.plot(sizes, times_ms, label="latency + size / bandwidth", **REFERENCE)
     first = panels[0]
     if len(shown(frame)):
-        first.set_xscale("log", base=16)  # of a tick every 16 times, no two touch
+        first.set_xscale("log", base=16)  # with a tick per factor of 16, labels do not touch
         first.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _bytes(size)))
         first.xaxis.set_minor_locator(NullLocator())
         first.set_yscale("log")

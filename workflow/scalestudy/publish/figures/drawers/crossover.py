@@ -1,4 +1,4 @@
-"""DDP against FSDP by the size of the model: which is faster, and what each takes in memory."""
+"""DDP and FSDP by model size: relative throughput and memory."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,23 +20,23 @@ from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.registry.column import Row
 from scalestudy.study.plan import Plan
 
-SPEED = Panel(1, "Parameters", "Throughput over DDP", doubling=False)
+SPEED = Panel(1, "Parameters", "Throughput relative to DDP", doubling=False)
 MEMORY = {
     name: Panel(2, "Parameters", f"Peak {kind} memory (GiB)", doubling=False, bars="")
     for name, kind in (("peak_allocated_gib", "allocated"), ("peak_resident_gib", "resident"))
 }
-"""The first that was measured: that of the device where it counts its own."""
+"""Panels for peak memory; the first measured kind is drawn: allocated on the device if it reports that."""
 ENDED = tuple(f"launches_{end}" for end in LAUNCH_ENDS)
 OF_DDP = "_of_ddp"
-"""Ends the columns of the variant that a point is compared with."""
+"""Suffix of the columns of the DDP variant with which a point is compared."""
 APART = 1.25
-"""Sizes that are closer than this share a tick."""
+"""Sizes within this ratio share a tick."""
 
 
 def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
-    """Throughput of each FSDP variant over that of DDP by parameters, then peak memory of every variant.
+    """The tidy frame: throughput of each FSDP variant relative to DDP by parameters, then peak memory.
 
-    Columns of its own: `slower_at` and `faster_at`, the sizes between which a series overtakes DDP.
+    Own columns: `slower_at` and `faster_at`, the sizes between which a series overtakes DDP.
     """
     found = list(beside_ddp(frames.summary))
     several = len({key[1:] for key, _ in found}) > 1
@@ -52,7 +52,7 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
             (MEMORY[memory], f"{memory}{OF_DDP}", (OF_DDP,)),
         ):
             series = f"{points[f'variant{sides[0]}'].iloc[0]}{where}"
-            if sides == (OF_DDP,) and series in styles:  # the same DDP beside another variant of FSDP
+            if sides == (OF_DDP,) and series in styles:  # the same DDP variant, compared with another FSDP variant
                 continue
             given = {"series": series, "style": styles.setdefault(series, len(styles))}
             given |= limits if panel is SPEED else {}
@@ -62,7 +62,7 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
 
 
 def _missing(sides: Sequence[str], point: Row) -> list[str]:
-    """Why a point has no value: the outcomes of the variants that it is made of."""
+    """Why a point has no value: the outcomes of its variants."""
     found = []
     for side in sides:
         if word := failure_word({name: point[f"{name}{side}"] for name in ENDED}):
@@ -71,7 +71,7 @@ def _missing(sides: Sequence[str], point: Row) -> list[str]:
 
 
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """Left: throughput over that of DDP, by parameters; shaded: where the variant overtakes DDP. Right: memory."""
+    """Draw throughput relative to DDP (left; shaded: where FSDP overtakes DDP) and memory (right)."""
     allocated, resident = MEMORY.values()
     memory = allocated if allocated.y_name in set(frame["y_name"]) else resident
     figure, (left, right) = draw_panels(frame, SPEED, memory, width_in=paper_of(plan).page_in)
@@ -92,7 +92,7 @@ def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
 
 
 def _size_axis(axes: Axes, sizes: Sequence[float]) -> None:
-    """A logarithmic axis of parameters with ticks at the measured models. sizes: in ascending order."""
+    """Make x a logarithmic axis of parameters with ticks at the measured models. sizes: in ascending order."""
     ticks: list[float] = []
     for size in sizes:
         if not ticks or size > APART * ticks[-1]:

@@ -1,4 +1,4 @@
-"""Back-test of the forecasts: each measured scale beside its forecast from the smaller ones alone."""
+"""Back-test of the forecasts: each measured scale against its forecast from the smaller scales only."""
 
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ RATIO = Panel(2, "Ranks", "Forecast / measured", look=LOOK, beside="series")
 
 
 def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Forecast against measured speedup, then their ratio over ranks; of a refused forecast the reason."""
+    """The tidy frame: forecast against measured speedup, their ratio by ranks, and reasons for refusals."""
     mine = frames.held_out[frames.held_out["workload"] == workload]
     measured = mine["measured_speedup"]
     mine = mine.assign(**{f"ratio{end}": mine[f"speedup{end}"] / measured for end in ("", "_low", "_high")})
@@ -49,10 +49,10 @@ def _reason(row: Row) -> str:
 
 
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """Left: forecast against measured speedup, with the line where they agree. Right: their ratio over ranks.
+    """Draw forecast against measured speedup with the line of agreement (left) and their ratio by ranks (right).
 
-    Vertical bars are the limits of the forecast, horizontal ones those of the measurement. Where no scale could be
-    forecast, the reasons are in the place of the panels.
+    Vertical bars are the limits of the forecast, horizontal bars the interval of the measurement. If no scale
+    could be forecast, the reasons replace the panels.
     """
     made, width_in = shown(frame), paper_of(plan).page_in
     if made.empty:
@@ -75,7 +75,7 @@ def _words(frame: pd.DataFrame) -> str:
 
 
 def _reasons(frame: pd.DataFrame) -> list[str]:
-    """Why no scale could be forecast: sentences."""
+    """Why no scale could be forecast, in sentences."""
     said = list(frame["outcome"])
     more = [f"{len(said) - REASONS_SHOWN} more."] if len(said) > REASONS_SHOWN else []
     return ["No measured scale could be forecast from smaller ones.", *said[:REASONS_SHOWN], *more]

@@ -1,4 +1,4 @@
-"""A line for each run: epoch times, accuracy, and how step times are distributed."""
+"""One line per run: epoch times, accuracy, and the distribution of step times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,18 +19,18 @@ EPOCH = "Epoch"
 BASE = (0, "one process")
 MARKERS_OF_A_RUN = 8
 SHORT = {
-    "Training time of an epoch (s)": "Time of an epoch (s)",
+    "Training time per epoch (s)": "Time per epoch (s)",
     "Step time of the slowest rank (ms)": "Step time (ms)",
 }
-"""Names of axes -> those of several panels, which have less room."""
+"""Name of an axis -> shorter name for several panels."""
 
 
 def grouped_runs(plan: Plan, workload: str) -> pd.DataFrame:
     """A row for each run of each point in each group: columns group, series, style, legend, run.
 
-    One group without a name has all points, where they are few or groups would have one each. Otherwise there is a
-    group for each variant and way of scaling, with its base case. Points of the same runs (the base case of strong
-    and weak scaling) are one in it.
+    If there are few points, or the groups would have one point each, a single group without a name has all points.
+    Otherwise there is a group for each variant and kind of scaling, with its baseline. Points with the same runs
+    (the baseline of strong and weak scaling) are merged.
     """
     launched: dict[tuple[str, ...], Point] = {}
     scaled: dict[tuple[str, str], list[Point]] = {}
@@ -50,7 +50,7 @@ def grouped_runs(plan: Plan, workload: str) -> pd.DataFrame:
 def _in_groups(
     launched: Mapping[tuple[str, ...], Point], scaled: Mapping[tuple[str, str], Sequence[Point]]
 ) -> Iterator[tuple[str, Point, tuple[int, str]]]:
-    """(name of the group, point, its style and entry in the legend): a scale has the same in all groups."""
+    """(name of the group, point, its style and legend entry); a scale has the same style in all groups."""
     scales = sorted({(point.nodes, point.world_size) for points in scaled.values() for point in points})
     for (variant, scaling), points in scaled.items():
         group = f"{variant}, {scaling} scaling{LINE_END}{_batch(points)}"
@@ -65,7 +65,7 @@ def _in_groups(
 
 
 def _batch(points: Sequence[Point]) -> str:
-    """What of the batch is the same at all scales."""
+    """The batch size that is the same at all scales: the global batch or the batch per rank."""
     for text, sizes in (
         ("global batch {}", {point.global_batch for point in points}),
         ("batch {} per rank", {point.batch_per_rank for point in points}),
@@ -78,9 +78,9 @@ def _batch(points: Sequence[Point]) -> str:
 def _run_rows(
     plan: Plan, workload: str, table: pd.DataFrame, *, x: Mapping[str, str], y: str, y_name: str
 ) -> pd.DataFrame:
-    """The tidy frame of column y of a table with the column run_id, run by run of every point of every group.
+    """The tidy frame of column y of a table with a column run_id, for every run, point and group.
 
-    x: columns and their names, each with a panel of every group. A point without any run has one empty row.
+    x: column -> axis name; every group has a panel for each. A point without any run has one empty row.
     """
     runs = grouped_runs(plan, workload)
     group, names = pd.factorize(runs["group"])
@@ -97,29 +97,29 @@ def _run_rows(
 
 
 def _epoch_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Seconds of training (validation excluded) against epoch: drift, warm-up and outliers stay visible."""
-    x, y_name = {"epoch": EPOCH}, "Training time of an epoch (s)"
+    """Seconds of training (validation excluded) against epoch, which shows drift, warm-up and outliers."""
+    x, y_name = {"epoch": EPOCH}, "Training time per epoch (s)"
     return _run_rows(plan, workload, frames.epochs, x=x, y="epoch_time_s", y_name=y_name)
 
 
 def _accuracy(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     """Accuracy against epochs, then against training time (validation excluded)."""
     epochs = frames.epochs
-    time_s = epochs["epoch_time_s"].astype(float)  # a study without any epoch has no numbers to tell a type from
+    time_s = epochs["epoch_time_s"].astype(float)  # without any epoch, the column has no numeric type
     spent = epochs.assign(train_time_s=time_s.groupby(epochs["run_id"]).cumsum())
     x = {"epoch": EPOCH, "train_time_s": "Training time (s)"}
     return _run_rows(plan, workload, spent, x=x, y="validation_accuracy", y_name="Validation accuracy")
 
 
 def _step_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Share of the steady steps that took no longer, against the step time of the slowest rank."""
+    """Cumulative distribution of the steady steps' times, the slowest rank's."""
     times = frames.quantiles.assign(step_time_ms=frames.quantiles["step_time_s"].astype(float) * 1e3)
     x = {"step_time_ms": "Step time of the slowest rank (ms)"}
-    return _run_rows(plan, workload, times, x=x, y="quantile", y_name="Share of steps")
+    return _run_rows(plan, workload, times, x=x, y="quantile", y_name="Cumulative share of steps")
 
 
 def _draw_runs(frame: pd.DataFrame, *, width_in: float, each: int = 1) -> tuple[Figure, list[Axes]]:
-    """Draw the panels of a frame of _run_rows. each: panels of a group."""
+    """Draw the panels of a frame from _run_rows. each: panels per group."""
     figure, panels = panel_grid(frame, width_in=width_in, each=each)
     for axes, (_, rows) in zip(panels, frame.groupby("panel"), strict=True):
         for _, mine in rows.groupby("series", sort=False):
@@ -130,7 +130,7 @@ def _draw_runs(frame: pd.DataFrame, *, width_in: float, each: int = 1) -> tuple[
 
 
 def _draw_series(axes: Axes, rows: pd.DataFrame) -> None:
-    """One line that breaks between runs: it is drawn several times as fast as a line for each."""
+    """Draw one line with breaks between runs, which is several times as fast as one line per run."""
     first, run = rows.iloc[0], rows["run"].to_numpy()
     ends = [*np.flatnonzero(run[1:] != run[:-1]) + 1, len(run)]
     points = np.insert(rows[["x", "y"]].to_numpy(), ends[:-1], np.nan, axis=0)
@@ -162,7 +162,7 @@ def _draw_accuracy(plan: Plan, frame: pd.DataFrame) -> Figure:
 
 
 def _draw_step_times(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """Over a logarithmic axis, where equal ratios are equally wide; dotted lines at the median and at 95 %."""
+    """Draw on a logarithmic axis, where equal ratios are equally wide. Dotted: the median and 95 %."""
     figure, panels = _draw_runs(frame, width_in=paper_of(plan).column_in)
     for axes in panels:
         for share in (0.5, 0.95):

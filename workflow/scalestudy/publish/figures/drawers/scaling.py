@@ -1,4 +1,4 @@
-"""Speedup, efficiency and throughput against ranks, beside the ideal, the target and the forecasts."""
+"""Speedup, efficiency and throughput against ranks, with the ideal, the target and the forecasts."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ SPEEDUP = Panel(1, "Ranks", "Speedup over one process")
 EFFICIENCY = Panel(2, "Ranks", "Efficiency")
 THROUGHPUT = Panel(1, "Ranks", "Throughput (samples/s)")
 HOLLOW = "forecast (hollow)"
-"""All forecasts have one entry in the legend."""
+"""The legend entry of all forecasts."""
 
 
 def _at_batches(ranks: int) -> Panel:
@@ -26,9 +26,9 @@ def _at_batches(ranks: int) -> Panel:
 
 
 def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Speedup and efficiency of every series; then the efficiency at larger batches of its point on most ranks.
+    """The tidy frame: speedup and efficiency of every series, then efficiency at larger batches on the most ranks.
 
-    It has a column `ranks` of its own: the most ranks for which larger batches are forecast.
+    Own column: `ranks`, the largest number of ranks with forecasts for larger batches.
     """
     forecasts = frames.forecasts[(frames.forecasts["workload"] == workload) & frames.forecasts["speedup"].notna()]
     foretold, larger = (forecasts[forecasts["forecast_of"] == of] for of in ("scale", "batch"))
@@ -55,20 +55,20 @@ def _forecast_rows(panel: Panel, points: pd.DataFrame, x: str, y: str, **given: 
 
 
 def _continuing(points: pd.DataFrame, foretold: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The forecasts that continue a series: of more ranks than its smallest point with a value in the column."""
+    """The forecasts that continue a series: with more ranks than its smallest point with a value in the column."""
     good = points[points[column].notna()]
     last = good.tail(1)
     same = foretold.merge(last[["variant", "scaling"]], on=["variant", "scaling"])
-    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # a series of its own nodes has its own forecasts
+    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # the series has its own forecasts
         same = same[(same["nodes"] > 1) == (last["nodes"] > 1).any()]
     return same[same["world_size"] > good["world_size"].min()]
 
 
 def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """Left: speedup with the ideal line. Next: efficiency from 0, with the target. Bars are the intervals.
+    """Draw speedup with the ideal line, efficiency from 0 with the target, and any efficiency at larger batches.
 
-    Forecasts are hollow, with a thin line from the last measured point; their bars cover all growth models. Last,
-    where there are any, efficiency at larger batches.
+    Bars are intervals. Forecasts are hollow, with a thin line from the last measured point; their bars cover all
+    growth models.
     """
     larger = frame[frame["panel"] == 3]
     most = int(larger["ranks"].max()) if len(larger) else 0
@@ -90,13 +90,13 @@ def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
 
 
 def _along(counts: pd.Series) -> np.ndarray:
-    """Ranks from the least to the most: a straight line is a curve over a logarithmic axis."""
+    """Ranks from the fewest to the most, closely spaced: a straight line is a curve on a logarithmic axis."""
     found = counts_of(counts)
     return np.geomspace(found[0], found[-1])
 
 
 def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Samples per second of every series. `ideal` is a column of its own: as many times the base case as ranks."""
+    """The tidy frame: samples per second of every series. Own column: `ideal`, the baseline times the ranks."""
     mine, y = frames.measured(workload), "throughput_samples_per_s"
     base = mine[mine["is_base"]][y].dropna()
     parts = []
@@ -110,12 +110,12 @@ def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
 
 
 def _draw_throughput(plan: Plan, frame: pd.DataFrame) -> Figure:
-    """With interval bars; the ideal line starts at the base case's throughput."""
+    """Draw throughput with interval bars; the ideal line starts at the baseline's throughput."""
     figure, (axes,) = draw_panels(frame, THROUGHPUT, width_in=paper_of(plan).column_in)
     base = (frame["ideal"] / frame["x"]).dropna()
     if len(base):
         ranks = _along(frame["x"])
-        axes.plot(ranks, base.iloc[0] * ranks, label="ideal from the base case", **REFERENCE)
+        axes.plot(ranks, base.iloc[0] * ranks, label="ideal from the baseline", **REFERENCE)
     axes.set_ylim(bottom=0)
     legend_below(figure, axes)
     return figure
