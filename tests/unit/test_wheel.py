@@ -59,7 +59,8 @@ def test_every_file_that_git_tracks_is_in_the_wheel(files: dict[str, bytes]) -> 
 def test_nothing_else_is_in_the_wheel(files: dict[str, bytes]) -> None:
     assert not {in_wheel(name) for name in UNWANTED} & set(files)
     places = {name.split("/")[0].split("-")[0] for name in files}
-    assert places == {"scalestudy"}, "one package and its metadata; no docs, no tests"
+    plugin = "snakemake_logger_plugin_scalestudy"
+    assert places == {"scalestudy", plugin}, "one package, its plug-in and metadata; no docs, no tests"
     copied = {name.split("/")[2] for name in files if name.startswith("scalestudy/_project/")}
     assert copied == set(FOLDERS)
     assert not [name for name in files if name.endswith((".pyc", ".swp"))]

@@ -27,7 +27,7 @@ def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -
     done = checkout.run("scalestudy", "run", "-n", at=checkout.root / below).stdout
     assert planned(done) == 4
     assert "results/tiny/runs/first-single-" in done
-    assert done.startswith("4 runs, one after another on the same devices"), "the cost comes first"
+    assert done.startswith("tiny: 4 runs; at most 2 ranks at once"), "the cost comes first"
 
 
 def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout) -> None:

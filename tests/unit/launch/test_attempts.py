@@ -103,7 +103,7 @@ def test_a_launch_that_was_cut_off_before_it_began_leaves_nothing(
 def test_a_damaged_record_is_named_where_runs_are_settled(cut_off: Path, spec: RunSpec, tmp_path: Path) -> None:
     write_text(tmp_path / "runs" / spec.run_id / "run.json", "{")
     shutil.rmtree(cut_off)
-    with pytest.raises(UserError, match=r"run\.json: not a whole run\.json"):
+    with pytest.raises(UserError, match=r"run\.json: not a complete run\.json"):
         settle(tmp_path)
 
 

@@ -97,8 +97,8 @@ def test_the_plan_counts_what_twins_cost(content: dict[str, Any]) -> None:
     lines = plan_lines(plan_of(content | FLOOR))
     (row,) = [line.split() for line in lines if "single-again" in line]
     assert row == ["mlp", "single-again", "1x1", "32", "32", "floor", "2"]
-    assert any(line.startswith("10 launches") for line in lines)
-    assert any(line.startswith("8 launches") for line in plan_lines(plan_of(content)))
+    assert any(line.startswith("10 runs") for line in lines)
+    assert any(line.startswith("8 runs") for line in plan_lines(plan_of(content)))
 
 
 def test_a_plan_of_before_has_no_twins(content: dict[str, Any]) -> None:

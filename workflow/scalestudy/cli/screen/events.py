@@ -11,20 +11,23 @@ from snakemake_interface_logger_plugins.common import LogEvent
 STAGES: Mapping[str, str] = {
     "plan_study": "planning",
     "prepare_data": "preparing data",
-    "train": "measuring",
+    "train_baseline": "measuring",
+    "train_distributed": "measuring",
+    "train_baseline_reserve": "measuring",
+    "train_distributed_reserve": "measuring",
     "decide_on_launches": "measuring",
     "aggregate_runs": "analysing",
     "diagnose_study": "analysing",
     "verify": "trying the advice",
 }
-"""Rule, or the beginning of its name -> stage; all others write documents."""
+"""Rule -> stage; all others write documents."""
 DOCUMENTS = "writing documents"
 ORDER = (*dict.fromkeys(STAGES.values()), DOCUMENTS)
 
 
 def stage_of(rule: str) -> str:
     """The stage that a rule belongs to."""
-    return next((stage for name, stage in STAGES.items() if rule.startswith(name)), DOCUMENTS)
+    return STAGES.get(rule, DOCUMENTS)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +17,6 @@ from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_che
 from scalestudy.cli.verb.results import summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
-from scalestudy.study.config.study import Study
 
 ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
@@ -152,6 +151,7 @@ def run_study(
     from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.own_arguments import check_arguments
+    from scalestudy.cli.screen.options import screen_options
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.study.plan import make_plan
@@ -179,7 +179,8 @@ def run_study(
             refuse_shared_files(planned, results_of(asked))
         if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
             _refuse_without_torch(results_of(asked), planned.runs)
-    line = [*snakemake_line(files, home(), profile), *screen_options(asked, arguments, dry_run, not to_the_end)]
+    shown = [] if dry_run else screen_options(results_of(asked), arguments, summary=not to_the_end)
+    line = [*snakemake_line(files, home(), profile), *shown]
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
@@ -198,22 +199,6 @@ def run_study(
     if status:
         print(f"Snakemake failed with exit status {status}; see the logs in {folder / 'logs'}", file=sys.stderr)
     return status or summarise(folder)
-
-
-CHOOSING = {
-    *("--cores", "-c", "--jobs", "-j", "--until", "-U", "--force", "-f", "--forcerun", "-R", "--keep-going", "-k"),
-    *("--rerun-incomplete", "--ri", "--set-resources", "--default-resources", "--latency-wait", "-w", "--nolock"),
-}
-"""Options of Snakemake that choose what runs and where. With any other its own log is shown."""
-
-
-def screen_options(study: Study, arguments: Sequence[str], dry_run: bool, summary: bool) -> list[str]:
-    """Options that show a study on one screen (cli/screen); none with V=1, or if Snakemake's log was requested."""
-    given = {word.partition("=")[0] for word in arguments if word.startswith("-")}
-    if dry_run or os.environ.get("V", "0") != "0" or not given <= CHOOSING:
-        return []
-    options = ["--logger", "scalestudy", "--logger-scalestudy-results", str(results_of(study))]
-    return options + ["--logger-scalestudy-summary"] * summary
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
