@@ -68,8 +68,10 @@ def make_checked_plan():
     for path in workflow.configfiles if own and not job else []:
         read_yaml(Path(path))
     content = read_config(config, job=job)
-    parse = parse_study if job else parse_written
-    return make_plan(parse(with_planned_defaults(content), source="config"))
+    content = with_planned_defaults(content)
+    if job:
+        return make_plan(parse_study(content, source="config"))
+    return make_plan(parse_written(content, source="config", files=workflow.configfiles))
 
 
 PLAN = or_one_message(make_checked_plan)

@@ -55,7 +55,7 @@ def _of_a_command(
     values |= {"learning_rate": workload.learning_rate_at(growth)}
     launcher = variant.launcher or ("python" if variant.strategy == "single" else "torchrun")
     return {
-        "command": filled((*workload.command, *variant.arguments), values),
+        "command": filled((*workload.command, *variant.arguments), values, last=False),
         "directory": workload.directory,
         "environment": workload.environment,
         "starts_ranks": launcher == "python",

@@ -114,9 +114,15 @@ def busy_host(cores: float) -> str:
 
 
 def too_many_threads(spec: RunSpec, cores_per_rank: int, available: Sequence[int]) -> str:
-    """Ranks that are not bound may be more threads than cores; bound ones cannot."""
+    """Ranks that are not bound may have more threads than there are cores. Of those that are bound, only a rank
+    whose cores the node itself counted (`cores_per_rank` unset) may have more threads than cores."""
     host, ranks = spec.host, spec.devices_per_node
     threads = threads_per_rank(host.environment, cores_per_rank=cores_per_rank)
+    if host.pin and threads > cores_per_rank:
+        return (
+            f"each rank has {threads} threads (host.environment) on the {cores_per_rank} cores that it is bound to;"
+            f" set host.cores_per_rank: {threads}, or {cores_per_rank} threads"
+        )
     if host.pin or ranks * threads <= len(available):
         return ""
     return (

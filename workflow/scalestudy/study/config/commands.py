@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.environment import Environment
 from scalestudy.study.config.optimizers import FACTORS
 
 PLACEHOLDERS = ("batch_per_rank", "global_batch", "ranks", "seed", "learning_rate", "epochs", "out")
 """Words in braces that a command may have."""
 BATCH = ("batch_per_rank", "global_batch")
-_BRACES = re.compile(r"\{([A-Za-z_]+)\}")
+_BRACES = re.compile(r"\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\}")
+"""A word in braces. In two pairs of braces it is text of the script's own: `{{epoch}}` becomes `{epoch}`."""
 LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "srun", "mpirun", "mpiexec")
 
 
@@ -37,12 +38,27 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 def placeholders(words: tuple[str, ...]) -> set[str]:
     """The words in braces of a command."""
-    return {name for word in words for name in _BRACES.findall(word)}
+    return {name for word in words for _, name in _BRACES.findall(word) if name}
 
 
-def filled(words: tuple[str, ...], values: Mapping[str, object]) -> tuple[str, ...]:
-    """The command with values in the place of the words in braces; what has no value stays."""
-    return tuple(_BRACES.sub(lambda found: str(values.get(found[1], found[0])), word) for word in words)
+def filled(words: tuple[str, ...], values: Mapping[str, object], *, last: bool = True) -> tuple[str, ...]:
+    """The command with values in the place of the words in braces; a word without a value is kept.
+
+    last: whether nothing is filled in after this, so that `{{epoch}}` becomes `{epoch}`.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        if found[1]:
+            return f"{{{found[1]}}}" if last else found[0]
+        return str(values.get(found[2], found[0]))
+
+    return tuple(_BRACES.sub(value, word) for word in words)
+
+
+def unknown_placeholder(name: str) -> str:
+    """What is wrong with a word in braces that is no placeholder."""
+    known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
+    return f"{{{name}}} is not a placeholder; known are {known}. Write {{{{{name}}}}} for braces of the script's own"
 
 
 class CommandWorkload(Entry):
@@ -51,7 +67,8 @@ class CommandWorkload(Entry):
     command: Words = Field(min_length=1)
     """The script and its arguments: `train.py --batch-size {batch_per_rank}`, or `-m package.train ...`. Put in
     for words in braces: `batch_per_rank`, `global_batch`, `ranks`, `seed`, `learning_rate`, `epochs`, and `out`, a
-    folder of its own for each run. Without a launcher: ranks are started as `torchrun` starts them."""
+    folder of its own for each run; `{{word}}` becomes `{word}`. Without a launcher: ranks are started as
+    `torchrun` starts them."""
     directory: str = "."
     """Working directory of the script, from where the study is run."""
     environment: Environment = Field(default_factory=dict)
@@ -99,23 +116,18 @@ class CommandWorkload(Entry):
 
     @model_validator(mode="after")
     def _command(self) -> CommandWorkload:
-        unknown = placeholders(self.command) - set(PLACEHOLDERS)
-        if unknown:
-            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-            raise ValueError(f"command: {{{min(unknown)}}} is no placeholder; known are {known}")
+        refuse(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        if unknown := placeholders(self.command) - set(PLACEHOLDERS):
+            yield f"command: {unknown_placeholder(min(unknown))}"
         first = self.command[0]
         if PurePath(first).name in LAUNCHERS:
-            raise ValueError(
-                f"command: leave out {first} and its options; ranks are started for each scale of the study"
-            )
-        if first != "-m" and not first.endswith((".py", ".pyc")):
-            raise ValueError(
-                f"command: {first} is no Python script; a command begins with a file ending in .py, or with -m"
-            )
+            yield f"command: leave out {first} and its options; ranks are started for each scale of the study"
+        elif first != "-m" and not first.endswith((".py", ".pyc")):
+            yield f"command: {first} is not a Python script; begin with a file that ends in .py, or with -m"
         if "learning_rate" in placeholders(self.command) and self.learning_rate is None:
-            raise ValueError("learning_rate: missing; the command has {learning_rate}")
+            yield "learning_rate: missing; the command has {learning_rate}"
         if len(self.scaling) > 1 and not self.follows_batch:
-            raise ValueError(
-                "scaling: a command without {batch_per_rank} or {global_batch} scales in one way only; name one"
-            )
-        return self
+            yield "scaling: a command without {batch_per_rank} or {global_batch} scales in one way only; name one"

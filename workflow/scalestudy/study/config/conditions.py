@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.environment import Environment
 
 # Every library that starts threads of its own. Snakemake exports a rule's `threads` into all of them and torchrun
@@ -79,10 +79,8 @@ class Measure(Entry):
     @model_validator(mode="after")
     def _in_order(self) -> Measure:
         pairs = (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps"), ("warmup_steps", "max_steps"))
-        for least, most in pairs:
-            low, high = getattr(self, least), getattr(self, most)
-            if low > high:
-                raise ValueError(f"{least}: {low} is more than {most}: {high}")
+        values = ((least, getattr(self, least), most, getattr(self, most)) for least, most in pairs)
+        refuse(f"{least}: {low} is more than {most}: {high}" for least, low, most, high in values if low > high)
         return self
 
 
@@ -123,23 +121,25 @@ class Host(Entry):
         return self.cores_per_rank or CORES_OF_A_GPU
 
 
-def refuse_threads(host: Host) -> None:
-    """ValueError, with the key path, where a thread variable of the environment cannot be.
+def wrong_threads(host: Host) -> Iterator[str]:
+    """What is wrong with the numbers of threads in the environment, a line for each variable.
 
-    A rank that is bound to its cores gains nothing from more threads: they take turns on them.
+    A rank that is bound to its cores gains nothing from more threads than cores. Where `cores_per_rank` is unset,
+    each node finds it; it is at most CORES_OF_A_GPU then.
     """
     for name in THREAD_VARIABLES:
         if name not in host.environment:
             continue
         path, value = f"host.environment.{name}", host.environment[name]
         if not (value.isascii() and value.isdigit() and int(value) > 0):
-            raise ValueError(f"{path}: '{value}' is no number of threads; a whole number of 1 or more would do")
-        cores = host.cores_per_rank or 1
+            yield f"{path}: '{value}' is not a number of threads; a whole number of 1 or more is expected"
+            continue
+        cores = host.cores_asked
         if host.pin and int(value) > cores:
-            known = "unset" if host.cores_per_rank is None else cores
-            raise ValueError(
+            known = f"unset, so at most {cores}" if host.cores_per_rank is None else cores
+            yield (
                 f"{path}: {value} threads are more than the cores that a rank is bound to"
-                f" (host.cores_per_rank: {known}); {cores} or less would do, or host.cores_per_rank: {value}"
+                f" (host.cores_per_rank: {known}); use {cores} or fewer, or set host.cores_per_rank: {value}"
             )
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
+from scalestudy.study.config.refusals import SHA256, URL
 
 MOST_BYTES = 1e14
 """Of synthetic data, which are kept in memory."""
@@ -84,9 +85,9 @@ class _Files(Dataset):
 
     path: str | None = None
     """The official distribution on disk: the archive, or the directory it unpacks to."""
-    url: str | None = Field(None, pattern=r"^https?://")
+    url: str | None = Field(None, pattern=URL)
     """Where to fetch it instead; needs `sha256`. Proxies are taken from the environment, as curl does."""
-    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    sha256: str | None = Field(None, pattern=SHA256)
     """Checksum of what is fetched, or of an archive at `path`. Anything else is refused."""
     max_samples: int | None = Field(None, ge=1)
     """Take so many samples of the training and of the validation part at the most, chosen at random, the same ones
@@ -94,10 +95,15 @@ class _Files(Dataset):
 
     @model_validator(mode="after")
     def _somewhere(self) -> _Files:
-        if sum(getattr(self, name) is not None for name in self.places) != 1:
-            raise ValueError(f"path: say where the data are: {', or '.join(self.places.values())}")
+        given = [name for name in self.places if getattr(self, name) is not None]
+        problems = []
+        if not given:
+            problems.append(f"path: missing; say where the data are: {', or '.join(self.places.values())}")
+        elif len(given) > 1:
+            problems.append(f"{given[0]}: {given[1]} is given too; leave out one of them")
         if self.url and not self.sha256:
-            raise ValueError("sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits")
+            problems.append("sha256: missing; data from a url need a checksum of 64 hexadecimal digits")
+        refuse(problems)
         return self
 
 
@@ -149,9 +155,9 @@ class ImdbData(_Texts):
 class FetchedFile(Entry):
     """A file that is fetched, and its checksum."""
 
-    url: str = Field(pattern=r"^https?://")
+    url: str = Field(pattern=URL)
     """Where it is."""
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=SHA256)
     """Its checksum; another file is refused."""
 
 
@@ -178,7 +184,7 @@ class AgNewsData(_Texts):
     @model_validator(mode="after")
     def _one_checksum(self) -> AgNewsData:
         if self.files and self.sha256:
-            raise ValueError("sha256: is that of an archive; each of `files` has its own")
+            raise ValueError("sha256: is the checksum of an archive; each of `files` has its own")
         return self
 
 

@@ -1,5 +1,7 @@
 """What every entry of the config is made of."""
 
+from collections.abc import Iterable
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -14,3 +16,9 @@ class Entry(BaseModel):
         allow_inf_nan=False,
         serialize_by_alias=True,  # what is written can be read again
     )
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise ValueError with all problems, one on a line, if there are any."""
+    if found := list(problems):
+        raise ValueError("\n".join(found))

@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -12,11 +12,13 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
+from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.config.meaning import meaningless
 from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
 from scalestudy.study.config.yaml_file import read_yaml
+from scalestudy.study.named_file import read_named
 from scalestudy.study.secrets import written_secrets
 
 _UNIONS = (Union, types.UnionType)
@@ -28,7 +30,8 @@ def load_study(*paths: str | Path) -> Study:
     That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
     mapping, or says something the model refuses.
     """
-    return parse_written(with_planned_defaults(read_content(*paths)), source=" ".join(map(str, paths)))
+    source = " ".join(map(str, paths))
+    return parse_written(with_planned_defaults(read_content(*paths)), source=source, files=paths)
 
 
 def read_content(*paths: str | Path) -> dict[str, Any]:
@@ -87,35 +90,92 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
         content = expand_sweeps(content, source=source)
     except RefusedStudyError as error:
         swept = error
-    problems = [*too_large(content), *written_secrets(content)]
+    found = list(written_secrets(content))
     try:
-        try:
-            study = Study.model_validate(content, strict=True)
-        except ValidationError as error:
-            study = Study.model_validate(_with_powers(content, error), strict=True)
+        study = _validated(content)
     except ValidationError as error:
-        problems += [
-            _line(item) for item in error.errors(include_url=False) if not (swept and _of_a_sweep(item, content))
-        ]
-    if swept and not problems:
-        raise swept
-    if swept:
-        problems = [*swept.problems, *problems]
+        wrong = [item for item in error.errors(include_url=False) if not (swept and _of_a_sweep(item, content))]
+        found += [line for item in wrong if not _follows(item, wrong) for line in _lines(item)]
+        found += _also_wrong(content, error) if not swept else []
+    large = list(too_large(content))
+    keys = {line.partition(":")[0] for line in large}
+    found = [line for line in found if line.partition(":")[0] not in keys]
+    problems = [*(swept.problems if swept else ()), *large, *found]
     if problems:
-        raise RefusedStudyError(source, problems)
+        raise RefusedStudyError(source, list(dict.fromkeys(problems)))
     return study
 
 
-def parse_written(content: Mapping[str, Any], *, source: str) -> Study:
-    """As `parse_study`, for what a user wrote: keys that mean nothing beside the others are refused, too.
+def _validated(content: Mapping[str, Any]) -> Study:
+    try:
+        return Study.model_validate(content, strict=True)
+    except ValidationError as error:
+        return Study.model_validate(_with_powers(content, error), strict=True)
 
-    A study that is planned just as it stands goes on: an earlier release took it.
+
+_BY_THEMSELVES = {"verify", "tune", "measure", "description", "seed", "profile", "allocations", "most_launches"}
+_BY_THEMSELVES |= {"time_limit_min", "start_limit_s", "stall_limit_s", "allocation_limit_min"}
+"""Keys of a study without which nothing else becomes wrong."""
+
+
+def _also_wrong(content: Mapping[str, Any], error: ValidationError) -> list[str]:
+    """What else is wrong with a study, where all that was found is in keys that can be left out meanwhile."""
+    items = error.errors(include_url=False)
+    if not all(_is_extra(item) or {*item["loc"][:1]} & _BY_THEMSELVES for item in items):
+        return []
+    rest = deepcopy(dict(content))
+    for item in items:
+        *parents, last = _followed(item["loc"])[0] if _is_extra(item) else item["loc"][:1]
+        node: Any = rest
+        for key in parents:
+            node = node[key] if isinstance(node, dict) and key in node else {}
+        if isinstance(node, dict):
+            node.pop(last, None)
+    try:
+        _validated(rest)
+    except ValidationError as others:
+        mine = [item for item in others.errors(include_url=False) if item["type"] == "value_error"]
+        return [line for item in mine for line in _lines(item)]
+    return []
+
+
+def _is_extra(item: Any) -> bool:
+    return bool(item["type"] == "extra_forbidden")
+
+
+def _follows(item: Any, others: Sequence[Any]) -> bool:
+    """Whether a list is too short only because its entries are wrong."""
+    at = item["loc"]
+    return item["type"] == "too_short" and any(
+        len(other["loc"]) > len(at) and other["loc"][: len(at)] == at for other in others
+    )
+
+
+def parse_written(content: Mapping[str, Any], *, source: str, files: Sequence[str | Path] = ()) -> Study:
+    """As `parse_study`, for what a user wrote: keys that have no effect beside the others are refused, too.
+
+    A study that was planned exactly like this is accepted, since an earlier release accepted it. So is what our own
+    commands wrote. files: that the content is from.
     """
     study = parse_study(content, source=source)
     problems = meaningless(study, content)
-    if problems and study.model_dump(mode="json") != _planned(study.name):
+    if problems and study.model_dump(mode="json") != _planned(study.name) and not any(map(_is_ours, files)):
         raise RefusedStudyError(source, problems)
     return study
+
+
+def _is_ours(file: str | Path) -> bool:
+    """Whether a command of ours wrote a file: the study of a trial, or one that begins by naming the command."""
+    path = Path(file)
+    if path.parent.name == TRIALS and (path.parent.parent / RESULTS["plan"]).exists():
+        return True
+    try:
+        return _OURS.match(read_named(path, most=200)) is not None
+    except OSError:
+        return False
+
+
+_OURS = re.compile(rb"# [^\n]*by `scalestudy tune`|# [^\n]*as `scalestudy find-batch`")
 
 
 def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
@@ -155,21 +215,22 @@ def _with_powers(content: Mapping[str, Any], error: ValidationError) -> dict[str
 _BEGINS_WITH_A_KEY = re.compile(r"[a-z_][\w.-]*: ")
 
 
-def _line(item: Any) -> str:
-    """One line of an error: where, what is wrong, what would be right."""
+def _lines(item: Any) -> Iterator[str]:
+    """The lines of an error, mostly one: where, what is wrong, what would be right."""
     written, holder = _followed(item["loc"])
     path = ".".join(map(str, written))
-    kind, message = item["type"], item["msg"].removeprefix("Value error, ")
+    kind, messages = item["type"], item["msg"].removeprefix("Value error, ").splitlines()
     if kind == "extra_forbidden":
-        message = "unknown key" + _suggestion(str(item["loc"][-1]), holder)
+        messages = ["unknown key" + _suggestion(str(item["loc"][-1]), holder)]
     elif kind == "missing":
-        message = "missing: this key is required"
+        messages = ["missing: this key is required"]
     elif kind != "value_error":
         ours = words(kind, item.get("ctx", {}), item["input"])
-        message = ours or f"{shown(item['input'])} is no value that this key takes"
-    elif _BEGINS_WITH_A_KEY.match(message):  # a rule of an entry names the key within it
-        return f"{path + '.' if path else ''}{message}"
-    return f"{path + ': ' if path else ''}{message}"
+        messages = [ours or f"{shown(item['input'])} is not a value of this key"]
+    for message in messages:
+        # A rule of an entry begins with the key within it.
+        within = kind == "value_error" and _BEGINS_WITH_A_KEY.match(message)
+        yield f"{path + ('.' if within else ': ') if path else ''}{message}"
 
 
 def _followed(location: tuple[Any, ...]) -> tuple[list[Any], Any]:
@@ -200,13 +261,16 @@ def _suggestion(unknown: str, holder: Any) -> str:
         for word in (key, f"{name}_{key}")
     }
     meant = inner | {name: name for name in valid}
-    near = difflib.get_close_matches(unknown, meant, n=1, cutoff=0.75)
+    near = difflib.get_close_matches(unknown.lower(), meant, n=1, cutoff=0.75)
     return f"; did you mean {meant[near[0]]}?" if near else f"; valid keys are {', '.join(valid)}"
 
 
 def _bare(annotation: Any) -> Any:
-    """A type without what is annotated to it."""
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    """A type without its annotations, and without `None`."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    kinds = [kind for kind in get_args(annotation) if kind is not types.NoneType]
+    return _bare(kinds[0]) if get_origin(annotation) in _UNIONS and len(kinds) == 1 else annotation
 
 
 def _inside(annotation: Any, part: Any) -> Any:

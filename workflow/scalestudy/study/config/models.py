@@ -11,8 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
+from scalestudy.study.config.refusals import PARAMETERS
 
+NO_SIZE = "parameters: {} is no size; the smallest shape has about 0.05M"
+NARROWEST = 64
+"""Width of a head, and of the narrowest shape that follows from a size."""
 MOST_PARAMETERS = 1e13
 """Ten times those of the largest networks that were trained."""
 
@@ -119,7 +123,7 @@ class LanguageModel(_Transformer):
     takes: ClassVar[frozenset[str]] = frozenset({"stream"})
 
     type: Literal["language-model"]
-    parameters: str | None = Field(None, pattern=r"^\d+(\.\d+)?[MB]$")
+    parameters: str | None = Field(None, pattern=PARAMETERS)
     """Size instead of a shape: `125M` or `1.3B` parameters without the embeddings. Width and depth follow, with
     heads of 64 and about 64 times as wide as deep, as GPT-2 and GPT-3 have it; the record says how many it has."""
 
@@ -131,11 +135,16 @@ class LanguageModel(_Transformer):
         wanted = _count(self.parameters)
         # A layer has 12 d^2 parameters (4 d^2 attention, 8 d^2 feed-forward at four times the width). The depth
         # rounds to whole layers, so the width that comes nearest is looked for.
-        shapes = [(width, max(1, round(wanted / (12 * width**2)))) for width in range(64, 16385, 64)]
+        shapes = [(width, max(1, round(wanted / (12 * width**2)))) for width in range(NARROWEST, 16385, NARROWEST)]
         width, depth = min(
             shapes, key=lambda shape: abs(12 * shape[0] ** 2 * shape[1] / wanted - 1) + _off_proportion(*shape)
         )
-        return width, width // 64, depth, 4 * width
+        return width, width // NARROWEST, depth, 4 * width
+
+    @property
+    def too_small(self) -> bool:
+        """Whether `parameters` is clearly less than the smallest shape has."""
+        return self.parameters is not None and _count(self.parameters) < 0.8 * 12 * NARROWEST**2
 
     @model_validator(mode="after")
     def _one_way(self) -> LanguageModel:
@@ -145,7 +154,9 @@ class LanguageModel(_Transformer):
         if self.parameters and given:
             raise ValueError(f"parameters: leave it out, or leave out {' and '.join(given)}")
         if self.parameters:
-            refuse_size(_count(self.parameters), "parameters")
+            wanted = _count(self.parameters)
+            refuse([NO_SIZE.format(self.parameters)] if not wanted else [])
+            refuse_size(wanted, "parameters")
         return self
 
 

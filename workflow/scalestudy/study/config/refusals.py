@@ -5,8 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any
 
+NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
+URL = r"^https?://"
+SHA256 = r"^[0-9a-f]{64}$"
+PARAMETERS = r"^\d+(\.\d+)?[MB]$"
+"""Patterns of texts, each with its words in FORMS."""
 LONGEST = 60
 """Characters of a value that are quoted."""
 
@@ -48,9 +54,8 @@ def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterat
             yield from too_large(inner, (*path, str(index)), key)
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
-        if abs(content) > most and key != "seed":
-            said = f"{shown(content)} is more than any study needs; {most:.0e} or less is expected"
-            yield f"{'.'.join(path)}: {said}"
+        if most < content < inf and key != "seed":
+            yield f"{'.'.join(path)}: {shown(content)} is more than any study needs; {most:.0e} or less is expected"
 
 
 def shown(value: Any) -> str:
@@ -75,6 +80,8 @@ def _number(what: str) -> Callable[[Mapping[str, Any], Any], str]:
         advice = ""
         if isinstance(value, str) and _is_number(value):
             advice = "; write all its digits" if "e" in value.lower() else "; leave out the quotes"
+        elif isinstance(value, float) and value.is_integer():
+            advice = f"; write {value:.0f}"
         return f"{what} is expected, not {shown(value)}{advice}"
 
     return sentence
@@ -87,6 +94,19 @@ def _text(_: Mapping[str, Any], value: Any) -> str:
 
 def _bound(key: str, what: str) -> Callable[[Mapping[str, Any], Any], str]:
     return lambda context, value: f"{what.format(context[key])} is expected, not {shown(value)}"
+
+
+FORMS = {
+    NAME: "lower-case letters, digits and hyphens, such as a-b, are",
+    URL: "an address that begins with http:// or https:// is",
+    SHA256: "a checksum of 64 hexadecimal digits in lower case is",
+    PARAMETERS: "a number with M for millions or B for billions, such as 125M or 1.3B, is",
+}
+"""What is expected of a text, by its pattern."""
+
+
+def _form(context: Mapping[str, Any], value: Any) -> str:
+    return f"{FORMS[context['pattern']]} expected, not {shown(value)}"
 
 
 def _literal(context: Mapping[str, Any], value: Any) -> str:
@@ -132,7 +152,8 @@ _SENTENCES: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
     "less_than_equal": _bound("le", "{} or less"),
     "less_than": _bound("lt", "a number below {}"),
     "too_short": lambda context, _: f"at least {context['min_length']} is needed, and there is none",
-    "string_pattern_mismatch": lambda context, value: f"{shown(value)} has not the form {context['pattern']}",
+    "string_pattern_mismatch": _form,
+    "string_too_long": _bound("max_length", "text of {} characters or fewer"),
     "union_tag_invalid": _tag,
     "union_tag_not_found": _no_tag,
 }

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.conditions import Measure
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 
 
 class Setting(Entry):
@@ -65,15 +65,13 @@ class StudyMeasure(Measure):
     measured both are reported, and that they differ is said. It is chosen before anything is measured."""
 
     @model_validator(mode="after")
-    def _gains(self) -> StudyMeasure:
+    def _together(self) -> StudyMeasure:
+        problems = []
         if self.gains and self.until != "decided":
-            raise ValueError("gains: needs `until: decided`; leave one out")
-        return self
-
-    @model_validator(mode="after")
-    def _within_launches(self) -> StudyMeasure:
+            problems.append("gains: needs `until: decided`; leave out one of them")
         if self.speedup_within == "launches" and not self.alternating_rounds:
-            raise ValueError("speedup_within: launches needs alternating_rounds; 6 would do")
+            problems.append("speedup_within: launches needs alternating_rounds; set it, to 6 for instance")
+        refuse(problems)
         return self
 
     def of_a_launch(self) -> Measure:

@@ -7,22 +7,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from scalestudy.study.config.command_variants import refuse_for_commands
-from scalestudy.study.config.conditions import Host, refuse_threads
+from scalestudy.study.config.conditions import Host
+from scalestudy.study.config.consistent import inconsistent
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.distinct import distinct
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.report import Report
-from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
-from scalestudy.study.config.stopping import Setting, StudyMeasure
+from scalestudy.study.config.scales import Scale
+from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
-from scalestudy.study.config.workloads import AnyWorkload, count_points, refuse_batches
+from scalestudy.study.config.workloads import AnyWorkload
 from scalestudy.study.identity import DEFAULTS, SEEDS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
-from scalestudy.study.twins import twin_name
 
 FIRST_REPEATS, MOST_REPEATS = 3, 12
 """Launches of a point before it is decided on more, and at the most, in a study that names neither."""
@@ -87,26 +86,11 @@ class Study(Entry):
         """Name of the single variant that a variant is compared with; a single variant is its own."""
         if self.variants[variant].strategy == "single":
             return variant
-        return self.variants[variant].base or self._singles()[0]
+        return self.variants[variant].base or self.singles()[0]
 
-    def _singles(self) -> list[str]:
+    def singles(self) -> list[str]:
+        """Names of the variants of one process."""
         return [name for name, variant in self.variants.items() if variant.strategy == "single"]
-
-    @model_validator(mode="after")
-    def _bases(self) -> Study:
-        """Every distributed variant has one base case, and it is known which."""
-        singles = self._singles()
-        listed = ", ".join(singles) or "none yet"
-        for name, variant in self.variants.items():
-            path = f"variants.{name}.base"
-            if variant.strategy == "single":
-                if variant.base not in (None, name):
-                    raise ValueError(f"{path}: a single variant is a base case itself; leave it out")
-            elif variant.base is None and len(singles) != 1:
-                raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
-            elif variant.base is not None and variant.base not in singles:
-                raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
-        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -120,55 +104,9 @@ class Study(Entry):
         return content if {"repeats", "max_repeats"} & set(content) else content | {"max_repeats": MOST_REPEATS}
 
     @model_validator(mode="after")
-    def _repeats(self) -> Study:
-        if self.max_repeats is not None and self.max_repeats < self.repeats:
-            raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
-        if self.most_repeats > self.repeats and self.repeats < 2:
-            raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
-        if self.measure.budget_device_hours and self.measure.until != "decided":
-            raise ValueError("measure.budget_device_hours: needs `measure.until: decided`; leave one out")
-        return self
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Study:
-        points = count_points(self.workloads.values(), self.variants.values(), self.scales)
-        if (launches := points * self.most_repeats) > self.most_launches:
-            raise ValueError(
-                f"most_launches: {points} points x {self.most_repeats} repeats are {launches} launches,"
-                f" and {self.most_launches} are allowed; set most_launches: {launches} if they are meant"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _gains(self) -> Study:
-        """Both settings of a gain are in the study, and are launched on several ranks."""
-        for index, gain in enumerate(self.measure.gains):
-            self._refuse_setting(gain.before, f"measure.gains.{index}.before")
-            self._refuse_setting(gain.after, f"measure.gains.{index}.after")
-        return self
-
-    def _refuse_setting(self, setting: Setting, path: str) -> None:
-        for kind, name, known in (
-            ("workload", setting.workload, self.workloads),
-            ("variant", setting.variant, self.variants),
-        ):
-            if name not in known:
-                raise ValueError(f"{path}.{kind}: the study has no '{name}'; it has {', '.join(known)}")
-        if self.variants[setting.variant].strategy == "single":
-            raise ValueError(
-                f"{path}.variant: '{setting.variant}' is one process, which every speedup is compared with; name a"
-                " variant of several ranks"
-            )
-
-    @model_validator(mode="after")
-    def _twins(self) -> Study:
-        """No variant has the name that the second launches of a base case get."""
-        for name in self._singles() if self.measure.floor else ():
-            if twin_name(name) in self.variants:
-                raise ValueError(
-                    f"variants.{twin_name(name)}: with `measure.floor: true` the second launches of {name} are"
-                    " called that; use another name"
-                )
+    def _consistent(self) -> Study:
+        """Every workload, variant and scale can be run together, and what is named exists."""
+        refuse(inconsistent(self))
         return self
 
     @property
@@ -224,76 +162,3 @@ class Study(Entry):
         mine = self.variants[variant]
         environment = self.host.environment | mine.environment
         return self.host.model_copy(update={"environment": environment, "start": mine.start or self.host.start})
-
-    @model_validator(mode="after")
-    def _threads(self) -> Study:
-        """No rank that is bound to its cores may be told to start more threads than it has cores."""
-        for name in self.variants:
-            refuse_threads(self.host_of(name))
-        return self
-
-    @model_validator(mode="after")
-    def _start(self) -> Study:
-        """Forks work on one node, and a speedup is never a ratio of a forked and a cold launch."""
-        wide = [scale for scale in self.scales if nodes_and_devices(scale)[0] > 1]
-        for name, variant in self.variants.items():
-            start, base = self.host_of(name).start, self.base_of(name)
-            path = f"variants.{name}.start" if variant.start else "host.start"
-            if start == "fork" and wide and variant.strategy != "single":
-                raise ValueError(f"{path}: fork works on one node, and scale {wide[0]} has several; use cold")
-            if start != self.host_of(base).start:
-                raise ValueError(
-                    f"variants.{name}.base: {name} starts by {start} and {base} does not; name a single variant"
-                    f" with `start: {start}`"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _devices(self) -> Study:
-        for name, variant in self.variants.items():
-            if variant.precision == "tf32" and self.host.device == "cpu":
-                raise ValueError(f"variants.{name}.precision: tf32 is arithmetic of CUDA devices; a CPU has fp32")
-            if variant.ddp.communication_hook == "bf16" and self.host.device == "cpu":
-                raise ValueError(
-                    f"variants.{name}.ddp.communication_hook: torch sums bf16 over ranks on CUDA only;"
-                    " fp16 works on a CPU too"
-                )
-            for scale in self.scales if variant.fsdp.sharding == "hybrid" else ():
-                group = variant.fsdp.shard_ranks or nodes_and_devices(scale)[1]
-                if world_size(scale) % group:
-                    raise ValueError(
-                        f"variants.{name}.fsdp.shard_ranks: {world_size(scale)} ranks of scale {scale} do not"
-                        f" make whole groups of {group}"
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _inputs(self) -> Study:
-        loading = [name for name, variant in self.variants.items() if variant.input.loader == "dataloader"]
-        for name, workload in self.workloads.items():
-            if loading and getattr(getattr(workload, "data", None), "on_device", False):
-                raise ValueError(
-                    f"workloads.{name}.data.on_device: variant {loading[0]} reads through a dataloader, which data"
-                    " on the device do not need; set on_device: false, or input.loader: direct"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _commands(self) -> Study:
-        """Variants of commands say how the script is started, and nothing of what only our own training has."""
-        refused = refuse_for_commands(self.workloads, self.variants, {n: self.host_of(n) for n in self.variants})
-        if refused:
-            raise ValueError(refused)
-        return self
-
-    @model_validator(mode="after")
-    def _batches(self) -> Study:
-        """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
-        runs."""
-        for name, workload in self.workloads.items():
-            refused = refuse_batches(
-                workload, self.variants, self.scales, references=self.report.overhead_reference
-            )
-            if refused:
-                raise ValueError(f"workloads.{name}.batch_size: {refused}")
-        return self

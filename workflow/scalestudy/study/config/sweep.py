@@ -58,13 +58,23 @@ def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
             f"{path}: gives {combinations} entries, and {MOST_COMBINATIONS} are allowed; sweep fewer"
             " keys, or fewer values of them"
         )
+    for key, values in sweep.items():
+        twice = [value for at, value in enumerate(values) if value in values[:at]]
+        if twice:
+            raise UserError(f"{path}.{key}: {twice[0]} is listed twice; leave out one of them")
     plain = {key: value for key, value in entry.items() if key != "sweep"}
     for values in itertools.product(*sweep.values()):
         new, words = deepcopy(plain), [str(name)]
         for key, value in zip(sweep, values, strict=True):
             write_at(new, str(key).split("."), value, path)
-            words.append(f"{str(key).split('.')[-1]}-{value}")
+            words.append(f"{str(key).split('.')[-1]}-{_said(value)}")
         yield re.sub(r"[^a-z0-9]+", "-", "-".join(words).lower()).strip("-"), new
+
+
+def _said(value: Any) -> str:
+    """A value as it is part of a name: a negative number differs from its absolute value there."""
+    negative = isinstance(value, int | float) and value < 0
+    return f"minus-{-value}" if negative else str(value)
 
 
 def write_at(entry: dict[str, Any], keys: list[str], value: Any, path: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.study.config.distinct import distinct
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.variants import Knobs
 
 BATCH = "batch_size"
@@ -61,21 +62,22 @@ class Tune(Entry):
 
     @model_validator(mode="after")
     def _keys(self) -> Tune:
-        """Every key exists, and is asked for in one place."""
+        """Every key exists, and is named in one place."""
+        refuse(self._wrong_keys())
+        return self
+
+    def _wrong_keys(self) -> Iterator[str]:
         for name, keys in (("also", self.also), ("hold", self.hold)):
-            for key in keys:
-                if why := unknown(key):
-                    raise ValueError(f"{name}: {key}: {why}")
+            yield from (f"{name}: {key}: {why}" for key in keys if (why := unknown(key)))
         mine = {key: name for name, key in OF_KEYS.items()}
         for key in self.also:
             if key in mine:
-                raise ValueError(f"also: {key}: give its values by tune.{mine[key]}")
-            if key in self.hold:
-                raise ValueError(f"hold: {key}: it has values in tune.also; leave out one of them")
+                yield f"also: {key}: give its values by tune.{mine[key]}"
+            elif key in self.hold:
+                yield f"hold: {key}: it has values in tune.also; leave out one of them"
         for name in self.given:
             if OF_KEYS[name] in self.hold:
-                raise ValueError(f"hold: {OF_KEYS[name]}: it has values in tune.{name}; leave out one of them")
-        return self
+                yield f"hold: {OF_KEYS[name]}: it has values in tune.{name}; leave out one of them"
 
 
 def unknown(key: str) -> str:

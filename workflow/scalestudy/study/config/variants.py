@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.commands import Words
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.environment import Environment
+from scalestudy.study.config.refusals import NAME
 
-NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME, max_length=60)]
 
 
@@ -76,14 +76,13 @@ class InputOptions(Entry):
 
     @model_validator(mode="after")
     def _need_a_loader(self) -> InputOptions:
+        of_workers = ("persistent_workers", "prefetch_factor")
         if self.loader == "direct":
-            for name in ("workers", "pin_memory", "persistent_workers", "prefetch_factor"):
-                if getattr(self, name):
-                    raise ValueError(f"{name}: is an option of loader: dataloader; direct reading takes none")
+            given = [name for name in ("workers", "pin_memory", *of_workers) if getattr(self, name)]
+            refuse(f"{name}: is an option of loader: dataloader; leave it out, or set that loader" for name in given)
         elif not self.workers:
-            for name in ("persistent_workers", "prefetch_factor"):
-                if getattr(self, name):
-                    raise ValueError(f"{name}: needs workers; with workers: 0 the loop itself reads")
+            given = [name for name in of_workers if getattr(self, name)]
+            refuse(f"{name}: has no effect with workers: 0; set workers, or leave it out" for name in given)
         return self
 
 
@@ -135,35 +134,45 @@ class Knobs(Entry):
 
     @model_validator(mode="after")
     def _of_this_strategy(self) -> Knobs:
-        """Options of another strategy would be ignored in silence by most scripts."""
+        """Most scripts would silently ignore the options of another strategy."""
+        refuse([*self._of_others(), *self._together()])
+        return self
+
+    def _of_others(self) -> Iterator[str]:
         kinds: dict[str, type[Entry]] = {"ddp": DdpOptions, "fsdp": FsdpOptions}
         for other, options in kinds.items():
-            wrong = next(_differing(getattr(self, other), options()), None)
-            if wrong and self.strategy != other:
-                own = kinds[self.strategy].model_fields if self.strategy in kinds else ()
-                valid = f"valid are {', '.join(f'{self.strategy}.{name}' for name in own)}"
-                raise ValueError(
-                    f"{other}.{wrong[0]}: strategy {self.strategy} takes no options of {other};"
+            if self.strategy == other:
+                continue
+            own = kinds[self.strategy].model_fields if self.strategy in kinds else ()
+            valid = f"valid are {', '.join(f'{self.strategy}.{name}' for name in own)}"
+            for name, _ in _differing(getattr(self, other), options()):
+                yield (
+                    f"{other}.{name}: strategy {self.strategy} takes no options of {other};"
                     f" {valid if own else 'one process has nothing to synchronise'}"
                 )
+
+    def _together(self) -> Iterator[str]:
         if self.strategy == "fsdp" and self.precision == "fp16":
-            raise ValueError("precision: fp16 needs loss scaling, which fsdp has not here; bf16 needs none")
+            yield "precision: fp16 needs loss scaling, which is not available with fsdp here; use bf16"
         if self.compile and self.ddp.bucket_cap_mb < 1:
-            raise ValueError(
-                "ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least; use 1 or more"
+            yield (
+                f"ddp.bucket_cap_mb: {self.ddp.bucket_cap_mb:g} is too small with compile, which cuts the graph at"
+                " buckets of 1 MiB or more; use 1 or more"
             )
         if self.ddp.static_graph and self.accumulation_steps > 1 and not self.accumulation_sync:
-            raise ValueError(
-                "ddp.static_graph: DDP learns the graph in a first step that has to be synchronised, which"
-                " accumulation leaves out; leave out one of them, or set accumulation_sync: true"
+            yield (
+                "ddp.static_graph: DDP records the graph in the first step, which must be synchronised, and"
+                " accumulation skips that; leave out one of them, or set accumulation_sync: true"
             )
         if self.fsdp.shard_ranks and self.fsdp.sharding != "hybrid":
-            raise ValueError("fsdp.shard_ranks: is an option of sharding: hybrid")
+            yield "fsdp.shard_ranks: is an option of sharding: hybrid; leave it out, or set that sharding"
         if self.accumulation_sync and self.accumulation_steps == 1:
-            raise ValueError("accumulation_sync: there is nothing to choose with accumulation_steps: 1")
+            yield "accumulation_sync: has no effect with accumulation_steps: 1; leave it out, or accumulate"
         if not self.checkpoint_every_steps and (self.checkpoint_async or self.checkpoints_kept > 1):
-            raise ValueError("checkpoint_every_steps: none is written without it")
-        return self
+            yield (
+                "checkpoint_every_steps: missing; no checkpoint is written without it, so checkpoint_async and"
+                " checkpoints_kept have no effect"
+            )
 
 
 def _differing(entry: Entry, defaults: Entry) -> Iterator[tuple[str, Any]]:

@@ -26,7 +26,7 @@ class Verify(Entry):
     @model_validator(mode="after")
     def _bounded(self) -> Verify:
         if self.automatic and self.budget_device_hours is None:
-            raise ValueError("budget_device_hours: missing; name the device-hours that `mode: auto` may take")
+            raise ValueError("budget_device_hours: missing; set the device-hours that `mode: auto` may use")
         return self
 
     @property

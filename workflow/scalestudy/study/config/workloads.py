@@ -5,14 +5,15 @@ The classes hold numbers only, so that a plan can be made and refused without im
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import lcm
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.datasets import Data
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.models import HuggingFaceModel, Model
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.scales import world_size
@@ -46,21 +47,24 @@ class Workload(Entry):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Workload:
+        refuse(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
         if not self.model.takes & self.data.gives:
             chosen = f" with task: {self.model.task}" if isinstance(self.model, HuggingFaceModel) else ""
-            raise ValueError(
+            yield (
                 f"data.type: {self.model.type}{chosen} takes {_listed(self.model.takes)}; {self.data.type} gives"
                 f" {_listed(self.data.gives)}"
             )
         if self.optimizer.decay != "none" and not self.epochs:
-            raise ValueError("optimizer.decay: epochs: 0 has no end to decay towards; set decay: none")
+            yield "optimizer.decay: a run with epochs: 0 has no end to decay towards; set decay: none"
         if self.target_accuracy is not None and not self.epochs:
-            raise ValueError("target_accuracy: nothing is validated with epochs: 0; give epochs, or leave it out")
+            yield "target_accuracy: nothing is validated with epochs: 0; set epochs, or leave it out"
         if self.epochs and (samples := self.known_train_samples) is not None and samples >= self.batch_size:
             steps, warmup = self.epochs * (samples // self.batch_size), self.optimizer.warmup_steps
             if warmup > steps:
-                raise ValueError(f"optimizer.warmup_steps: {warmup} is more than the {steps} steps of all epochs")
-        return self
+                yield f"optimizer.warmup_steps: {warmup} is more than the {steps} steps of all epochs"
 
 
 def _listed(kinds: frozenset[str]) -> str:
@@ -87,40 +91,57 @@ def count_points(
     return sum(of_a_workload * len(workload.scaling) for workload in workloads)
 
 
-def refuse_batches(
+def wrong_batch(
     workload: Workload | CommandWorkload,
     variants: Mapping[str, Variant],
     scales: Sequence[str],
     *,
     references: bool,
 ) -> str | None:
-    """What is wrong with the batch and what would be right; None where nothing is.
+    """What is wrong with the batch and what would be right at every scale; None where nothing is.
 
     references: whether a single process also runs at the batch per rank of every scale.
     """
     batch, samples = workload.batch_size, workload.known_train_samples
     if samples is not None and batch > samples:
         return f"{batch} is more than the {samples} training samples"
+    strong = "strong" in workload.scaling
+    places = list(_places(workload, variants, scales, references=references))
+    near = _near(batch, lcm(*(ranks * parts if strong else parts for _, _, ranks, parts in places)))
+    for name, scale, ranks, parts in places:
+        if strong and ranks > 1 and batch % (ranks * parts):
+            parts_text = f", each {parts} micro-batches (variant {name})" if parts > 1 else ""
+            return (
+                f"{batch} does not divide among the {ranks} ranks of scale {scale}{parts_text}; {near} would"
+                f"{' at every scale' if len(scales) > 1 else ''}"
+            )
+        if batch % parts:
+            return f"{batch} does not make {parts} micro-batches (variant {name}); {near} would"
+    _, scale, ranks, _ = max(places, key=lambda place: place[2])
+    if "weak" in workload.scaling and samples is not None and batch * ranks > samples:
+        most = samples // ranks
+        advice = f"at most {most} would do" if most else "use more samples, or a smaller scale"
+        return (
+            f"weak scaling at {scale} needs a global batch of {batch * ranks}, more than the {samples} training"
+            f" samples; {advice}"
+        )
+    return None
+
+
+def _places(
+    workload: Workload | CommandWorkload,
+    variants: Mapping[str, Variant],
+    scales: Sequence[str],
+    *,
+    references: bool,
+) -> Iterator[tuple[str, str, int, int]]:
+    """(variant, scale, ranks that share a batch there, micro-batches)."""
     distributed = any(variant.strategy != "single" for variant in variants.values())
     accumulated = workload.batches_per_step if isinstance(workload, CommandWorkload) else 1
     for name, variant in variants.items():
         alone = ("1x1", *(scales if distributed and references else ()))
         for scale in alone if variant.strategy == "single" else scales:
-            ranks, parts = world_size(scale), variant.accumulation_steps * accumulated
-            if "strong" in workload.scaling and ranks > 1 and batch % (ranks * parts):
-                parts_text = f", each {parts} micro-batches (variant {name})" if parts > 1 else ""
-                return (
-                    f"{batch} does not divide among the {ranks} ranks of scale {scale}{parts_text};"
-                    f" {_near(batch, ranks * parts)} would"
-                )
-            if batch % parts:
-                return f"{batch} does not make {parts} micro-batches (variant {name}); {_near(batch, parts)} would"
-            if "weak" in workload.scaling and samples is not None and batch * ranks > samples:
-                return (
-                    f"weak scaling at {scale} needs a global batch of {batch * ranks}, more than the {samples}"
-                    f" training samples; at most {samples // ranks} would do"
-                )
-    return None
+            yield name, scale, world_size(scale), variant.accumulation_steps * accumulated
 
 
 def _near(batch: int, unit: int) -> str:
