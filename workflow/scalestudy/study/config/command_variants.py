@@ -18,7 +18,7 @@ def wrong_for_commands(
         if not commands:
             for key in ("arguments", "launcher"):
                 if getattr(variant, key):
-                    yield f"{path}.{key}: applies to workloads with a command, and the study has none; leave it out"
+                    yield f"{path}.{key}: has no effect, since no workload is a command; leave it out"
             continue
         for setting in Knobs(**{knob: getattr(variant, knob) for knob in Knobs.model_fields}).settings.split(", "):
             if setting:

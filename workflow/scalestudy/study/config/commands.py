@@ -58,7 +58,9 @@ def filled(words: tuple[str, ...], values: Mapping[str, object], *, last: bool =
 def unknown_placeholder(name: str) -> str:
     """What is wrong with a word in braces that is no placeholder."""
     known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
-    return f"{{{name}}} is not a placeholder; known are {known}. Write {{{{{name}}}}} for braces of the script's own"
+    return (
+        f"{{{name}}} is not a placeholder; known are {known}. Write {{{{{name}}}}} for braces of the script's own"
+    )
 
 
 class CommandWorkload(Entry):

@@ -1,4 +1,4 @@
-"""What is wrong with a study whose keys are each valid: entries that cannot be run together, or names of nothing."""
+"""Mistakes of a study whose keys are each valid: entries that cannot be run together, or names of nothing."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class TextFileData(_Tokens, _Files):
     classes: ClassVar[int] = 256
 
 
-class _Synthetic(Dataset):
+class Synthetic(Dataset):
     """Random data, so that input cost can be taken out. There is nothing to learn in them."""
 
     samples: int = Field(4096, ge=1)
@@ -223,19 +223,26 @@ class _Synthetic(Dataset):
     def validation_samples(self) -> int:
         return max(1, self.samples // 4)
 
+    @property
+    def bytes(self) -> float:
+        """Size of all inputs."""
+        return 4.0 * self.samples * prod(self.shape)
+
     @model_validator(mode="after")
-    def _delay(self) -> _Synthetic:
+    def _delay(self) -> Synthetic:
+        problems = []
         if self.sample_delay_us and self.on_device:
-            raise ValueError("sample_delay_us: data on the device are not read; set on_device: false")
-        if (size := 4.0 * self.samples * prod(self.shape)) > MOST_BYTES:
-            raise ValueError(
-                f"samples: {self.samples} of shape {'x'.join(map(str, self.shape))} are about {size:.0e} bytes of"
-                f" memory; {MOST_BYTES:.0e} or less is expected"
+            problems.append("sample_delay_us: data on the device are not read; set on_device: false")
+        if self.bytes > MOST_BYTES:
+            problems.append(
+                f"samples: {self.samples} of shape {'x'.join(map(str, self.shape))} are about"
+                f" {self.bytes:.0e} bytes of memory; {MOST_BYTES:.0e} or less is expected"
             )
+        refuse(problems)
         return self
 
 
-class SyntheticVectors(_Synthetic):
+class SyntheticVectors(Synthetic):
     """Random vectors with random classes."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"vectors"})
@@ -251,7 +258,7 @@ class SyntheticVectors(_Synthetic):
         return (self.features,)
 
 
-class SyntheticImages(_Synthetic):
+class SyntheticImages(Synthetic):
     """Random images with random classes."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"images"})
@@ -269,7 +276,7 @@ class SyntheticImages(_Synthetic):
         return (self.channels, self.size, self.size)
 
 
-class SyntheticTokens(_Tokens, _Synthetic):
+class SyntheticTokens(_Tokens, Synthetic):
     """Random tokens: texts with random classes for a classifier, a stream for a language model."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"texts", "stream"})

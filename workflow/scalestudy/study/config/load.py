@@ -115,7 +115,9 @@ def _validated(content: Mapping[str, Any]) -> Study:
 
 _BY_THEMSELVES = {"verify", "tune", "measure", "description", "seed", "profile", "allocations", "most_launches"}
 _BY_THEMSELVES |= {"time_limit_min", "start_limit_s", "stall_limit_s", "allocation_limit_min"}
-"""Keys of a study without which nothing else becomes wrong."""
+_REPEATS = {"repeats", "max_repeats"}
+_BY_THEMSELVES |= _REPEATS
+"""Keys of a study without which nothing else becomes wrong, other keys of repeats aside."""
 
 
 def _also_wrong(content: Mapping[str, Any], error: ValidationError) -> list[str]:
@@ -135,7 +137,8 @@ def _also_wrong(content: Mapping[str, Any], error: ValidationError) -> list[str]
         _validated(rest)
     except ValidationError as others:
         mine = [item for item in others.errors(include_url=False) if item["type"] == "value_error"]
-        return [line for item in mine for line in _lines(item)]
+        lines = [line for item in mine for line in _lines(item)]
+        return [line for line in lines if line.partition(":")[0] not in {*_REPEATS, "most_launches"}]
     return []
 
 
@@ -154,8 +157,8 @@ def _follows(item: Any, others: Sequence[Any]) -> bool:
 def parse_written(content: Mapping[str, Any], *, source: str, files: Sequence[str | Path] = ()) -> Study:
     """As `parse_study`, for what a user wrote: keys that have no effect beside the others are refused, too.
 
-    A study that was planned exactly like this is accepted, since an earlier release accepted it. So is what our own
-    commands wrote. files: that the content is from.
+    A study that was planned exactly like this is accepted, since an earlier release accepted it. So is a study
+    that one of our commands wrote. files: that the content is from.
     """
     study = parse_study(content, source=source)
     problems = meaningless(study, content)

@@ -55,7 +55,8 @@ def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterat
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
         if most < content < inf and key != "seed":
-            yield f"{'.'.join(path)}: {shown(content)} is more than any study needs; {most:.0e} or less is expected"
+            said = f"{shown(content)} is more than any study needs; {most:.0e} or less is expected"
+            yield f"{'.'.join(path)}: {said}"
 
 
 def shown(value: Any) -> str:
@@ -93,7 +94,7 @@ def _text(_: Mapping[str, Any], value: Any) -> str:
 
 
 def _bound(key: str, what: str) -> Callable[[Mapping[str, Any], Any], str]:
-    return lambda context, value: f"{what.format(context[key])} is expected, not {shown(value)}"
+    return lambda context, value: f"{what.format(f'{context[key]:.17g}')} is expected, not {shown(value)}"
 
 
 FORMS = {

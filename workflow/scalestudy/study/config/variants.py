@@ -79,7 +79,9 @@ class InputOptions(Entry):
         of_workers = ("persistent_workers", "prefetch_factor")
         if self.loader == "direct":
             given = [name for name in ("workers", "pin_memory", *of_workers) if getattr(self, name)]
-            refuse(f"{name}: is an option of loader: dataloader; leave it out, or set that loader" for name in given)
+            refuse(
+                f"{name}: is an option of loader: dataloader; leave it out, or set that loader" for name in given
+            )
         elif not self.workers:
             given = [name for name in of_workers if getattr(self, name)]
             refuse(f"{name}: has no effect with workers: 0; set workers, or leave it out" for name in given)

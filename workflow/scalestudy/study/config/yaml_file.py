@@ -53,7 +53,11 @@ def read_value(text: str, *, source: str) -> Any:
     except yaml.MarkedYAMLError as error:
         raise UserError(f"{source}: not valid YAML: {_said(error)}") from None
     except yaml.reader.ReaderError as error:
-        raise UserError(f"{source}: not valid YAML: character {error.position} is {error.reason}") from None
+        line = text.count("\n", 0, error.position) + 1
+        raise UserError(
+            f"{source}: not valid YAML: line {line} has a character that no text has"
+            f" ({text[error.position]!a}); remove it"
+        ) from None
 
 
 def _text(path: Path) -> str:
@@ -79,11 +83,28 @@ def _text(path: Path) -> str:
         ) from None
 
 
+_PLAIN: tuple[tuple[str, str], ...] = (
+    (r"found character '\\t'", "a tab is not allowed here; indent with spaces"),
+    (r"found character '(.+)' that cannot start", "a value cannot begin with {1}; put it in quotes"),
+    (r"parsing a flow sequence.*but got", "the bracket [ of line {line} is not closed, or a comma is missing"),
+    (r"parsing a flow mapping.*but got", "the bracket {{ of line {line} is not closed, or a comma is missing"),
+    (r"scanning a quoted scalar.*unexpected end", "the quote that begins in line {line} is not closed"),
+    (r"expected <block end>", "this line is not indented like the lines that it belongs to"),
+    (r"mapping values are not allowed", "a second colon in one line; put the text in quotes"),
+    (r"could not find expected ':'", "the key of line {line} has no colon and space after it"),
+)
+"""What PyYAML says, as a pattern, and the same in plain words. line: where the part begins that is wrong."""
+
+
 def _said(error: yaml.MarkedYAMLError) -> str:
     """What is wrong, and in which line, on one line."""
-    at = error.problem_mark or error.context_mark
-    parts = [part for part in (error.context, error.problem) if part]
-    return ", ".join(parts) + ("" if at is None else f" (line {at.line + 1}, column {at.column + 1})")
+    at, begin = error.problem_mark or error.context_mark, error.context_mark or error.problem_mark
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    for pattern, plain in _PLAIN:
+        if found := re.search(pattern, said):
+            said = plain.format(*([found[0], *found.groups()]), line=begin.line + 1 if begin else 1)
+            break
+    return said + ("" if at is None else f" (line {at.line + 1}, column {at.column + 1})")
 
 
 class _Loader(yaml.SafeLoader):

@@ -20,8 +20,8 @@ def alike(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
         for at, name in enumerate(names):
             if same := next((other for other in names[:at] if entries[other] == entries[name]), None):
                 yield (
-                    f"{section}.{name}: is the same as {same}, so each of its points is measured twice; leave out one"
-                    " of them, or change it (measure.floor: true shows how much equal runs differ)"
+                    f"{section}.{name}: is the same as {same}, so each of its points is measured twice; leave it"
+                    " out, or change it (measure.floor: true shows how much equal runs differ)"
                 )
 
 

@@ -20,7 +20,6 @@ from scalestudy.study.config.meaning.facts import (
 )
 from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
-from scalestudy.study.config.tune import Tune
 from scalestudy.study.identity import DEFAULTS
 
 WHY_NO_TURNS = {
@@ -67,28 +66,20 @@ def _probed(study: Study) -> bool:
     measure = study.measure
     probed = any(not one.run_to_end for one in scripts(study).values()) or bool(built_in(study))
     turns = measure.alternating_rounds > 0 and _turns(study)
-    return turns or (measure.probe_rounds > 0 and bool(distributed(study)) and probed)
+    return turns or _tried(study) or (measure.probe_rounds > 0 and bool(distributed(study)) and probed)
 
 
 def _tried(study: Study) -> bool:
-    """Whether any run tries larger batches."""
+    """Whether any run tries larger batches. Without probes only one of `scalestudy tune` does."""
     ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
-    return study.measure.probe_rounds > 0 and ddp and any(one.epochs for one in built_in(study).values())
+    return ddp and any(one.epochs for one in built_in(study).values())
 
 
 def _ends_early(study: Study) -> bool:
-    """Whether any run ends when it has measured enough; `scalestudy tune` makes such runs of every study."""
-    early = any(not one.epochs for one in built_in(study).values())
-    return (
-        early
-        or any(not one.run_to_end for one in scripts(study).values())
-        or study.tune != Tune()
-        or study.measure.warmup_steps > default_of("measure.max_steps")  # max_steps cannot be less
-    )
-
-
-def _replaced(study: Study) -> bool:
-    return study.until_decided or study.tune != Tune()
+    """Whether any run ends when it has measured enough. Of built-in training, `scalestudy tune` and `find-batch`
+    make such runs of every study."""
+    early = bool(built_in(study)) or any(not one.run_to_end for one in scripts(study).values())
+    return early or study.measure.warmup_steps > default_of("measure.max_steps")  # max_steps cannot be less
 
 
 def _accuracy(study: Study) -> bool:
@@ -99,28 +90,24 @@ def _is_distributed(study: Study) -> bool:
     return bool(distributed(study))
 
 
-TO_THE_END = "every run trains to its end"
+TO_THE_END = "every script runs to its end"
 TABLE: tuple[Heeded, ...] = (
     Heeded("measure.profile_steps", lambda study: study.profile, "profile is not true", "set profile: true"),
     Heeded(
         "profile", lambda study: bool(built_in(study)), "every workload is a command, and commands are not traced"
     ),
-    Heeded("measure.probe_steps", _probed, "no run probes communication or alternates", "set measure.probe_rounds"),
+    Heeded(
+        "measure.probe_steps", _probed, "no run probes communication or alternates", "set measure.probe_rounds"
+    ),
     Heeded(
         "measure.batch_trial_share",
         _tried,
-        "larger batches are tried only with ddp, epochs and measure.probe_rounds",
+        "no ddp variant trains for epochs",
         neutral=(0,),
     ),
-    Heeded("measure.max_steps", _ends_early, TO_THE_END, "set epochs: 0 to end a run after so many steps"),
-    Heeded("measure.min_steps", _ends_early, TO_THE_END, "set epochs: 0"),
-    Heeded("measure.launch_half_width", _ends_early, TO_THE_END, "set epochs: 0"),
-    Heeded(
-        "measure.replace_spoiled",
-        _replaced,
-        "no repeats are run beyond `repeats`",
-        "raise max_repeats",
-    ),
+    Heeded("measure.max_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
+    Heeded("measure.min_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
+    Heeded("measure.launch_half_width", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.alternating_rounds", _turns, _no_turns),
     Heeded("report.accuracy_margin", _accuracy, "nothing is validated with epochs: 0", "set epochs"),
     Heeded("report.target_efficiency", _is_distributed, ALONE, "add a ddp or fsdp variant"),

@@ -22,8 +22,8 @@ def unused_of_scripts(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
             )
         if one.learning_rate_scaling != "none" and one.learning_rate is None:
             yield (
-                f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect without learning_rate; set"
-                " it, or leave this out"
+                f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect without learning_rate;"
+                " set it, or leave this out"
             )
         if "epochs" in words and not one.epochs:
             yield f"{path}.epochs: missing; the command has {{epochs}}, which would become 0"

@@ -50,8 +50,8 @@ def _too_few(study: Study, workload: Workload, fewest: int, where: str) -> Itera
         )
     if workload.optimizer.warmup_steps > fewest:
         yield (
-            f"optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the {fewest} steps of a run at"
-            f" {where}; use fewer, or more epochs"
+            f"optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the {fewest} steps of a run"
+            f" at {where}; use fewer, or more epochs"
         )
 
 
@@ -68,7 +68,7 @@ def _steps_of(study: Study, workload: Workload, scale: str, scaling: str) -> int
         measure = study.measure
         return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
     samples = workload.known_train_samples or getattr(workload.data, "max_samples", None)
-    if samples is None:
+    if samples is None or samples < workload.batch_size:  # the second has a line of its own
         return None
     ranks = world_size(scale) if scaling == "weak" else 1
     return workload.epochs * ceil(samples / (workload.batch_size * ranks))

@@ -27,15 +27,15 @@ def unused_bounds(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     hooks = {variant.ddp.communication_hook for variant in study.variants.values()}
     if ranks and "powersgd" not in {*hooks, *study.tune.also.get("ddp.communication_hook", ())}:
         yield (
-            "tune.also: ddp.powersgd_rank: has no effect without communication_hook: powersgd; leave it out, or set"
-            " that hook"
+            "tune.also: ddp.powersgd_rank: has no effect without communication_hook: powersgd; leave it out, or"
+            " set that hook"
         )
 
 
 def _strategies(study: Study) -> Iterator[str]:
     if not built_in(study):
         for name in (*[name for name in study.tune.given if name != "batch_factors"], *study.tune.also):
-            yield f"tune.{name}: only the batch size can be tuned where every workload is a command; leave it out"
+            yield f"tune.{name}: has no effect, since every workload is a command; leave it out"
         return
     tune, names = study.tune, distributed(study)
     of_strategy = [key for key in study.tune.also if key.partition(".")[0] in ("ddp", "fsdp")]
@@ -51,7 +51,7 @@ def _strategies(study: Study) -> Iterator[str]:
     searched = {one.partition("-")[0] for one in tune.sharding} | {study.variants[name].strategy for name in names}
     for key in of_strategy:
         if (strategy := key.partition(".")[0]) not in searched:
-            yield f"tune.also: {key}: has no effect, since no {strategy} is searched; leave it out, or extend sharding"
+            yield f"tune.also: {key}: has no effect, since sharding has no {strategy}; leave it out, or add one"
 
 
 def _batches(study: Study) -> Iterator[str]:

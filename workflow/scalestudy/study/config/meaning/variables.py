@@ -35,9 +35,7 @@ def _environments(study: Study) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 def _starts_ranks(study: Study) -> bool:
     """Whether a script may start its ranks itself, and read where they meet from its environment."""
-    return bool(scripts(study)) and any(
-        study.variants[name].launcher == "python" for name in distributed(study)
-    )
+    return bool(scripts(study)) and any(study.variants[name].launcher == "python" for name in distributed(study))
 
 
 def _compiled(study: Study, path: str, environment: Mapping[str, str]) -> Iterator[str]:
@@ -60,6 +58,6 @@ def _hidden(study: Study, path: str, environment: Mapping[str, str]) -> Iterator
     needed = 1 if single else wide
     if seen < needed:
         yield (
-            f"{path}.{DEVICES}: '{environment[DEVICES]}' shows {seen} of the {needed} devices that a node needs; list"
-            " them all, or leave it out"
+            f"{path}.{DEVICES}: '{environment[DEVICES]}' shows {seen} of the {needed} devices that a node needs;"
+            " list them all, or leave it out"
         )

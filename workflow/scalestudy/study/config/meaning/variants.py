@@ -21,8 +21,8 @@ def unused_options(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
             lacking = [one for one, workload in built_in(study).items() if not _may_have_batch_norm(workload)]
             if lacking:
                 yield (
-                    f"variants.{name}.ddp.sync_batch_norm: workload {lacking[0]} has no batch normalisation, so its"
-                    " runs fail; leave it out, or use a convnet with norm: batch"
+                    f"variants.{name}.ddp.sync_batch_norm: workload {lacking[0]} has no batch normalisation, so"
+                    " its runs fail; leave it out, or use a convnet with norm: batch"
                 )
 
 
@@ -35,8 +35,8 @@ def _ddp(variant: Variant) -> Iterator[str]:
         )
     if options.static_graph and options.find_unused_parameters:
         yield (
-            "ddp.find_unused_parameters: true has no effect with static_graph: true, which finds them itself; leave"
-            " out one of them"
+            "ddp.find_unused_parameters: true has no effect with static_graph: true, which finds them itself;"
+            " leave out one of them"
         )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import prod
 from typing import Any
 
-from scalestudy.study.config.datasets import DigitsData, SyntheticTokens
+from scalestudy.study.config.datasets import DigitsData, Synthetic, SyntheticTokens
 from scalestudy.study.config.meaning.facts import built_in, most_ranks, repeated
 from scalestudy.study.config.models import LanguageModel
 from scalestudy.study.config.study import Study
@@ -43,14 +42,11 @@ def _accuracy(workload: Workload) -> Iterator[str]:
         return
     if data.type.startswith(RANDOM):
         yield (
-            f"target_accuracy: labels of {data.type} are random, so there is nothing to learn; leave it out, or use"
-            " other data"
+            f"target_accuracy: labels of {data.type} are random, so there is nothing to learn; leave it out, or"
+            " use other data"
         )
-    elif data.type in LEARNED and target <= 1 / data.classes:  # type: ignore[union-attr]
-        yield (
-            f"target_accuracy: {target:g} is reached by guessing among {data.classes} classes; use more than"  # type: ignore[union-attr]
-            f" {1 / data.classes:g}"  # type: ignore[union-attr]
-        )
+    elif data.type in LEARNED and target <= (chance := 1 / getattr(data, "classes", 1)):
+        yield f"target_accuracy: {target:g} is reached by guessing; use more than {chance:g}"
 
 
 def _model(workload: Workload) -> Iterator[str]:
@@ -67,21 +63,15 @@ def _data(workload: Workload) -> Iterator[str]:
             " more"
         )
     if isinstance(data, SyntheticTokens) and data.classes != 2 and "texts" not in workload.model.takes:
-        yield (
-            f"data.classes: {data.classes} has no effect, since {workload.model.type} predicts tokens; leave it out"
-        )
+        yield f"data.classes: {data.classes} has no effect with {workload.model.type}; leave it out"
     path = getattr(data, "path", None)
     if path is not None and not path.strip():
         yield f"data.path: '{path}' names no file; write where the data are"
-    if getattr(data, "on_device", False):
-        size = 4.0 * data.samples * prod(data.shape)  # type: ignore[union-attr]
-        if size > MOST_ON_DEVICE:
-            yield (
-                f"data.samples: {data.samples} of shape {'x'.join(map(str, data.shape))} are about"  # type: ignore[union-attr]
-                f" {size / 1e12:.0f} TB, more than any device has; use fewer, or on_device: false"
-            )
+    if isinstance(data, Synthetic) and data.on_device and data.bytes > MOST_ON_DEVICE:
+        yield (
+            f"data.samples: {data.samples} of shape {'x'.join(map(str, data.shape))} are about"
+            f" {data.bytes / 1e12:.0f} TB, more than any device has; use fewer, or on_device: false"
+        )
     most = getattr(data, "max_samples", None)
     if most is not None and most < workload.batch_size:
-        yield (
-            f"data.max_samples: {most} are fewer than batch_size: {workload.batch_size}; raise one, or lower the other"
-        )
+        yield f"data.max_samples: {most} are fewer than batch_size: {workload.batch_size}; use that many or more"
