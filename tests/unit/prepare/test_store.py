@@ -261,7 +261,7 @@ def test_two_files_are_fetched_each_with_its_checksum(
     ("changes", "said"),
     [
         ({"path": "here"}, "say where the data are: a local path, or a url with its sha256, or the two files"),
-        ({"sha256": "0" * 64}, "sha256: is that of an archive; each of `files` has its own"),
+        ({"sha256": "0" * 64}, "sha256: is the checksum of an archive; each of `files` has its own"),
         ({"files": {"train": {"url": "http://x/train.csv"}}}, r"files\.train\.sha256\n  Field required"),
     ],
 )

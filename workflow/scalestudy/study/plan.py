@@ -14,9 +14,10 @@ from pydantic import model_validator
 
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.refusals import NAME
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
-from scalestudy.study.config.variants import NAME, Variant
+from scalestudy.study.config.variants import Variant
 from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import AnySpec, RunSpec
 from scalestudy.study.specs import make_spec
