@@ -1,4 +1,4 @@
-"""Reading a study: YAML or a mapping in, a `Study` out, or an error that names the key and what would be right."""
+"""Reading a study: from YAML or a mapping to a `Study`, or to an error with the key and what would be right."""
 
 import difflib
 import json
@@ -22,20 +22,22 @@ from scalestudy.study.named_file import read_named
 from scalestudy.study.secrets import written_secrets
 
 _UNIONS = (Union, types.UnionType)
+EXTRA = "extra_forbidden"
 
 
 def load_study(*paths: str | Path) -> Study:
-    """Study from a YAML file, or from several: each changes what the ones before it say, key by key.
+    """Study from a YAML file, or from several: each file overrides keys of the files before it.
 
-    That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
-    mapping, or says something the model refuses.
+    `snakemake --configfile A B` merges files in the same way. Raises UserError if a file is missing, is not a YAML
+    mapping, or is refused.
     """
     source = " ".join(map(str, paths))
     return parse_written(with_planned_defaults(read_content(*paths)), source=source, files=paths)
 
 
 def read_content(*paths: str | Path) -> dict[str, Any]:
-    """What study files say, merged and not checked; raises UserError where one is missing or no YAML mapping."""
+    """The merged content of study files, unchecked. Raises UserError if one is missing or is not a YAML
+    mapping."""
     content: dict[str, Any] = {}
     for path in paths:
         content = merge(content, read_yaml(Path(path)))
@@ -43,14 +45,14 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
 
 
 def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What a study's file says, with the version of the defaults that the study was planned with, if it was."""
+    """The content of a study's file, with the version of the defaults that the study was planned with, if any."""
     planned = _planned(str(content.get("study")))
     return {"defaults": planned.get("defaults", 1), **content} if planned else dict(content)
 
 
 def _planned(name: str) -> dict[str, Any] | None:
-    """The study of that name as it was planned here; None where it was not, or the plan cannot be read: what is
-    wrong with it is for others to say."""
+    """The study of that name as it was planned here; None if there is no plan, or none that can be read. Other
+    code reports what is wrong with a plan."""
     try:
         plan = json.loads((Path("results") / name / "plan.json").read_text(encoding="utf-8"))
         study = plan["study"]
@@ -60,7 +62,7 @@ def _planned(name: str) -> dict[str, Any] | None:
 
 
 def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with the changes laid over it, mappings key by key; neither of them is changed."""
+    """The content overridden by the changes, mappings key by key. Neither argument is changed."""
     merged = dict(content)
     for key, value in changes.items():
         known = merged.get(key)
@@ -69,7 +71,7 @@ def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 
 def parse_json(text: str, *, source: str) -> Study:
-    """Study from JSON text, as a Snakemake job carries its config."""
+    """Study from JSON text, the form in which a Snakemake job gets its config."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -82,8 +84,8 @@ def parse_json(text: str, *, source: str) -> Study:
 def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     """Study from a mapping such as Snakemake's `config`; `source` names it in errors.
 
-    A key that is null counts as not given: so a second file can take back what the first one says. A value has the
-    type of its key: `true` is no number, and "3" is none either.
+    A key that is null counts as not given, so that a second file can remove a key of the first. A value must have
+    the type of its key: neither `true` nor "3" is a number.
     """
     content, swept = _plain(content), None
     try:
@@ -123,11 +125,11 @@ _BY_THEMSELVES |= _REPEATS
 def _also_wrong(content: Mapping[str, Any], error: ValidationError) -> list[str]:
     """What else is wrong with a study, where all that was found is in keys that can be left out meanwhile."""
     items = error.errors(include_url=False)
-    if not all(_is_extra(item) or {*item["loc"][:1]} & _BY_THEMSELVES for item in items):
+    if not all(item["type"] == EXTRA or {*item["loc"][:1]} & _BY_THEMSELVES for item in items):
         return []
     rest = deepcopy(dict(content))
     for item in items:
-        *parents, last = _followed(item["loc"])[0] if _is_extra(item) else item["loc"][:1]
+        *parents, last = _followed(item["loc"])[0] if item["type"] == EXTRA else item["loc"][:1]
         node: Any = rest
         for key in parents:
             node = node[key] if isinstance(node, dict) and key in node else {}
@@ -140,10 +142,6 @@ def _also_wrong(content: Mapping[str, Any], error: ValidationError) -> list[str]
         lines = [line for item in mine for line in _lines(item)]
         return [line for line in lines if line.partition(":")[0] not in {*_REPEATS, "most_launches"}]
     return []
-
-
-def _is_extra(item: Any) -> bool:
-    return bool(item["type"] == "extra_forbidden")
 
 
 def _follows(item: Any, others: Sequence[Any]) -> bool:
@@ -182,7 +180,7 @@ _OURS = re.compile(rb"# [^\n]*by `scalestudy tune`|# [^\n]*as `scalestudy find-b
 
 
 def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
-    """Whether an error may be of an entry that is not written out, since a sweep is wrong."""
+    """Whether an error may come from an entry that was not expanded because its sweep is wrong."""
     section, name = (*item["loc"], None, None)[:2]
     entries = content.get(section)
     entry = entries.get(name) if isinstance(entries, Mapping) else None
@@ -191,18 +189,18 @@ def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Without keys that are null, and with tuples for lists."""
+    """The value without keys that are null, and with tuples instead of lists."""
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items() if inner is not None}
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 _POWER = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
-"""A number as YAML 1.2 has it and PyYAML, which reads 1.1, does not: without a point, or without a sign."""
+"""A number of YAML 1.2 that is text in YAML 1.1, which PyYAML reads: without a point, or without a sign."""
 
 
 def _with_powers(content: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
-    """The content with numbers such as 1e-3 where numbers belong, which come as text."""
+    """The content with texts such as 1e-3 as numbers where a number is expected."""
     changed = deepcopy(dict(content))
     for item in error.errors(include_url=False):
         if item["type"] == "float_type" and isinstance(item["input"], str) and _POWER.fullmatch(item["input"]):
@@ -223,7 +221,7 @@ def _lines(item: Any) -> Iterator[str]:
     written, holder = _followed(item["loc"])
     path = ".".join(map(str, written))
     kind, messages = item["type"], item["msg"].removeprefix("Value error, ").splitlines()
-    if kind == "extra_forbidden":
+    if kind == EXTRA:
         messages = ["unknown key" + _suggestion(str(item["loc"][-1]), holder)]
     elif kind == "missing":
         messages = ["missing: this key is required"]
@@ -237,9 +235,9 @@ def _lines(item: Any) -> Iterator[str]:
 
 
 def _followed(location: tuple[Any, ...]) -> tuple[list[Any], Any]:
-    """(key path as the user wrote it, type that its last part is in; None where that cannot be told).
+    """(key path as the user wrote it, type that has its last part; None if that is unknown).
 
-    What is not the user's are the marks that pydantic adds for keys and for tagged unions.
+    The path leaves out the marks that pydantic adds for keys and for tagged unions.
     """
     written: list[Any] = []
     annotation, holder = Study, None
@@ -277,7 +275,7 @@ def _bare(annotation: Any) -> Any:
 
 
 def _inside(annotation: Any, part: Any) -> Any:
-    """The type behind one step of a key path; None where it cannot be told."""
+    """The type behind one step of a key path; None if it is unknown."""
     annotation = _bare(annotation)
     if _is_model(annotation):
         field = annotation.model_fields.get(str(part))

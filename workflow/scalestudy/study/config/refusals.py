@@ -1,4 +1,4 @@
-"""What is wrong with a value of a study, in our words: what is expected at its key, and what is there."""
+"""The sentences of refusals: what a key expects, and the value that was found."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ SHA256 = r"^[0-9a-f]{64}$"
 PARAMETERS = r"^\d+(\.\d+)?[MB]$"
 """Patterns of texts, each with its words in FORMS."""
 LONGEST = 60
-"""Characters of a value that are quoted."""
+"""Longest quotation of a value, in characters."""
 
 
 def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
-    """The sentence for an error of pydantic, by its kind and context; None for a kind that has none of ours.
+    """The sentence for an error of pydantic, by its kind and context; None for a kind without a sentence.
 
-    value: what the study says there.
+    value: the value in the study.
     """
     known = _SENTENCES.get(kind)
     return known(context, value) if known else None
 
 
 LARGEST = 1e9
-"""Of any number in a study but a seed: samples, steps, widths, minutes, bytes in MiB."""
+"""Limit for all numbers in a study but seeds: samples, steps, widths, minutes, bytes in MiB."""
 MOST: dict[str, float] = {
     **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels", "powersgd_rank", "memory_limit_gib"), 1e6),
     **dict.fromkeys(("features", "classes", "vocabulary", "sequence_length", "feedforward_dim"), 1e7),
@@ -38,13 +38,13 @@ MOST: dict[str, float] = {
     **dict.fromkeys(("start_limit_s", "stall_limit_s"), 1e7),
     "workers": 1e3,
 }
-"""By key, where it is less: the next power of ten or two above what anybody has."""
+"""Smaller limits, by key: one or two powers of ten above the largest values in use."""
 
 
 def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterator[str]:
     """A line for each number that is larger than any study needs, with its key path.
 
-    key: the last one that is no place in a list.
+    key: the last key of the path that is not a place in a list.
     """
     if isinstance(content, Mapping):
         for name, inner in content.items():

@@ -1,6 +1,6 @@
-"""What is trained: model, data, optimizer, batch. `train/` builds it.
+"""The built-in workloads: model, data, optimizer and batch. `train/` builds them.
 
-The classes hold numbers only, so that a plan can be made and refused without importing torch.
+The classes hold numbers only, so that a study can be planned or refused without importing torch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scalestudy.study.config.variants import Variant
 
 
 class Workload(Entry):
-    """What is trained: model, data, optimizer, batch, and which scaling questions are asked of it."""
+    """A training: model, data, optimizer, batch, and how it scales."""
 
     model: Model
     """Network; `type` names it."""
@@ -30,19 +30,19 @@ class Workload(Entry):
     optimizer: Optimizer
     """Optimizer; `type` names it."""
     batch_size: int = Field(ge=1)
-    """Samples per optimizer step of the base case, that is of one process. Strong scaling keeps it as the
-    global batch and divides it among the ranks; weak scaling keeps it as the batch of every rank."""
+    """Samples per optimizer step of the baseline, that is, of one process. Strong scaling keeps it as the global
+    batch and divides it among the ranks; weak scaling keeps it as the batch of every rank."""
     epochs: int = Field(ge=0)
-    """Passes over the training data; validation follows each. 0 asks for step times only: nothing is validated,
-    and a launch ends when it has measured enough (`measure`)."""
+    """Passes over the training data, each followed by a validation. 0 measures step times only: nothing is
+    validated, and a run ends when it has measured enough (`measure`)."""
     target_accuracy: float | None = Field(None, gt=0, le=1)
-    """Validation accuracy to be reached: the report gives the training time to it and the speedup of that."""
+    """Target validation accuracy: the report gives the training time to reach it, and the speedup of that time."""
     scaling: tuple[Literal["strong", "weak"], ...] = Field(("strong",), min_length=1)
     """`strong` (global batch fixed), `weak` (batch per rank fixed), or both."""
 
     @property
     def known_train_samples(self) -> int | None:
-        """Number of training samples where it is known before the data are read."""
+        """Number of training samples; None if it is unknown before the data are read."""
         return self.data.known_train_samples
 
     @model_validator(mode="after")
@@ -72,7 +72,7 @@ def _listed(kinds: frozenset[str]) -> str:
 
 
 def _is_command(content: Any) -> str:
-    """Which kind of workload an entry is: a command names one."""
+    """The kind of workload of an entry, by whether it has a command."""
     of_command = "command" in content if isinstance(content, Mapping) else isinstance(content, CommandWorkload)
     return "command" if of_command else "built-in"
 
@@ -85,7 +85,7 @@ AnyWorkload = Annotated[
 def count_points(
     workloads: Iterable[Workload | CommandWorkload], variants: Iterable[Variant], scales: Sequence[str]
 ) -> int:
-    """Points of a study, without those that are measured for their overhead only."""
+    """Number of points of a study, without those that are only references for the overhead."""
     alone = [variant.strategy == "single" for variant in variants]
     of_a_workload = sum(1 if single else len(scales) for single in alone)
     return sum(of_a_workload * len(workload.scaling) for workload in workloads)

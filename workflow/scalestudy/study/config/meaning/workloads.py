@@ -52,7 +52,7 @@ def _accuracy(workload: Workload) -> Iterator[str]:
 def _model(workload: Workload) -> Iterator[str]:
     model = workload.model
     if isinstance(model, LanguageModel) and model.parameters and model.too_small:
-        yield f"model.parameters: {model.parameters} is no size; the smallest shape has about {LEAST_SIZE}"
+        yield f"model.parameters: {model.parameters} is not a size; the smallest shape has about {LEAST_SIZE}"
 
 
 def _data(workload: Workload) -> Iterator[str]:
