@@ -183,6 +183,11 @@ MEANINGLESS |= {
         ddp(ddp={"sync_batch_norm": True}),
         "variants.ddp.ddp.sync_batch_norm: workload w has no batch normalisation",
     ),
+    "batch normalisation in bf16 on a CPU": (
+        of(DIGITS, model={"type": "convnet", "norm": "batch"})
+        | {"host": {"device": "cpu"}, "variants": DDP | {"ddp": {"strategy": "fsdp", "precision": "bf16"}}},
+        "variants.ddp.precision: torch has no batch normalisation in bf16 with fsdp on a CPU",
+    ),
     "pinned memory of a CPU": (
         of(TIMED, data=SYNTHETIC["data"] | {"on_device": False})
         | {"host": {"device": "cpu"}}
@@ -200,7 +205,7 @@ MEANINGLESS |= {
     ),
     "a decoder without a layer": (
         of(DECODER, data=TOKENS, model={"type": "language-model", "parameters": "0.00001M"}),
-        "workloads.w.model.parameters: 0.00001M is no size",
+        "workloads.w.model.parameters: 0.00001M is not a size",
     ),
     "no validation image": (
         of(DIGITS, data={"type": "digits", "validation_fraction": 0.0001}),

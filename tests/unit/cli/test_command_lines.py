@@ -114,7 +114,7 @@ def test_a_terminal_without_a_character_is_no_error() -> None:
     line = [str(BIN / "scalestudy"), "number", "漢", "--study", str(ROOT / "config/config.yaml")]
     ended = subprocess.run(line, env=environment, cwd="/", capture_output=True, text=True)
     assert ended.returncode == 2
-    assert "is no UTF-8 text" not in ended.stderr and "Traceback" not in ended.stderr
+    assert "is not UTF-8 text" not in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_output_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -161,9 +161,13 @@ MEANINGLESS = [
     ("workloads.mlp.optimizer.learning_rate", False, "learning_rate: a number is expected, not false"),
     ("workloads.mlp.optimizer.learning_rate", "0.1", "a number is expected, not '0.1'; leave out the quotes"),
     ("workloads.mlp.optimizer.learning_rate", float("inf"), "a finite number is expected, not inf"),
-    ("host", {"environment": {"A=B": "1"}}, "host.environment.A=B: is no name of an environment variable"),
-    ("host", {"environment": {"": "1"}}, "is no name of an environment variable"),
-    ("host", {"environment": {"A": "\0"}}, "host.environment.A: a value of an environment variable holds no NUL"),
+    ("host", {"environment": {"A=B": "1"}}, "host.environment.A=B: is not a name of an environment variable"),
+    ("host", {"environment": {"": "1"}}, "is not a name of an environment variable"),
+    (
+        "host",
+        {"environment": {"A": "\0"}},
+        "host.environment.A: a value of an environment variable cannot contain a NUL",
+    ),
     ("host", {"environment": {"A": 1}}, "host.environment.A: text is expected, not 1; in quotes it is text"),
     ("workloads.mlp.epochs", 0, "target_accuracy: nothing is validated with epochs: 0"),
 ]

@@ -104,7 +104,7 @@ def test_a_decoder_of_no_parameters_is_refused_when_it_is_planned(size: str) -> 
         "model": {"type": "language-model", "parameters": size}
     }
     with pytest.raises(
-        RefusedStudyError, match=rf"parameters: {size} is no size; the smallest shape has about 0.05M"
+        RefusedStudyError, match=rf"parameters: {size} is not a size; the smallest shape has about 0.05M"
     ):
         parse_study(content, source="x")
 

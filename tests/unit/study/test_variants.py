@@ -186,7 +186,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "d_model": 30}, f"{WORK}.data": TOKENS},
-        "workloads.mlp.model.d_model: 30 is no multiple of heads: 4",
+        "workloads.mlp.model.d_model: 30 is not a multiple of heads: 4",
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "parameters": "1M", "heads": 2}, f"{WORK}.data": TOKENS},

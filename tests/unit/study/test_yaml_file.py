@@ -14,14 +14,14 @@ BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
 )
 REFUSED = {
-    "a key twice": (b"a: 1\nb:\n  c: 1\n  c: 2\n", "key c is there twice (line 4, column 3)"),
-    "an anchor in itself": (b"a: &x\n  b: *x\n", "an anchor holds itself by its alias"),
-    "a bomb of aliases": (BOMB.encode(), "values with its aliases written out"),
+    "a key twice": (b"a: 1\nb:\n  c: 1\n  c: 2\n", "key c is given twice (line 4, column 3)"),
+    "an anchor in itself": (b"a: &x\n  b: *x\n", "an anchor contains itself through its alias"),
+    "a bomb of aliases": (BOMB.encode(), "values when its aliases are expanded"),
     "deep lists": (b"[" * 100_000, f"more than {DEEPEST} deep"),
     "deep mappings": ("".join(f"{' ' * n}a:\n" for n in range(200)).encode(), f"more than {DEEPEST} deep"),
     "UTF-16": ("a: 1".encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
-    "Latin-1": ("a: 1\nb: é\n".encode("latin-1"), "line 2 is no UTF-8 text (byte 0xe9)"),
-    "a binary file": (bytes(range(256)), "is no UTF-8 text"),
+    "Latin-1": ("a: 1\nb: é\n".encode("latin-1"), "line 2 is not UTF-8 text (byte 0xe9)"),
+    "a binary file": (bytes(range(256)), "is not UTF-8 text"),
     "control characters": (
         b"a: 1\nb: \x01\n",
         "not valid YAML: line 2 has a character that no text has ('\\x01'); remove it",
@@ -32,7 +32,7 @@ REFUSED = {
     "a list for a key": (b"? [a]\n: 1\n", "a key is text, and this one is a list"),
     "an object of Python": (b"a: !!python/object/apply:os.getcwd []\n", "not valid YAML: "),
     "bytes": (b"a: !!binary aGVsbG8=\n", "is read as bytes"),
-    "digits without end": (b"a: " + b"9" * 5000, "is no number that can be read"),
+    "digits without end": (b"a: " + b"9" * 5000, "is not a number that can be read"),
     "base 60": (b"a: 1:30\n", "1:30 is read as 90, to base 60"),
     "octal": (b"a: 010\n", "010 is read as 8, to base 8"),
     "two documents": (b"a: 1\n---\nb: 2\n", "found another document"),

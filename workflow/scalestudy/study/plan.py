@@ -1,8 +1,8 @@
 """The plan: the runs and points of a study. It reads and writes no files, and it defines what a run id means.
 
-A *run* is one execution of a workload, variant, scale and repeat. A *point* is a row of the results: the runs of one
-variant at one scale and scaling, with the runs that they are compared with. A run can belong to several points: the
-plain process at the workload's batch is the baseline of both strong and weak scaling.
+A *run* is one execution of a workload, variant, scale and repeat. A *point* is a row of the results: the runs of
+one variant at one scale and scaling, with the runs that they are compared with. A run can belong to several
+points: the plain process at the workload's batch is the baseline of both strong and weak scaling.
 """
 
 import re
