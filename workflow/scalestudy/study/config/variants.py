@@ -56,7 +56,7 @@ class FsdpOptions(Entry):
 
 
 class InputOptions(Entry):
-    """How batches are read."""
+    """Options of the input of a training."""
 
     loader: Literal["direct", "dataloader"] = "direct"
     """`direct`: the loop itself reads a batch by its indices from arrays in memory. `dataloader`: torch's
