@@ -126,8 +126,9 @@ def test_studies_that_our_own_commands_write_keep_keys_without_effect(tmp_path: 
         load_study(trials / "trial.yaml")
     (tmp_path / "results/small/plan.json").write_text("{}")
     load_study(trials / "trial.yaml")
-    (tmp_path / "tuned.yaml").write_text(f"# Made by `scalestudy tune`: the present setting.\n{text}")
-    load_study("tuned.yaml")
+    for head in ("Made by `scalestudy tune`: the present setting.", "Made by `scalestudy demo`."):
+        (tmp_path / "made.yaml").write_text(f"# {head}\n{text}")
+        load_study("made.yaml")
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(RefusedStudyError, match="probe_steps"):
         load_study("mine.yaml")

@@ -176,7 +176,7 @@ def _is_ours(file: str | Path) -> bool:
         return False
 
 
-_OURS = re.compile(rb"# [^\n]*by `scalestudy tune`|# [^\n]*as `scalestudy find-batch`")
+_OURS = re.compile(rb"# [^\n]*by `scalestudy (?:tune|demo)`|# [^\n]*as `scalestudy find-batch`")
 
 
 def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
