@@ -44,7 +44,8 @@ from scalestudy.registry.results import DECISIONS, DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLE_NAMES
 from scalestudy.registry.tables import VERIFICATION as VERIFICATION_TABLE
 from scalestudy.study.allocations import launch_min, make_allocations
-from scalestudy.study.config.load import parse_study, parse_written, with_planned_defaults
+from scalestudy.study.config.load import parse_study, parse_written
+from scalestudy.study.config.origin import with_planned_defaults
 from scalestudy.study.config.yaml_file import read_yaml
 from scalestudy.study.plan import make_plan
 

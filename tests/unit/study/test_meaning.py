@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,10 @@ def test_a_study_that_an_earlier_release_planned_goes_on(tmp_path: Path) -> None
     folder.mkdir(parents=True)
     (folder / "plan.json").write_text(plan.model_dump_json())
     assert load_study("study.yaml") == plan.study
+    earlier = json.loads(plan.model_dump_json())
+    del earlier["study"]["measure"]["batch_trial_share"], earlier["study"]["report"]["goal"]
+    (folder / "plan.json").write_text(json.dumps(earlier))
+    assert load_study("study.yaml") == plan.study, "a release that did not have these keys yet"
     (tmp_path / "study.yaml").write_bytes(written(content | {"seed": 8}))
     with pytest.raises(RefusedStudyError, match="scales: nothing runs at 2x4"):
         load_study("study.yaml")

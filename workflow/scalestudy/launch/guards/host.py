@@ -120,8 +120,8 @@ def too_many_threads(spec: RunSpec, cores_per_rank: int, available: Sequence[int
     threads = threads_per_rank(host.environment, cores_per_rank=cores_per_rank)
     if host.pin and threads > cores_per_rank:
         return (
-            f"each rank has {threads} threads (host.environment) on the {cores_per_rank} cores that it is bound to;"
-            f" set host.cores_per_rank: {threads}, or {cores_per_rank} threads"
+            f"each rank has {threads} threads (host.environment) on the {cores_per_rank} cores that it is bound"
+            f" to; set host.cores_per_rank: {threads}, or {cores_per_rank} threads"
         )
     if host.pin or ranks * threads <= len(available):
         return ""

@@ -12,13 +12,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
-from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.config.meaning import meaningless
+from scalestudy.study.config.origin import is_ours, planned_content, with_planned_defaults
 from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
 from scalestudy.study.config.yaml_file import read_yaml
-from scalestudy.study.named_file import read_named
 from scalestudy.study.secrets import written_secrets
 
 _UNIONS = (Union, types.UnionType)
@@ -42,23 +41,6 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
     for path in paths:
         content = merge(content, read_yaml(Path(path)))
     return content
-
-
-def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a study's file, with the version of the defaults that the study was planned with, if any."""
-    planned = _planned(str(content.get("study")))
-    return {"defaults": planned.get("defaults", 1), **content} if planned else dict(content)
-
-
-def _planned(name: str) -> dict[str, Any] | None:
-    """The study of that name as it was planned here; None if there is no plan, or none that can be read. Other
-    code reports what is wrong with a plan."""
-    try:
-        plan = json.loads((Path("results") / name / "plan.json").read_text(encoding="utf-8"))
-        study = plan["study"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return study if isinstance(study, dict) else None
 
 
 def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,23 +142,18 @@ def parse_written(content: Mapping[str, Any], *, source: str, files: Sequence[st
     """
     study = parse_study(content, source=source)
     problems = meaningless(study, content)
-    if problems and study.model_dump(mode="json") != _planned(study.name) and not any(map(_is_ours, files)):
+    if problems and not _is_planned(study) and not any(map(is_ours, files)):
         raise RefusedStudyError(source, problems)
     return study
 
 
-def _is_ours(file: str | Path) -> bool:
-    """Whether a command of ours wrote a file: the study of a trial, or one that begins by naming the command."""
-    path = Path(file)
-    if path.parent.name == TRIALS and (path.parent.parent / RESULTS["plan"]).exists():
-        return True
+def _is_planned(study: Study) -> bool:
+    """Whether a study was planned here exactly like this, by this release or by an earlier one with fewer keys."""
+    planned = planned_content(study.name)
     try:
-        return _OURS.match(read_named(path, most=200)) is not None
-    except OSError:
+        return planned is not None and parse_study({"defaults": 1, **planned}, source="plan.json") == study
+    except UserError:
         return False
-
-
-_OURS = re.compile(rb"# [^\n]*by `scalestudy (?:tune|demo)`|# [^\n]*as `scalestudy find-batch`")
 
 
 def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
