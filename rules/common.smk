@@ -44,7 +44,8 @@ from scalestudy.registry.results import DECISIONS, DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLE_NAMES
 from scalestudy.registry.tables import VERIFICATION as VERIFICATION_TABLE
 from scalestudy.study.allocations import launch_min, make_allocations
-from scalestudy.study.config.load import parse_study, parse_written, with_planned_defaults
+from scalestudy.study.config.load import parse_study, parse_written
+from scalestudy.study.config.origin import with_planned_defaults
 from scalestudy.study.config.yaml_file import read_yaml
 from scalestudy.study.plan import make_plan
 
@@ -68,8 +69,10 @@ def make_checked_plan():
     for path in workflow.configfiles if own and not job else []:
         read_yaml(Path(path))
     content = read_config(config, job=job)
-    parse = parse_study if job else parse_written
-    return make_plan(parse(with_planned_defaults(content), source="config"))
+    content = with_planned_defaults(content)
+    if job:
+        return make_plan(parse_study(content, source="config"))
+    return make_plan(parse_written(content, source="config", files=workflow.configfiles))
 
 
 PLAN = or_one_message(make_checked_plan)

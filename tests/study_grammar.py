@@ -193,6 +193,10 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
             "confidence": st.sampled_from([0.51, 0.999]),
             "goal": st.sampled_from(["throughput", "time_to_accuracy", "cost_per_sample"]),
             "target_efficiency": st.sampled_from([1, 0.01]),
+            "target_margin": st.sampled_from([0, 0.1]),
+            "accuracy_margin": st.sampled_from([0.001, 0.1]),
+            "forecast_batches": st.sampled_from([[], [2], [3, 8]]),
+            "tables": st.sampled_from([{}, {"summary": ["ranks", "speedup"]}, {"memory": ["ranks"]}]),
             "paper": st.sampled_from(["ieee", "acm", "neurips", "article"]),
             "forecast_scales": st.sampled_from([[], ["64x8"], ["1000x8"], None]),
             "overhead_reference": st.booleans(),
@@ -207,6 +211,12 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
             "half_width": st.sampled_from([0.001, 0.5]),
             "until": st.sampled_from(["decided", "precise"]),
             "probe_rounds": st.sampled_from([0, 4]),
+            "probe_steps": st.sampled_from([5, 20]),
+            "batch_trial_share": st.sampled_from([0, 0.1, 0.5]),
+            "profile_steps": st.sampled_from([1, 20]),
+            "alternating_rounds": st.sampled_from([0, 6]),
+            "launch_half_width": st.sampled_from([0.02, None]),
+            "replace_spoiled": st.booleans(),
             "floor": st.booleans(),
         },
     ),
@@ -243,16 +253,100 @@ def studies(draw: st.DrawFn) -> Content:
     if draw(st.booleans()):
         study["max_repeats"] = draw(st.integers(repeats, 12))
     study |= draw(st.fixed_dictionaries({}, optional=OPTIONS))
-    return _without_what_means_nothing(study)
+    return without_what_means_nothing(study, ranks)
 
 
-def _without_what_means_nothing(study: Content) -> Content:
-    """Remove the keys that have no effect in combination with the others."""
-    if len(study["variants"]) == 1:  # only one process
+def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
+    """The study without keys that have no effect beside the others. ranks: of its scales."""
+    variants, workloads = study["variants"], study["workloads"]
+    if study.get("host", {}).get("device") == "cpu":  # torch has no such layer in bf16 with fsdp there
+        for workload in workloads.values():
+            workload["model"].pop("norm", None)
+    for section in (variants, workloads):
+        seen: list[Content] = []
+        for name, entry in list(section.items()):
+            if (plain := without_defaults(entry)) in seen:
+                del section[name]
+            seen.append(plain)
+    report, measure = study.get("report", {}), study.get("measure", {})
+    wide = len(variants) > 1 and max(ranks) > 1
+    if len(variants) == 1:  # one process alone
         study |= {"scales": ["1x1"], "max_repeats": study["repeats"]}
-        study.get("report", {}).pop("forecast_scales", None)
+        for key in ("target_efficiency", "target_margin", "forecast_batches", "probe_steps", "alternating_rounds"):
+            report.pop(key, None)
+            measure.pop(key, None)
+    if not wide:
+        report.pop("forecast_scales", None)
+        for workload in workloads.values():
+            workload["scaling"] = workload["scaling"][:1]
+    if not wide or not any("strong" in workload["scaling"] for workload in workloads.values()):
+        report.pop("overhead_reference", None)
+    if not any(workload["epochs"] for workload in workloads.values()):
+        report.pop("accuracy_margin", None)
+    _without_probes(study, measure)
+    to = report.get("forecast_scales") or []
+    if to and not any(
+        "weak" in one["scaling"] or not one["batch_size"] % _ranks(to[0]) for one in workloads.values()
+    ):
+        del report["forecast_scales"]
     if study.get("max_repeats", study["repeats"]) == study["repeats"]:
-        study.get("measure", {}).pop("until", None)
+        measure.pop("until", None)
     if study.get("time_limit_min", 30) * 60 < study.get("stall_limit_s", 0):
         study.pop("stall_limit_s")
     return study
+
+
+DEFAULTS = {
+    "precision": "fp32",
+    "accumulation_steps": 1,
+    "activation_checkpointing": False,
+    "log_every_steps": None,
+    "environment": {},
+    "find_unused_parameters": False,
+    "communication_hook": "none",
+    "sharding": "full",
+    "wrap": "block",
+    "channels": 48,
+    "norm": "none",
+    "hidden_dim": 256,
+    "num_layers": 3,
+    "d_model": 256,
+    "heads": 4,
+    "on_device": True,
+    "sample_delay_us": 0,
+    "warmup_steps": 0,
+    "gradient_clip": None,
+    "learning_rate_scaling": "none",
+    "decay": "none",
+}
+
+
+def without_defaults(entry: Content) -> Content:
+    """An entry without keys that have their default, so that equal entries look equal."""
+    plain = {key: without_defaults(value) if isinstance(value, dict) else value for key, value in entry.items()}
+    return {key: value for key, value in plain.items() if value != {} and DEFAULTS.get(key, ...) != value}
+
+
+def _ranks(scale: str) -> int:
+    nodes, devices = scale.split("x")
+    return int(nodes) * int(devices)
+
+
+def _without_probes(study: Content, measure: Content) -> None:
+    """What is measured about communication, only where anything is distributed, and probed or tried."""
+    strategies = [variant["strategy"] for variant in study["variants"].values()]
+    epochs = any(workload["epochs"] for workload in study["workloads"].values())
+    if not study.get("profile"):
+        measure.pop("profile_steps", None)
+    if not ("ddp" in strategies and epochs):
+        measure.pop("batch_trial_share", None)
+    plain = [
+        one.get("precision", "fp32") == "fp32" and not one.get("environment") and not one.get("log_every_steps")
+        for one in study["variants"].values()
+        if one["strategy"] != "single"
+    ]
+    if not any(plain):
+        measure.pop("alternating_rounds", None)
+    turns = measure.get("alternating_rounds")
+    if not (turns or (measure.get("probe_rounds", 4) and len(strategies) > 1) or ("ddp" in strategies and epochs)):
+        measure.pop("probe_steps", None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 from hypothesis import strategies as st
+from meaningless_studies import MEANINGLESS
 from study_grammar import Content, Path, Site, sites, studies
 
 NUMBERS = ("integer", "number")
@@ -201,59 +202,10 @@ CONTRADICTIONS: dict[str, Any] = {
 }
 
 
-SYNTHETIC = {
-    "model": {"type": "mlp"},
-    "data": {"type": "synthetic-vectors", "samples": 640},
-    "optimizer": {"type": "sgd"},
-    "batch_size": 64,
-    "epochs": 1,
-}
-ALONE = {"variants": {"single": {"strategy": "single"}}, "scales": ["1x1"], "max_repeats": None, "report": {}}
-MEANINGLESS: dict[str, tuple[Content, str]] = {
-    "scales that nothing runs at": (ALONE | {"scales": ["1x1", "2x4"]}, "scales: nothing runs at 2x4"),
-    "launches that decide nothing": (ALONE | {"repeats": 2, "max_repeats": 9}, "max_repeats: 9 launches"),
-    "a forecast from one process": (ALONE | {"report": {"forecast_scales": ["1x8"]}}, "report.forecast_scales"),
-    "precise without further launches": (
-        {"repeats": 3, "max_repeats": 3, "measure": {"until": "precise"}},
-        "measure.until: precise",
-    ),
-    "a job too short for a launch": (
-        {"time_limit_min": 90, "allocation_limit_min": 60},
-        "allocation_limit_min: a job of 60 min",
-    ),
-    "a stall longer than a launch": ({"time_limit_min": 1, "stall_limit_s": 90}, "stall_limit_s: 90 s"),
-    "an accuracy of random labels": (
-        {"workloads": {"w": SYNTHETIC | {"epochs": 2, "target_accuracy": 0.9}}, "scales": ["1x1"]},
-        "workloads.w.target_accuracy",
-    ),
-    "no step after the warm-up": (
-        {"workloads": {"w": SYNTHETIC}, "scales": ["1x1"], "measure": {"warmup_steps": 10}},
-        "workloads.w.epochs: with 1 a launch has 10 steps",
-    ),
-    "a log of more steps than there are": (
-        {
-            "workloads": {"w": SYNTHETIC},
-            "scales": ["1x1"],
-            "variants": {"single": {"strategy": "single", "log_every_steps": 11}},
-            "max_repeats": None,
-            "report": {},
-            "measure": {"warmup_steps": 2},
-        },
-        "variants.single.log_every_steps",
-    ),
-    "checkpoints that are never written": (
-        ALONE | {"variants": {"single": {"strategy": "single", "checkpoint_every_steps": 100_000}}},
-        "variants.single.checkpoint_every_steps",
-    ),
-}
-"""Studies whose keys are individually valid but contradictory: (changes of a study, what the error must contain).
-"""
-
-
 @st.composite
 def meaningless(draw: st.DrawFn) -> Malformed:
     study = draw(studies())
-    for key in ("measure", "report", "time_limit_min", "stall_limit_s"):
+    for key in ("measure", "report", "time_limit_min", "stall_limit_s", "host", "tune", "verify", "profile"):
         study.pop(key, None)
     kind = draw(st.sampled_from(sorted(MEANINGLESS)))
     changes, expected = MEANINGLESS[kind]

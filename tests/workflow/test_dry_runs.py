@@ -137,7 +137,7 @@ def test_a_key_that_is_there_twice_is_refused_though_snakemake_takes_the_last(ch
     result = checkout.run("snakemake", "-n", "--configfile", str(study), check=False)
     assert result.returncode == 1
     line = text.count("\n") + 1
-    assert f"{study}: not valid YAML: key seed is there twice (line {line}, column 1)" in result.stdout
+    assert f"{study}: not valid YAML: key seed is given twice (line {line}, column 1)" in result.stdout
 
 
 def test_braces_of_a_user_are_no_wildcards(checkout: Checkout) -> None:

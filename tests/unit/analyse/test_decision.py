@@ -224,7 +224,7 @@ def test_a_gain_with_a_side_that_failed_is_not_launched_again() -> None:
 @pytest.mark.parametrize(
     ("measure", "says"),
     [
-        ({"until": "precise", "gains": [PAIR]}, "measure.gains: needs `until: decided`; leave one out"),
+        ({"until": "precise", "gains": [PAIR]}, "measure.gains: needs `until: decided`; leave out one of them"),
         (
             {"gains": [PAIR | {"after": {"workload": "other", "variant": "ddp"}}]},
             "measure.gains.0.after.workload: the study has no 'other'; it has clear, close",

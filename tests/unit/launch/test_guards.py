@@ -271,6 +271,16 @@ def test_more_threads_than_cores_are_warned_of_where_ranks_are_not_bound(content
     assert too_many_threads(spec_of(content), 4, range(4)) == ""
 
 
+def test_more_threads_than_the_cores_that_a_node_counted_are_warned_of(content: dict[str, Any]) -> None:
+    """The study accepts them, since a rank on a GPU may get eight cores."""
+    spec = spec_of(content, environment={"OMP_NUM_THREADS": "4"})
+    assert too_many_threads(spec, 2, range(8)) == (
+        "each rank has 4 threads (host.environment) on the 2 cores that it is bound to; set"
+        " host.cores_per_rank: 4, or 2 threads"
+    )
+    assert too_many_threads(spec, 4, range(8)) == ""
+
+
 def test_a_look_at_this_host_gives_hardware_and_warnings_by_kind(content: dict[str, Any]) -> None:
     guard = look(spec_of(content, device="cpu"), os.environ)
     assert guard.refused is None

@@ -260,8 +260,12 @@ def test_two_files_are_fetched_each_with_its_checksum(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"path": "here"}, "say where the data are: a local path, or a url with its sha256, or the two files"),
-        ({"sha256": "0" * 64}, "sha256: is that of an archive; each of `files` has its own"),
+        ({"path": "here"}, "path: files is given too; leave out one of them"),
+        (
+            {"files": None},
+            "path: missing; say where the data are: a local path, or a url with its sha256, or the two files",
+        ),
+        ({"sha256": "0" * 64}, "sha256: is the checksum of an archive; each of `files` has its own"),
         ({"files": {"train": {"url": "http://x/train.csv"}}}, r"files\.train\.sha256\n  Field required"),
     ],
 )
@@ -326,7 +330,7 @@ def test_the_verb_prepares_what_a_study_needs(
             '{"type": "imdb", "path": "x", "vocabulary": 2}',
             "vocabulary: Input should be greater than or equal to 8",
         ),
-        ('{"type": "imdb"}', "path: say where the data are"),
+        ('{"type": "imdb"}', "path: missing; say where the data are"),
         ('{"type": "digits"}', "digits: nothing to prepare"),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_plan_names_no_directory_outside_its_study(tmp_path: Path, run: str) -
     plan = json.loads(make_plan(parse_study(small_content(), source="x")).model_dump_json())
     plan["runs"][run] = next(iter(plan["runs"].values()))
     (tmp_path / RESULTS["plan"]).write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="is no id of a run"):
+    with pytest.raises(UserError, match="is not the id of a run"):
         plan_of(tmp_path)
 
 

@@ -70,7 +70,9 @@ def test_a_base_case_that_would_not_be_itself_takes_no_turns(
 
 
 def test_a_launch_cannot_be_judged_by_what_it_does_not_measure(content: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="speedup_within: launches needs alternating_rounds; 6 would do"):
+    with pytest.raises(
+        UserError, match="speedup_within: launches needs alternating_rounds; set it, to 6 for instance"
+    ):
         plan_of(content, speedup_within="launches")
 
 

@@ -12,8 +12,11 @@ import pytest
 import yaml
 from conftest import ROOT
 from scalestudy.errors import UserError
+from scalestudy.launch.foreign.start import script_command
 from scalestudy.reference.config import readme_text, schema_text
 from scalestudy.study.config.load import load_study, parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import CommandSpec
 
 
 def changed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -46,11 +49,16 @@ REFUSED = [
         "fsdp3",
         "variants.ddp.strategy: 'single', 'ddp' or 'fsdp' is expected, not 'fsdp3'",
     ),
-    ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
-    ("host", threads("4"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),
-    ("host", threads("4"), "(host.cores_per_rank: unset); 1 or less would do, or host.cores_per_rank: 4"),
-    ("host", threads("many"), "host.environment.OMP_NUM_THREADS: 'many' is no number of threads"),
-    ("host", threads("0", pin=False), "a whole number of 1 or more would do"),
+    ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is not a single variant; the study has single"),
+    ("host", threads("4", device="cpu"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),
+    (
+        "host",
+        threads("4", device="cpu"),
+        "(host.cores_per_rank: 1); use 1 or fewer, or set host.cores_per_rank: 4",
+    ),
+    ("host", threads("9"), "(host.cores_per_rank: unset, so at most 8); use 8 or fewer, or set"),
+    ("host", threads("many"), "host.environment.OMP_NUM_THREADS: 'many' is not a number of threads"),
+    ("host", threads("0", pin=False), "a whole number of 1 or more is expected"),
     ("workloads.mlp.batch_size", 33, "32 or 34 would"),
     ("workloads.mlp.batch_size", 2000, "workloads.mlp.batch_size: 2000 is more than the 1438 training samples"),
     ("workloads.mlp.batch_size", 800, "at most 719 would do"),
@@ -74,7 +82,14 @@ def test_a_wrong_key_or_value_is_refused_by_its_path(
 
 
 def test_as_many_threads_as_cores_are_accepted_and_more_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
-    for host in (threads("3", cores_per_rank=4), threads("4", cores_per_rank=4), threads("8", pin=False)):
+    """Where `cores_per_rank` is unset, a rank on a GPU gets up to eight cores."""
+    bound = [
+        threads("3", cores_per_rank=4),
+        threads("4", cores_per_rank=4),
+        threads("4", device="cuda"),
+        threads("8"),
+    ]
+    for host in (*bound, threads("16", pin=False)):
         study = parse_study(content | {"host": host}, source="x")
         assert study.host.environment == host["environment"]
 
@@ -129,7 +144,7 @@ MEANINGLESS = [
     ("repeats", "3", "repeats: a whole number is expected, not '3'; leave out the quotes"),
     ("repeats", "1e30", "repeats: a whole number is expected, not '1e30'; write all its digits"),
     ("repeats", 3.5, "repeats: a whole number is expected, not 3.5"),
-    ("repeats", 10**6, "most_launches: 4 points x 1000000 repeats are 4000000 launches, and 10000 are allowed"),
+    ("repeats", 10**6, "most_launches: 4 points x 1000000 repeats are 4000000 runs, and 10000 are allowed"),
     ("seed", -1, "seed: 0 or more is expected, not -1"),
     ("seed", 10**30, "seed: a number below 9007199254740992 is expected"),
     ("profile", "yes", "profile: true or false is expected, not 'yes'"),
@@ -146,9 +161,13 @@ MEANINGLESS = [
     ("workloads.mlp.optimizer.learning_rate", False, "learning_rate: a number is expected, not false"),
     ("workloads.mlp.optimizer.learning_rate", "0.1", "a number is expected, not '0.1'; leave out the quotes"),
     ("workloads.mlp.optimizer.learning_rate", float("inf"), "a finite number is expected, not inf"),
-    ("host", {"environment": {"A=B": "1"}}, "host.environment.A=B: is no name of an environment variable"),
-    ("host", {"environment": {"": "1"}}, "is no name of an environment variable"),
-    ("host", {"environment": {"A": "\0"}}, "host.environment.A: a value of an environment variable holds no NUL"),
+    ("host", {"environment": {"A=B": "1"}}, "host.environment.A=B: is not a name of an environment variable"),
+    ("host", {"environment": {"": "1"}}, "is not a name of an environment variable"),
+    (
+        "host",
+        {"environment": {"A": "\0"}},
+        "host.environment.A: a value of an environment variable cannot contain a NUL",
+    ),
     ("host", {"environment": {"A": 1}}, "host.environment.A: text is expected, not 1; in quotes it is text"),
     ("workloads.mlp.epochs", 0, "target_accuracy: nothing is validated with epochs: 0"),
 ]
@@ -197,3 +216,67 @@ def test_a_sweep_without_end_is_refused_before_it_is_written_out(content: dict[s
     sweep = {f"ddp.key{n}": list(range(100)) for n in range(8)}
     with pytest.raises(UserError, match=r"variants.ddp.sweep: gives 10000000000000000 entries, and 1000 are"):
         parse_study(changed(content, "variants.ddp.sweep", sweep), source="x")
+
+
+SAID_PLAINLY: list[tuple[str, Any, str]] = [
+    ("study", "a_b", "study: lower-case letters, digits and hyphens, such as a-b, are expected, not 'a_b'"),
+    ("study", "a" * 80, "study: text of 60 characters or fewer is expected, not 'aaa"),
+    ("repeats", 64.0, "repeats: a whole number is expected, not 64.0; write 64"),
+    ("repeats", -(10**12), "repeats: 1 or more is expected, not -1000000000000"),
+    ("time_limit_min", float("inf"), "time_limit_min: a finite number is expected, not inf"),
+    ("report", {"confidence": 95}, "report.confidence: a number below 1 is expected, not 95"),
+    ("report", {"forecast_scales": ["8"]}, "report.forecast_scales.0: a scale is NODESxDEVICES"),
+    ("scales", ["2"], "scales.0: a scale is NODESxDEVICES"),
+    (
+        "scales",
+        ["1x3", "1x5"],
+        "workloads.mlp.batch_size: 32 does not divide among the 3 ranks of scale 1x3; 30 or 45",
+    ),
+    (
+        "workloads.mlp.data",
+        {"type": "cifar", "path": "/x", "url": "https://a.b/c.tgz", "sha256": "0" * 64},
+        "workloads.mlp.data.path: url is given too; leave out one of them",
+    ),
+    (
+        "workloads.mlp.data",
+        {"type": "cifar", "url": "ftp://x", "sha256": "0" * 64},
+        "workloads.mlp.data.url: an address that begins with http:// or https:// is expected, not 'ftp://x'",
+    ),
+    ("variants.ddp.ACCUMULATION_SYNC", True, "unknown key; did you mean accumulation_sync?"),
+    ("variants.ddp.sweep", {"accumulation_steps": [2, 2]}, "sweep.accumulation_steps: 2 is listed twice"),
+    (
+        "workloads.mlp.sweep",
+        {"optimizer.learning_rate": [0.1, -0.1]},
+        "workloads.mlp-learning-rate-minus-0-1.optimizer.learning_rate: a number above 0 is expected, not -0.1",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"), SAID_PLAINLY, ids=[f"{p}={v}"[:60] for p, v, _ in SAID_PLAINLY]
+)
+def test_a_refusal_has_one_line_in_plain_words(
+    content: dict[str, Any], path: str, value: Any, message: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        parse_study(changed(content, path, value), source="study.yaml")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2
+    assert message in lines[1]
+    assert "^" not in lines[1]
+
+
+def test_words_in_two_pairs_of_braces_are_the_script_s_own(content: dict[str, Any]) -> None:
+    """`--filename {epoch}-{loss}` is an option of a script, and JSON has braces of its own."""
+    command = 'train.py --batch {batch_per_rank} --name {{epoch}}-{{out}} --out {out} --json {"a":{"b":1}}'
+    content["workloads"] = {"own": {"command": command.replace('"', '\\"'), "batch_size": 64}}
+    plan = make_plan(parse_study(content, source="x"))
+    spec = next(spec for spec in plan.runs.values() if spec.world_size == 2)
+    assert isinstance(spec, CommandSpec)
+    script = script_command(spec, Path("/run"))
+    assert script[-7:] == ["32", "--name", "{epoch}-{out}", "--out", "/run/out", "--json", '{"a":{"b":1}}']
+    content["workloads"]["own"]["command"] = "train.py --name {epoch}"
+    with pytest.raises(
+        UserError, match=r"\{epoch\} is not a placeholder; .* Write \{\{epoch\}\} for braces of the"
+    ):
+        parse_study(content, source="x")

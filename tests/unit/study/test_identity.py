@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from scalestudy.study import identity
-from scalestudy.study.config import load
-from scalestudy.study.config.load import parse_study, with_planned_defaults
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.origin import with_planned_defaults
 from scalestudy.study.identity import ChangedDefault, from_canonical, keep_defaults, to_canonical
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import parse_spec
@@ -95,7 +95,7 @@ def test_a_damaged_plan_has_no_defaults(text: str, tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results" / "small").mkdir(parents=True)
     (tmp_path / "results" / "small" / "plan.json").write_text(text)
-    assert load.with_planned_defaults({"study": "small"}) == {"study": "small"}
+    assert with_planned_defaults({"study": "small"}) == {"study": "small"}
 
 
 def test_the_key_defaults_changes_no_run_id(content: dict[str, Any]) -> None:

@@ -75,26 +75,38 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     # What does not go together.
     (
         {f"{DDP}.input": {"workers": 2}},
-        "variants.ddp.input.workers: is an option of loader: dataloader; direct reading takes none",
+        "variants.ddp.input.workers: is an option of loader: dataloader; leave it out, or set that loader",
     ),
     ({f"{DDP}.input": {"pin_memory": True}}, "variants.ddp.input.pin_memory: is an option of loader: dataloader"),
     (
         {f"{DDP}.input": {"loader": "dataloader", "prefetch_factor": 4}},
-        "variants.ddp.input.prefetch_factor: needs workers; with workers: 0 the loop itself reads",
+        "variants.ddp.input.prefetch_factor: has no effect with workers: 0; set workers, or leave it out",
     ),
     (
         {f"{DDP}.accumulation_steps": 2, f"{DDP}.ddp": {"static_graph": True}},
-        "variants.ddp.ddp.static_graph: DDP learns the graph in a first step",
+        "variants.ddp.ddp.static_graph: DDP records the graph in the first step",
     ),
     (
         {f"{DDP}.compile": True, f"{DDP}.ddp": {"bucket_cap_mb": 0.5}},
-        "variants.ddp.ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least",
+        "variants.ddp.ddp.bucket_cap_mb: 0.5 is too small with compile",
     ),
-    ({f"{DDP}.accumulation_sync": True}, "variants.ddp.accumulation_sync: there is nothing to choose"),
-    ({DDP: fsdp(precision="fp16")}, "variants.ddp.precision: fp16 needs loss scaling, which fsdp has not here"),
+    (
+        {f"{DDP}.accumulation_sync": True},
+        "variants.ddp.accumulation_sync: has no effect with accumulation_steps: 1",
+    ),
+    (
+        {DDP: fsdp(precision="fp16")},
+        "variants.ddp.precision: fp16 needs loss scaling, which is not available with fsdp here",
+    ),
     ({DDP: fsdp(fsdp={"shard_ranks": 2})}, "variants.ddp.fsdp.shard_ranks: is an option of sharding: hybrid"),
-    ({f"{DDP}.checkpoint_async": True}, "variants.ddp.checkpoint_every_steps: none is written without it"),
-    ({f"{DDP}.checkpoints_kept": 2}, "variants.ddp.checkpoint_every_steps: none is written without it"),
+    (
+        {f"{DDP}.checkpoint_async": True},
+        "variants.ddp.checkpoint_every_steps: missing; no checkpoint is written without it",
+    ),
+    (
+        {f"{DDP}.checkpoints_kept": 2},
+        "variants.ddp.checkpoint_every_steps: missing; no checkpoint is written without it",
+    ),
     # What does not go together with the rest of the study.
     (
         {DDP: fsdp(fsdp={"sharding": "hybrid", "shard_ranks": 3}), "scales": ["1x2", "1x4"]},
@@ -106,7 +118,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {f"{DDP}.precision": "tf32", "host.device": "cpu"},
-        "variants.ddp.precision: tf32 is arithmetic of CUDA devices; a CPU has fp32",
+        "variants.ddp.precision: tf32 is available on CUDA devices only; use fp32 on a CPU",
     ),
     (
         {f"{DDP}.ddp": {"communication_hook": "bf16"}, "host.device": "cpu"},
@@ -117,8 +129,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "workloads.mlp.data.on_device: variant ddp reads through a dataloader",
     ),
     (
-        {f"{DDP}.environment": {"OMP_NUM_THREADS": "8"}},
-        "host.environment.OMP_NUM_THREADS: 8 threads are more than the cores",
+        {f"{DDP}.environment": {"OMP_NUM_THREADS": "9"}},
+        "host.environment.OMP_NUM_THREADS: 9 threads are more than the cores",
     ),
     # Batches.
     (
@@ -133,7 +145,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"variants.single.accumulation_steps": 3},
-        "workloads.mlp.batch_size: 32 does not make 3 micro-batches (variant single); 30 or 33 would",
+        "workloads.mlp.batch_size: 32 does not make 3 micro-batches (variant single); 30 or 36 would",
     ),
     (
         {f"{WORK}.scaling": ["weak"], f"{DDP}.accumulation_steps": 5},
@@ -154,15 +166,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {f"{WORK}.epochs": 0, f"{WORK}.optimizer.decay": "cosine"},
-        "workloads.mlp.optimizer.decay: epochs: 0 has no end to decay towards; set decay: none",
+        "workloads.mlp.optimizer.decay: a run with epochs: 0 has no end to decay towards; set decay: none",
     ),
     (
         {f"{WORK}.data": {"type": "cifar", "url": "https://example.org/cifar.tar.gz"}},
-        "workloads.mlp.data.sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits",
+        "workloads.mlp.data.sha256: missing; data from a url need a checksum of 64 hexadecimal digits",
     ),
     (
         {f"{WORK}.data": {"type": "cifar"}},
-        "workloads.mlp.data.path: say where the data are: a local path, or a url with its sha256",
+        "workloads.mlp.data.path: missing; say where the data are: a local path, or a url with its sha256",
     ),
     (
         {f"{WORK}.data": VECTORS | {"sample_delay_us": 5}},
@@ -174,7 +186,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "d_model": 30}, f"{WORK}.data": TOKENS},
-        "workloads.mlp.model.d_model: 30 is no multiple of heads: 4",
+        "workloads.mlp.model.d_model: 30 is not a multiple of heads: 4",
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "parameters": "1M", "heads": 2}, f"{WORK}.data": TOKENS},

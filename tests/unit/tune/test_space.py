@@ -241,7 +241,7 @@ def test_bounds_of_what_a_target_does_not_take_are_left_out() -> None:
         ({"workers": [-1]}, "tune.workers.0: 0 or more is expected, not -1"),
         (
             {"precision": ["fp64"]},
-            "tune.precision: 'fp32', 'tf32', 'bf16' or 'fp16' is expected, not",
+            "tune.precision.0: 'fp32', 'tf32', 'bf16' or 'fp16' is expected, not 'fp64'",
         ),
         ({"bucket_cap_mb": []}, "tune.bucket_cap_mb: at least 1 is needed, and there is none"),
         ({"accumulation_steps": [2, 2]}, "tune.accumulation_steps: each may be listed once; repeated: 2"),

@@ -1,1 +1,1 @@
-"""What is asked: the config model, and the plan of runs that follows from it. Pure; no files but the YAML."""
+"""The config model, and the plan of runs that follows from it. This package reads study files and plans only."""

@@ -1,10 +1,10 @@
-"""Which launches share an allocation of a cluster, one after another in the plan's order.
+"""Groups the runs that share a cluster job, one after another in the plan's order.
 
-The launches of a repeat are a block: they are compared with each other, and what is common to them cancels. So
-they share a job where devices allow. The job has the devices of its largest launch, and smaller ones leave some
-idle: that is what blocks cost. Scales that would leave too many devices idle have jobs of their own.
+The runs of a repeat are a block: they are compared with each other, and their common conditions cancel. So they
+share a job where devices allow. The job has the devices of its largest run, and smaller runs leave some idle; this
+is the cost of blocks. Scales that would leave too many devices idle have jobs of their own.
 
-Launches in reserve come later, when those that decide on them are there, and have allocations of their own.
+Runs that depend on the results of others come later and have jobs of their own.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from math import ceil
 from scalestudy.study.plan import Plan
 
 MARGIN_MIN = 2
-"""Minutes that an allocation holds for each launch beyond its time limit: to start, and to write the record."""
+"""Minutes of an allocation for each run beyond its time limit: to start, and to write the record."""
 IDLE_LIMIT = 0.5
 """Share of the device-time of a job on several nodes that may be idle with `allocations: auto`. At equal
 device-hours blocks are worth it where this share is below that of the variance that they cancel."""
@@ -26,35 +26,35 @@ Scale = tuple[int, int]
 
 @dataclass(frozen=True)
 class Allocation:
-    """A job of the cluster, and the launches it is for."""
+    """A cluster job and its runs."""
 
     name: str
     nodes: int
     devices_per_node: int
     runs: tuple[str, ...]
     limit_min: int
-    """Minutes that are asked for: every launch may take all of its time."""
+    """Requested minutes: every run may need its whole time limit."""
     used_device_hours: float
-    """Device-hours of the launches themselves, each on the devices of its own scale."""
+    """Device-hours of the runs themselves, each on the devices of its own scale."""
 
     @property
     def device_hours(self) -> float:
-        """Device-hours that are asked for, idle ones included."""
+        """Requested device-hours, idle ones included."""
         return self.nodes * self.devices_per_node * self.limit_min / 60
 
     @property
     def idle_device_hours(self) -> float:
-        """Of these, the part in which a smaller launch leaves devices idle."""
+        """Device-hours in which a smaller run leaves devices idle."""
         return self.device_hours - self.used_device_hours
 
 
 def launch_min(plan: Plan) -> int:
-    """Minutes that an allocation holds for one launch."""
+    """Minutes of an allocation for one run."""
     return ceil(plan.study.time_limit_min) + MARGIN_MIN
 
 
 def make_allocations(plan: Plan) -> tuple[Allocation, ...]:
-    """As few allocations as `allocation_limit_min` allows, with launches spread evenly over them."""
+    """As few allocations as `allocation_limit_min` allows, with the runs spread evenly over them."""
     shared = shared_scales(plan)
     kinds: dict[tuple[Scale, bool, str], list[str]] = {}
     for run_id, spec in plan.runs.items():
@@ -85,7 +85,7 @@ def make_allocations(plan: Plan) -> tuple[Allocation, ...]:
 
 
 def shared_scales(plan: Plan) -> frozenset[Scale]:
-    """Scales whose launches share jobs with those of the base case."""
+    """Scales whose runs share jobs with the runs of the baseline."""
     if plan.study.allocations == "scales":
         return frozenset({(1, 1)})
     scales = {(spec.nodes, spec.devices_per_node) for spec in plan.runs.values()}
@@ -98,35 +98,37 @@ def shared_scales(plan: Plan) -> frozenset[Scale]:
 
 
 def needed_part(plan: Plan, allocation: Allocation, needed: Collection[str]) -> Allocation:
-    """The same job on the nodes and devices that its needed launches take; one device where none is needed."""
+    """The same job on the nodes and devices that its needed runs use; one device if no run is needed."""
     scales = [(plan.runs[run].nodes, plan.runs[run].devices_per_node) for run in allocation.runs if run in needed]
     nodes, devices = _box(scales or [(1, 1)])
     return replace(allocation, nodes=nodes, devices_per_node=devices)
 
 
 def split_repeats(plan: Plan, allocations: Iterable[Allocation]) -> dict[Scale, int]:
-    """By scale, the repeats in which a launch and its base case are in different jobs: how many, if any."""
+    """Number of repeats in which a run and its baseline are in different jobs, by scale; scales without any are
+    left out."""
     job = {run: allocation.name for allocation in allocations for run in allocation.runs}
     apart: dict[Scale, set[int]] = {}
     for point in plan.points:
         if point.scaling == "reference":
             continue
         repeats = apart.setdefault((point.nodes, point.devices_per_node), set())
-        both = zip(point.runs, point.base, strict=False)  # a base case may have no launches in reserve
+        both = zip(point.runs, point.base, strict=False)  # a baseline may have fewer repeats
         repeats |= {plan.runs[run].repeat for run, base in both if job[run] != job[base]}
     return {scale: len(repeats) for scale, repeats in apart.items() if repeats}
 
 
 def _box(scales: Iterable[Scale]) -> Scale:
-    """The nodes and devices of each that hold a launch of any of these scales."""
+    """The nodes, and the devices of each, that are enough for a run of any of these scales."""
     nodes, devices = zip(*scales, strict=True)
     return max(nodes), max(devices)
 
 
 def _idle_share(plan: Plan, scales: frozenset[Scale]) -> float:
-    """Idle part of the device-time of a job that holds a repeat of these scales.
+    """Idle share of the device-time of a job with a repeat of these scales.
 
-    Launches with epochs are taken to get faster in proportion to their ranks, those without to take equally long.
+    It assumes that runs with epochs get faster in proportion to their ranks, and that runs without take equally
+    long.
     """
     nodes, devices = _box(scales)
     used = held = 0.0
@@ -139,7 +141,8 @@ def _idle_share(plan: Plan, scales: frozenset[Scale]) -> float:
 
 
 def _pieces(plan: Plan, runs: Iterable[str], most: int) -> list[list[str]]:
-    """Launches that stay together, in order: repeats, or workloads of a repeat, or as much of one as fits."""
+    """Runs that stay together, in order: repeats, or workloads of a repeat, or the part of a workload that
+    fits."""
     found = []
     for _, repeat in groupby(runs, key=lambda run: plan.runs[run].repeat):
         whole = list(repeat)
@@ -152,7 +155,7 @@ def _pieces(plan: Plan, runs: Iterable[str], most: int) -> list[list[str]]:
 
 
 def _around_base(plan: Plan, runs: list[str], most: int) -> list[list[str]]:
-    """Launches of a workload in pieces that fit; one of them has the base case with as many others as possible."""
+    """Runs of a workload in pieces that fit. One piece has the baseline with as many other runs as possible."""
     if len(runs) <= most:
         return [runs]
     base_of = {run: base for point in plan.points for run, base in zip(point.runs, point.base, strict=False)}
@@ -167,13 +170,13 @@ def _around_base(plan: Plan, runs: list[str], most: int) -> list[list[str]]:
 
 
 def _evenly(runs: list[str], most: int) -> list[list[str]]:
-    """Launches in as few pieces as fit, of even length; none of none."""
+    """Runs in as few pieces as possible, of even length."""
     count = ceil(len(runs) / most)
     return [runs[len(runs) * part // count : len(runs) * (part + 1) // count] for part in range(count)]
 
 
 def _packed(pieces: Sequence[list[str]], most: int) -> list[list[str]]:
-    """Pieces in as few jobs as can hold them in their order, as even as that allows."""
+    """Pieces in as few jobs as possible, in their order and as even as possible."""
     fewest = len(_filled(pieces, most))
     shortest = max(len(piece) for piece in pieces)
     even = next(size for size in range(shortest, most + 1) if len(_filled(pieces, size)) == fewest)
@@ -181,7 +184,7 @@ def _packed(pieces: Sequence[list[str]], most: int) -> list[list[str]]:
 
 
 def _filled(pieces: Iterable[list[str]], size: int) -> list[list[str]]:
-    """Pieces in jobs of so many launches, each filled before the next is begun."""
+    """Pieces in jobs of at most `size` runs; each job is filled before the next one."""
     jobs: list[list[str]] = []
     for piece in pieces:
         if jobs and len(jobs[-1]) + len(piece) <= size:

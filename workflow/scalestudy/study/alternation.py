@@ -1,7 +1,8 @@
-"""Whether a distributed launch trains its base case too, in blocks that alternate with its own.
+"""Whether a distributed run also trains its baseline, in blocks that alternate with its own.
 
-Rank 0 trains a replica by itself while the others sleep; then all train. Both sides of the ratio then share the
-processes, the cores and the minute. That is no base case where it would not be measured as in a launch of its own.
+Rank 0 trains a replica by itself while the others sleep; then all ranks train. Both sides of the ratio then share
+the processes, the cores and the minute. The baseline does not take turns if it would be measured differently from
+a run of its own.
 """
 
 from scalestudy.registry.codes import NotAlternated
@@ -12,7 +13,7 @@ from scalestudy.study.spec import Alternation
 
 
 def alternation_of(study: Study, workload: str, variant: str) -> Alternation | None:
-    """What the launches of a variant of a workload train beside it; None where they do not."""
+    """The baseline that the runs of a variant of a workload train too; None if they train none."""
     rounds = study.measure.alternating_rounds
     if not rounds or study.variants[variant].strategy == "single":
         return None
@@ -29,7 +30,7 @@ def alternation_of(study: Study, workload: str, variant: str) -> Alternation | N
 
 
 def not_alternated(study: Study, variant: str) -> NotAlternated:
-    """Why the base case of a distributed variant cannot be measured in its processes; `none` where it can."""
+    """Why the baseline of a distributed variant cannot be measured in its processes; `none` if it can."""
     if all(isinstance(workload, CommandWorkload) for workload in study.workloads.values()):
         return NotAlternated.COMMAND
     mine, base = study.variants[variant], study.variants[study.base_of(variant)]

@@ -1,7 +1,7 @@
-"""What stays the same across releases: the ids of runs, and the defaults of studies that were planned before.
+"""Compatibility across releases: the ids of runs, and the defaults of studies that are already planned.
 
-A run id hashes the run's spec in its canonical form, the one of release 0.1. Later releases map what they renamed
-back to it, and leave out what they added while it has the value at which everything is as before.
+A run id is a hash of the run's spec in its canonical form, the form of release 0.1. Later releases map renamed
+keys back to it, and leave out added keys that have the value at which nothing changes.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 Content = dict[str, Any]
 
-# A dotted key may name the type of an entry, as `model[convnet].norm`, and have `*` for every name at its place.
+# A dotted key may have the type of an entry, as in `model[convnet].norm`, or `*` for any name.
 RENAMED_KEYS: dict[str, str] = {}
 """Dotted key of a spec -> its dotted key in the canonical form."""
 
@@ -20,15 +20,15 @@ RENAMED_VALUES: dict[tuple[str, str], str] = {
 """(dotted key of the canonical form, value of today) -> value in the canonical form."""
 
 ADDED_KEYS: Content = {"host.start": "cold", "alternation": None, "measure.batch_trial_share": 0.2}
-"""Dotted key that the canonical form does not have -> the value at which everything is as before the key."""
+"""Dotted key that the canonical form does not have -> the value at which the key changes nothing."""
 
 
 @dataclass(frozen=True)
 class ChangedDefault:
-    """A default of a study's file that changed: studies planned before keep the old one."""
+    """A default that changed. Studies that were planned before the change keep the old one."""
 
     version: int
-    """Of the defaults, from 2."""
+    """Version of the defaults, from 2."""
     key: str
     """Dotted key of the study's file."""
     before: Any
@@ -41,13 +41,13 @@ CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = (
     ChangedDefault(4, "host.cores_per_rank", before=1),
 )
 SEEDS = 2**53
-"""Seeds are below it: readers of JSON may take numbers for floats, which hold whole ones exactly up to there."""
+"""Upper limit of seeds: some JSON readers use floats, which are exact for whole numbers below it."""
 DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
-"""Version of the defaults that a new study gets."""
+"""Version of the defaults of a new study."""
 
 
 def to_canonical(content: Content) -> Content:
-    """The canonical form of a spec, from its content as it is named today. Changes the content it is given."""
+    """The canonical form of a spec, from its content with today's names. It changes its argument."""
     for key, value in ADDED_KEYS.items():
         for inner, name in _places(content, key):
             if inner.get(name) == value:
@@ -60,7 +60,7 @@ def to_canonical(content: Content) -> Content:
 
 
 def from_canonical(content: Content) -> Content:
-    """The content of a spec as it is named today, from any form since release 0.1. Changes what it is given."""
+    """The content of a spec with today's names, from any form since release 0.1. It changes its argument."""
     for (key, now), then in RENAMED_VALUES.items():
         _replace(content, key, then, now)
     for now, then in RENAMED_KEYS.items():
@@ -72,7 +72,7 @@ def from_canonical(content: Content) -> Content:
 
 
 def keep_defaults(content: Content, version: int) -> Content:
-    """The content of a study's file with every default that changed after `version` written out as it was."""
+    """The content of a study's file with the old value of every default that changed after `version`."""
     for change in CHANGED_DEFAULTS:
         if change.version > version:
             for inner, name in _places(content, change.key, make=True):
@@ -81,7 +81,7 @@ def keep_defaults(content: Content, version: int) -> Content:
 
 
 def _places(content: Content, key: str, *, make: bool = False) -> Iterator[tuple[Content, str]]:
-    """(mapping, last name) of every place a dotted key points to. make: missing mappings are added."""
+    """(mapping, last name) of every place of a dotted key. make: add missing mappings."""
     first, _, rest = key.partition(".")
     if not rest:
         yield content, first

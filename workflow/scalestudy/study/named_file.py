@@ -1,4 +1,4 @@
-"""Reading a file that somebody named: it may be a folder, a pipe that nobody writes into, or an endless device."""
+"""Reads a file that a user named, which may be a folder, a pipe without a writer, or an endless device."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from errno import EINVAL, EISDIR
 from pathlib import Path
 
 _OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-"""What a shell connects to a command on purpose: `< study.yaml` and `<(command)`."""
+"""Files that a shell connects to a command: `< study.yaml` and `<(command)`."""
 
 
 def read_named(path: Path, *, most: int = -1) -> bytes:
     """The content of a file, of which at most `most` bytes are read.
 
-    Raises OSError where it is missing, may not be read, or is no file: opening a pipe could wait for ever, and a
-    device has no end. What a shell connects to this process is read like a file.
+    Raises OSError if it is missing, is not readable, or is not a file: opening a pipe could wait forever, and a
+    device has no end. Input that a shell connects to this process is read like a file.
     """
     connected = str(path).startswith(_OF_THIS_PROCESS)
     try:
         handle = os.open(path, os.O_RDONLY | (0 if connected else os.O_NONBLOCK))
-    except ValueError as error:  # a NUL in its name, as a document of somebody else may have one
+    except ValueError as error:  # a NUL in its name, as in a hostile document
         raise OSError(EINVAL, str(error), repr(str(path))) from None
     try:
         kind = os.fstat(handle).st_mode
@@ -36,7 +36,7 @@ def read_named(path: Path, *, most: int = -1) -> bytes:
 
 
 def nearest(path: Path) -> str:
-    """'; did you mean X?' with the name beside a path that is nearest to its own; '' where none is near."""
+    """'; did you mean X?' with the most similar name in the same folder; '' if no name is similar."""
     try:
         beside = [entry.name for entry in os.scandir(path.parent)]
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""The plan: a study becomes runs and points. Pure, and the truth about what a run id means.
+"""The plan: the runs and points of a study. It reads and writes no files, and it defines what a run id means.
 
-A *run* is one launch. A *point* is a row of the results: the launches of one variant at one scale under one
-scaling question, with the runs it is compared with. A run can serve several points: the plain process at the
-workload's batch is the base case of strong and weak scaling alike.
+A *run* is one execution of a workload, variant, scale and repeat. A *point* is a row of the results: the runs of
+one variant at one scale and scaling, with the runs that they are compared with. A run can belong to several
+points: the plain process at the workload's batch is the baseline of both strong and weak scaling.
 """
 
 import re
@@ -14,9 +14,10 @@ from pydantic import model_validator
 
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.refusals import NAME
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
-from scalestudy.study.config.variants import NAME, Variant
+from scalestudy.study.config.variants import Variant
 from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import AnySpec, RunSpec
 from scalestudy.study.specs import make_spec
@@ -28,21 +29,22 @@ Scaling = Literal["strong", "weak", "reference"]
 
 
 class Point(Entry):
-    """One row of the results. `runs`, `base` and `equal_batch` are run ids, one a repeat, the reserve last."""
+    """One row of the results. `runs`, `base` and `equal_batch` are run ids, one per repeat, with the further
+    repeats last."""
 
     workload: str
     variant: str
     scaling: Scaling
-    """`reference` points are single processes at a batch that strong scaling gives to one rank."""
+    """`reference` points are single processes at the batch per rank of strong scaling."""
     nodes: int
     devices_per_node: int
     batch_per_rank: int
     global_batch: int
     runs: tuple[str, ...]
     base: tuple[str, ...]
-    """The base case: the plain model in one process at the workload's own batch."""
+    """The baseline: the plain model in one process at the workload's own batch."""
     equal_batch: tuple[str, ...]
-    """One process at the batch per rank of this point; empty where the study does not run it."""
+    """One process at the batch per rank of this point; empty if the study does not run it."""
 
     @property
     def world_size(self) -> int:
@@ -50,66 +52,66 @@ class Point(Entry):
 
     @property
     def is_compared(self) -> bool:
-        """Whether it has a speedup: base cases and references have none."""
+        """Whether it has a speedup: baselines and references do not."""
         return self.scaling != "reference" and set(self.runs) != set(self.base)
 
     @property
     def work(self) -> tuple[str, str, int, int, int]:
-        """What points have in common that differ in how they were run alone."""
+        """Key that is equal for points that differ only in their variant."""
         return self.workload, self.scaling, self.nodes, self.devices_per_node, self.global_batch
 
 
 class Plan(Entry):
-    """All runs of a study, in the order they are to be launched, and the points they serve."""
+    """All runs of a study, in the order in which they start, and the points that they belong to."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     study: Study
     runs: dict[str, AnySpec]
     points: tuple[Point, ...]
     twins: tuple[Twin, ...] = ()
-    """Base cases that are launched twice, with `measure.floor`. No point has these second launches."""
+    """Baselines that are run twice, with `measure.floor`. No point has these second runs."""
 
     @model_validator(mode="before")
     @classmethod
     def _of_an_earlier_release(cls, content: Any) -> Any:
-        """The study of a plan of release 0.1 says of no defaults: they are the first ones."""
+        """The content with version 1 of the defaults if it has none, as in a plan of release 0.1."""
         if isinstance(content, dict) and isinstance(content.get("study"), dict):
             return content | {"study": {"defaults": 1, **content["study"]}}
         return content
 
     @model_validator(mode="after")
     def _ids(self) -> Self:
-        """A run's id is the name of its directory, so it leads into no other."""
+        """A run's id is the name of its directory, so it must not point to another one."""
         if wrong := [run for run in self.runs if not re.fullmatch(NAME, run)]:
-            raise ValueError(f"runs: {wrong[0]!r} is no id of a run")
+            raise ValueError(f"runs: {wrong[0]!r} is not the id of a run")
         return self
 
     def reserve_of(self, run_id: str) -> tuple[str, ...]:
-        """The launches whose spread decides whether this one is made; empty for those that are made anyhow.
+        """The runs whose spread determines whether this one is needed; empty for runs that are always needed.
 
-        With `until: precise`; otherwise a look decides on it (`decided_after`).
+        This applies to `until: precise`; otherwise a look determines it (`decided_after`).
         """
         if self.study.until_decided or self.runs[run_id].repeat <= self.study.repeats:
             return ()
-        # A twin is launched as often as its base case.
+        # A twin has as many runs as its baseline.
         deciding = [(point.runs, point.runs) for point in self.points] + [(t.runs, t.base) for t in self.twins]
         mine = next(deciding_runs for runs, deciding_runs in deciding if run_id in runs)
         return mine[: self.study.repeats]
 
     def decided_after(self, run_id: str) -> int:
-        """Number of repeats after which it is decided whether a launch is made; 0 where it is made anyhow."""
+        """Number of repeats after which it is decided whether a run is needed; 0 if it always is."""
         repeat = self.runs[run_id].repeat
         return max((after for after in self.study.decisions if after < repeat), default=0)
 
     def is_reserve(self, run_id: str) -> bool:
-        """Whether others decide on a launch before it is made."""
+        """Whether a run depends on the results of others."""
         return bool(self.reserve_of(run_id)) or self.decided_after(run_id) > 0
 
     def serving(self, points: Iterable[Point]) -> set[str]:
-        """The launches that the speedups of these points, and what explains them, are made of.
+        """The runs that the speedups of these points, and their explanations, are computed from.
 
-        Those of a point alone where a launch has a speedup of its own and the study is judged by it. A twin is
-        launched as often as its base case.
+        Only the runs of a point itself if each has a speedup of its own and the study is judged by it. A twin has
+        as many runs as its baseline.
         """
         within = self.study.measure.speedup_within == "launches"
         found: set[str] = set()
@@ -119,7 +121,7 @@ class Plan(Entry):
         return found.union(*(twin.runs for twin in self.twins if found.issuperset(twin.base)))
 
     def compares(self, *strategies: str) -> bool:
-        """Whether all of these are given the same work at the same place, somewhere in the study."""
+        """Whether all of these strategies have the same work at the same scale somewhere in the study."""
         found: dict[tuple[object, ...], set[str]] = {}
         for point in self.points:
             if point.world_size > 1 and point.scaling != "reference":
@@ -127,9 +129,9 @@ class Plan(Entry):
         return any(here.issuperset(strategies) for here in found.values())
 
     def first_beside(self, point: Point) -> Point | None:
-        """The point of the study's first variant with the same work at the same place; None where that is itself.
+        """The point of the study's first variant with the same work at the same scale; None if it is this one.
 
-        Points of one process have their base case, and those of a reference are beside nothing.
+        None, too, for points of one process, which have their baseline, and for references.
         """
         if point.world_size == 1 or point.scaling == "reference":
             return None
@@ -137,18 +139,18 @@ class Plan(Entry):
         return None if first.variant == point.variant else first
 
     def point_at(self, **place: object) -> Point | None:
-        """The first point with these values of its fields; None where there is none."""
+        """The first point with these values of its fields; None if there is no such point."""
         return next((one for one in self.points if all(getattr(one, k) == v for k, v in place.items())), None)
 
     def launch_order(self, run_id: str) -> int:
-        """Position of a run in the order of launches, from 0."""
+        """Position of a run in the order of starts, from 0."""
         return list(self.runs).index(run_id)
 
 
 def make_plan(study: Study) -> Plan:
-    """Runs and points of a study.
+    """The runs and points of a study.
 
-    Each repeat is a block: it has every configuration once, in a random order that the next repeat reverses.
+    Each repeat is a block: it has every point once, in a random order that the next repeat reverses.
     """
     runs: dict[str, RunSpec] = {}
     points: list[Point] = []
@@ -189,8 +191,8 @@ def make_plan(study: Study) -> Plan:
 
 
 def _planned(plan: Plan) -> Plan:
-    """A plan without launches that no decision will ever ask for: those of base cases that serve no verdict, since
-    they take turns in the processes of the others."""
+    """The plan without runs that no decision can need: runs of baselines that take turns in the processes of the
+    others, so that no verdict is computed from them."""
     study = plan.study
     if not study.until_decided or study.measure.speedup_within != "launches":
         return plan
@@ -232,11 +234,12 @@ def _configurations(
 
 
 def _in_order(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:
-    """The runs in launch order: repeat after repeat, and each even repeat is the reverse of the one before it.
+    """The runs in the order of their starts: repeat after repeat, with each even repeat in the reverse order of
+    the one before it.
 
-    A drift of the host within a repeat then has the opposite sign in the next one and cancels over the two.
-    The order of an odd repeat is drawn at random. Workloads follow each other; of each, the single processes,
-    with which the others are compared, are launched between the first and the second half of the others.
+    A drift of the host within a repeat then has the opposite sign in the next one, and cancels over the two. The
+    order of an odd repeat is random. Workloads follow each other; within each, the single processes, which the
+    others are compared with, run between the first and the second half of the others.
     """
     random = Random(seed)
     by_repeat: dict[int, dict[str, list[str]]] = {}
@@ -255,7 +258,8 @@ def _in_order(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:
 def _drawn(
     runs: dict[str, RunSpec], workloads: dict[str, list[str]], random: Random
 ) -> list[tuple[str, list[int]]]:
-    """Workloads in random order, each with the places of its runs in their order: some, single ones, the rest."""
+    """Workloads in random order, each with the places of its runs: half of the distributed ones, the single ones,
+    the rest."""
     found = []
     for name in random.sample(list(workloads), len(workloads)):
         places = random.sample(range(len(workloads[name])), len(workloads[name]))

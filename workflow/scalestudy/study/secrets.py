@@ -1,6 +1,6 @@
-"""Secrets in the environment: their values are in no study, record, log or page.
+"""Secrets in the environment: their values must not be in any study, record, log or page.
 
-A variable is taken for a secret by its name: HF_TOKEN, WANDB_API_KEY, AWS_SECRET_ACCESS_KEY, PGPASSWORD.
+Secrets are recognised by their names: HF_TOKEN, WANDB_API_KEY, AWS_SECRET_ACCESS_KEY, PGPASSWORD.
 """
 
 from __future__ import annotations
@@ -11,22 +11,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _NAME = re.compile(r"(^|_)[A-Z0-9]*(TOKEN|KEY|PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL)S?(_|$)")
+_PLACE = re.compile(r"_(DIR|FILE|PATH)$")
+"""Ends of the names of variables that hold the place of a secret, such as SSH_KEY_DIR."""
 PUBLIC = frozenset({"NCCL_IB_PKEY"})
-"""Named like secrets, but settings that bear on speed."""
+"""Settings for speed whose names look like secrets."""
 SHORTEST = 6
-"""Characters of a value that is looked for in texts: a shorter one, such as `1`, is in many words by chance."""
+"""Shortest value that is searched for, in characters: a shorter one, such as `1`, is in many words by chance."""
 SHORTEST_LINE = 12
-"""Of a line of a value with several, such as a private key."""
+"""The same for one line of a value with several lines, such as a private key."""
 
 
 def is_secret(variable: str) -> bool:
     """Whether a variable of this name holds a secret."""
     name = variable.upper()
-    return name not in PUBLIC and _NAME.search(name) is not None
+    return name not in PUBLIC and not _PLACE.search(name) and _NAME.search(name) is not None
 
 
 def secrets(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
-    """(text, variable that has it), the longest first, of all that must not be written down."""
+    """(text, its variable) of all values that must not be written, the longest first."""
     found: dict[str, str] = {}
     for name, value in environment.items():
         if is_secret(name):
@@ -40,7 +42,7 @@ def secrets(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]
 
 
 def without_secrets(value: Any, known: list[tuple[str, str]] | None = None) -> Any:
-    """The same text, bytes, list or mapping, in which each secret is replaced by the name of its variable."""
+    """The same text, bytes, list or mapping, with the name of its variable instead of each secret."""
     known = secrets() if known is None else known
     if not known:
         return value
@@ -58,14 +60,14 @@ def without_secrets(value: Any, known: list[tuple[str, str]] | None = None) -> A
 
 
 def written_secrets(content: Any, path: str = "") -> Iterator[str]:
-    """Problems of a study's content, a line each: its variables that are secrets, and words that hold one."""
+    """A line for each secret in a study's content: variables that are secrets, and words that contain one."""
     if isinstance(content, Mapping):
         for key, inner in content.items():
             place = f"{path}.{key}" if path else str(key)
             if key == "environment" and isinstance(inner, Mapping):
                 yield from (
-                    f"{place}.{name}: a secret is written into every record of its runs; leave it out and set it"
-                    " in the shell, whose variables all ranks get"
+                    f"{place}.{name}: a secret would be written into every record of the study; leave it out and"
+                    " set it in the shell, whose variables all ranks get"
                     for name, value in inner.items()
                     if value and is_secret(str(name))
                 )
@@ -83,6 +85,6 @@ def _in_words(command: Any, path: str) -> Iterator[str]:
     for text, name in secrets():
         if len(text) >= SHORTEST_LINE and any(text in str(word) for word in words):
             yield (
-                f"{path}: holds the value of the variable {name}, and is written into every record of its runs;"
-                " let the script read it from its environment"
+                f"{path}: contains the value of the variable {name}, and would be written into every record of the"
+                " study; let the script read it from its environment"
             )

@@ -1,4 +1,4 @@
-"""The spec: everything one launch needs to know, resolved. A hash of its canonical form is in the run id."""
+"""The spec of a run: all settings that it needs, resolved. The run id has a hash of its canonical form."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from scalestudy.study.config.variants import Knobs
 from scalestudy.study.identity import from_canonical, to_canonical
 
 WORKER = "SCALESTUDY_WORKER"
-"""Variable of a study's environment: a module that is run as a rank in the place of scalestudy.train."""
+"""Variable of a study's environment: a module that is run as a rank instead of scalestudy.train."""
 
 
 class Alternation(Entry):
-    """The base case that is trained in the processes of a launch too, in blocks that alternate with its own."""
+    """The baseline that is also trained in the processes of a run, in blocks that alternate with the run's own."""
 
     rounds: int
-    """Of base case, distributed, distributed, base case."""
+    """Rounds of baseline, distributed, distributed, baseline."""
     base: Knobs
     batch_per_rank: int
 
 
 class RunSpec(Knobs):
-    """One launch of one variant at one scale, with one seed: what launches of both kinds have in common."""
+    """One run of one variant at one scale, with one seed: the common part of both kinds of runs."""
 
     workload: str
     variant: str
@@ -50,22 +50,22 @@ class RunSpec(Knobs):
     @model_validator(mode="before")
     @classmethod
     def _of_any_release(cls, content: Any) -> Any:
-        """Specs that an earlier release wrote, and canonical ones, are read as they are named today."""
+        """The content with today's names, from specs of earlier releases and from canonical ones."""
         return from_canonical(_copied(content)) if isinstance(content, dict) else content
 
     @property
     def prepared_data(self) -> Data | None:
-        """Data that have to be prepared before the launch."""
+        """Data that must be prepared before the run."""
         return None
 
     @property
     def without_probes(self) -> Self:
-        """The same training and turns without probes of communication, as ranks are asked for it."""
+        """The spec of the same training and turns without probes of communication."""
         return self.model_copy(update={"measure": self.measure.model_copy(update={"probe_rounds": 0})})
 
     @property
     def world_size(self) -> int:
-        """Ranks of the launch."""
+        """Number of ranks of the run."""
         return self.nodes * self.devices_per_node
 
     @property
@@ -80,7 +80,7 @@ class RunSpec(Knobs):
 
     @property
     def run_id(self) -> str:
-        """Readable and unique: `digits-mlp-ddp-b16-n1g2-r1-3fa9c1`."""
+        """Readable and unique id, such as `digits-mlp-ddp-b16-n1g2-r1-3fa9c1`."""
         digest = hashlib.sha256(self.to_json().encode()).hexdigest()[:6]
         return (
             f"{self.workload}-{self.variant}-b{self.batch_per_rank}"
@@ -88,18 +88,18 @@ class RunSpec(Knobs):
         )
 
     def to_json(self) -> str:
-        """The spec in its canonical form (study/identity.py), on one line, as a job carries it."""
+        """The spec in its canonical form (study/identity.py) as one line of JSON, for a job."""
         return json.dumps(to_canonical(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"))
 
 
 class TrainSpec(RunSpec):
-    """A launch of our own training (train/)."""
+    """A run of the built-in training (train/)."""
 
     model: Model
     data: Data
     optimizer: Optimizer
     learning_rate_factor: float = Field(gt=0)
-    """What the global batch makes of the optimizer's learning rate."""
+    """Factor of the optimizer's learning rate at this global batch."""
 
     @property
     def prepared_data(self) -> Data | None:
@@ -107,7 +107,7 @@ class TrainSpec(RunSpec):
 
     @property
     def of_the_base(self) -> TrainSpec:
-        """The base case that alternates with this launch, as rank 0 trains it. There is one."""
+        """The baseline that alternates with this run, as rank 0 trains it. The run must have one."""
         assert self.alternation is not None
         alone = {"nodes": 1, "devices_per_node": 1, "learning_rate_factor": 1.0, "profile_steps": 0}
         of_base = dict(self.alternation.base) | {"batch_per_rank": self.alternation.batch_per_rank}
@@ -115,23 +115,23 @@ class TrainSpec(RunSpec):
 
 
 class CommandSpec(RunSpec):
-    """A launch of somebody's own training script (attach/)."""
+    """A run of a user's own training script (attach/)."""
 
     command: tuple[str, ...]
-    """The script and its arguments, with all values put in but `{out}`."""
+    """The script and its arguments, with all values filled in except `{out}`."""
     directory: str
     environment: dict[str, str]
-    """Variables of the script, on top of those of the host."""
+    """Variables of the script, in addition to the host's."""
     starts_ranks: bool
-    """Whether the script starts its ranks itself, or is a single process: it is started once, by plain python."""
+    """Whether the script is started once, by plain python: it starts its ranks itself, or is a single process."""
     run_to_end: bool
     follows_batch: bool
-    """Whether the command was told its batch."""
+    """Whether the command has a word for its batch."""
     allow_equal_batches: bool
 
 
 def _kind(content: Any) -> str:
-    """Which of the two a spec is, or its content."""
+    """The kind of a spec or of its content."""
     of_command = "command" in content if isinstance(content, dict) else isinstance(content, CommandSpec)
     return "command" if of_command else "train"
 
@@ -139,16 +139,16 @@ def _kind(content: Any) -> str:
 AnySpec = Annotated[
     Annotated[TrainSpec, Tag("train")] | Annotated[CommandSpec, Tag("command")], Discriminator(_kind)
 ]
-"""A spec as plans and records have it."""
+"""A spec of either kind, for plans and records."""
 
 
 def _copied(content: dict[str, Any]) -> dict[str, Any]:
-    """New mappings of the same values: mappings are all that is changed where a spec is read."""
+    """A copy with new mappings and the same values: reading a spec changes mappings only."""
     return {name: _copied(value) if isinstance(value, dict) else value for name, value in content.items()}
 
 
 def parse_spec(text: str) -> TrainSpec | CommandSpec:
-    """Spec from its JSON line; raises UserError where it is none."""
+    """Spec from its line of JSON. Raises UserError if the text is not a spec."""
     try:
         spec: TrainSpec | CommandSpec = _adapter().validate_json(text)
         return spec

@@ -1,4 +1,4 @@
-"""The spec of one launch, from the study: of our own training, or of a script."""
+"""Makes the spec of one run from the study: of the built-in training, or of a script."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from scalestudy.study.spec import CommandSpec, TrainSpec
 def make_spec(
     study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int
 ) -> TrainSpec | CommandSpec:
-    """Of one repeat of a variant of a workload at a scale, `NODESxDEVICES`, and a batch per rank."""
+    """The spec of one repeat of a variant of a workload at a scale, `NODESxDEVICES`, and a batch per rank."""
     workload, variant = study.workloads[name], study.variants[variant_name]
     nodes, devices = nodes_and_devices(scale)
     growth = batch_per_rank * world_size(scale) / workload.batch_size
@@ -47,7 +47,7 @@ def make_spec(
 def _of_a_command(
     workload: CommandWorkload, variant: Variant, common: Mapping[str, Any], growth: float
 ) -> dict[str, Any]:
-    """What only the spec of a command has. The folder of a launch, {out}, is known when it is started."""
+    """The part of the spec that only commands have. The folder of a run, {out}, is filled in when it starts."""
     ranks = common["nodes"] * common["devices_per_node"]
     batch = common["batch_per_rank"] // workload.batches_per_step
     values = {"batch_per_rank": batch, "global_batch": batch * ranks, "ranks": ranks}
@@ -55,7 +55,7 @@ def _of_a_command(
     values |= {"learning_rate": workload.learning_rate_at(growth)}
     launcher = variant.launcher or ("python" if variant.strategy == "single" else "torchrun")
     return {
-        "command": filled((*workload.command, *variant.arguments), values),
+        "command": filled((*workload.command, *variant.arguments), values, last=False),
         "directory": workload.directory,
         "environment": workload.environment,
         "starts_ranks": launcher == "python",

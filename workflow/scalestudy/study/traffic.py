@@ -1,8 +1,8 @@
-"""What a strategy sends in an optimizer step, from the spec and the number of parameters: bytes, no measurement.
+"""Bytes that a strategy sends in an optimizer step, calculated from the spec and the number of parameters.
 
-Ring algorithms: an all-reduce of M bytes over W ranks makes every rank send 2 M (W - 1) / W, an all-gather or a
-reduce-scatter half of that. Source: Patarasuk and Yuan (2009), Journal of Parallel and Distributed Computing 69;
-for the passes of FSDP Zhao et al. (2023), PyTorch FSDP, VLDB 16.
+With ring algorithms, every rank sends 2 M (W - 1) / W bytes in an all-reduce of M bytes over W ranks, and half of
+that in an all-gather or a reduce-scatter. Source: Patarasuk and Yuan (2009), Journal of Parallel and Distributed
+Computing 69; for the passes of FSDP Zhao et al. (2023), PyTorch FSDP, VLDB 16.
 """
 
 from scalestudy.study.spec import RunSpec
@@ -11,9 +11,9 @@ FP32, HALF = 4, 2
 
 
 def bytes_sent(spec: RunSpec, parameters: int, *, outside_blocks: int = 0) -> float | None:
-    """Bytes that every rank sends in an optimizer step; 0 for one process, None where it is not known (PowerSGD).
+    """Bytes that every rank sends in an optimizer step; 0 for one process, None if unknown (PowerSGD).
 
-    outside_blocks: parameters that FSDP keeps between the forward and the backward pass where it wraps blocks.
+    outside_blocks: parameters that FSDP keeps between the forward and the backward pass if it wraps blocks.
     Buffers that DDP broadcasts are not counted: they are sent before the forward pass, and few models have any.
     """
     synchronised = spec.accumulation_steps if spec.accumulation_sync else 1
@@ -29,7 +29,8 @@ def bytes_sent(spec: RunSpec, parameters: int, *, outside_blocks: int = 0) -> fl
 
 
 def _fsdp(spec: RunSpec, parameters: int, synchronised: int, kept: int) -> float:
-    """All-gathers of parameters and reduce-scatters of gradients; with hybrid also an all-reduce of the shards."""
+    """Bytes of all-gathers of parameters and reduce-scatters of gradients; with hybrid also of the all-reduce of
+    the shards."""
     options, groups = spec.fsdp, 1
     shards = spec.world_size
     if options.sharding == "hybrid":
@@ -37,7 +38,7 @@ def _fsdp(spec: RunSpec, parameters: int, synchronised: int, kept: int) -> float
         groups = spec.world_size // shards
     gathered = HALF if spec.precision == "bf16" else FP32
     reduced = HALF if spec.precision == "bf16" and options.reduce_dtype == "bf16" else FP32
-    # For the forward pass of every micro-batch, and for its backward pass unless parameters were kept.
+    # Once for the forward pass of every micro-batch, and again for its backward pass unless parameters are kept.
     again = 0 if options.sharding == "gradients" else parameters - kept
     gathers = fsdp_bytes(parameters + again, shards, spec.accumulation_steps * gathered)
     inside = gathers + fsdp_bytes(parameters, shards, synchronised * reduced)
@@ -51,7 +52,8 @@ def ddp_bytes(parameters: float, ranks: int, element_bytes: int) -> float:
 
 
 def fsdp_bytes(parameters: float, ranks: int, element_bytes: int) -> float:
-    """Bytes that a rank sends in all-gathers and reduce-scatters of so many bytes of every parameter together."""
+    """Bytes that a rank sends in all-gathers and reduce-scatters, with `element_bytes` for each parameter in
+    total."""
     return _share(ranks) * parameters * element_bytes
 
 

@@ -1,6 +1,6 @@
-"""Twins: every base case launched a second time in each repeat, exactly alike (`measure.floor`).
+"""Twins: every baseline is run a second time in each repeat, in exactly the same way (`measure.floor`).
 
-Nothing but chance and the host makes the two differ. So their difference says what the study can show at all.
+Only chance and the host make the two differ, so their difference is the smallest that the study can show.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,29 +10,29 @@ from scalestudy.study.spec import RunSpec
 
 
 class Twin(Entry):
-    """A base case, and the same launches once more. Run ids, one a repeat, the reserve last."""
+    """A baseline and its second runs, as run ids, one per repeat, with the further repeats last."""
 
     workload: str
     variant: str
-    """Of the base case."""
+    """Variant of the baseline."""
     batch_per_rank: int
     base: tuple[str, ...]
     runs: tuple[str, ...]
-    """The second launches; their seeds are those of `base`."""
+    """The second runs; they have the seeds of `base`."""
 
 
 def twin_name(variant: str) -> str:
-    """Variant in the spec of a twin: it is all that tells the ids of the two apart."""
+    """Variant in the spec of a twin; only this makes the ids of the two differ."""
     return f"{variant}-again"
 
 
 def twin_spec(spec: RunSpec) -> RunSpec:
-    """The same launch once more. It is not traced a second time; a trace is taken after all that is measured."""
+    """The spec of the second run. It is not traced again: a trace is made after everything was measured."""
     return spec.model_copy(update={"variant": twin_name(spec.variant), "profile_steps": 0})
 
 
 def make_twins(bases: Iterable[tuple[str, ...]], runs: Mapping[str, RunSpec]) -> tuple[Twin, ...]:
-    """A twin of each base case, which may be listed several times. runs: the specs of the base cases, by id."""
+    """A twin of each baseline; a baseline may be listed several times. runs: the specs of the baselines, by id."""
     return tuple(
         Twin(
             workload=(first := runs[base[0]]).workload,

@@ -73,7 +73,8 @@ def _measure(fault: Fault, repeats: int, seed: int, results: Path) -> int:
     content = fault.study(repeats=repeats, seed=seed, injected=hooked)
     study = parse_study(content, source=fault.name)
     plan = make_plan(study)
-    write_text(results / "study.yaml", yaml.safe_dump(content, sort_keys=False))
+    head = "# Made by `scalestudy demo`.\n"
+    write_text(results / "study.yaml", head + yaml.safe_dump(content, sort_keys=False))
     write_json(results / RESULTS["plan"], plan.model_dump(mode="json"))
     print(f"{fault.name}: {fault.about} {len(plan.runs)} runs.", flush=True)
     try:

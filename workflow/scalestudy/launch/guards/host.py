@@ -118,9 +118,15 @@ def busy_host(cores: float) -> str:
 
 
 def too_many_threads(spec: RunSpec, cores_per_rank: int, available: Sequence[int]) -> str:
-    """A warning for unbound ranks with more threads than cores; else empty. Bound ranks cannot have more."""
+    """Return a warning for ranks with more threads than cores; '' otherwise. Bound ranks can have more only where
+    the node itself counted the cores of a rank (`cores_per_rank` unset)."""
     host, ranks = spec.host, spec.devices_per_node
     threads = threads_per_rank(host.environment, cores_per_rank=cores_per_rank)
+    if host.pin and threads > cores_per_rank:
+        return (
+            f"each rank has {threads} threads (host.environment) on the {cores_per_rank} cores that it is bound"
+            f" to; set host.cores_per_rank: {threads}, or {cores_per_rank} threads"
+        )
     if host.pin or ranks * threads <= len(available):
         return ""
     return (

@@ -1,1 +1,1 @@
-"""The config model: what a study file may say, how it is read, and what is refused."""
+"""The config model: the keys of a study file, how it is read, and what is refused."""

@@ -1,37 +1,36 @@
-"""What a variant may say where the workload is a command, and what only of our own training."""
+"""Which keys of a variant apply to a command, and which apply only to the built-in training."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from scalestudy.study.config.commands import PLACEHOLDERS, CommandWorkload, placeholders
+from scalestudy.study.config.commands import PLACEHOLDERS, CommandWorkload, placeholders, unknown_placeholder
 from scalestudy.study.config.conditions import Host
 from scalestudy.study.config.variants import Knobs, Variant
 from scalestudy.study.config.workloads import Workload
 
 
-def refuse_for_commands(
+def wrong_for_commands(
     workloads: Mapping[str, Workload | CommandWorkload], variants: Mapping[str, Variant], hosts: Mapping[str, Host]
-) -> str | None:
-    """What is wrong, with its key and what would be right; None where nothing is. hosts: by variant."""
+) -> Iterator[str]:
+    """What is wrong, a line each, with its key and what would be right. hosts: by variant."""
     commands = {name: one for name, one in workloads.items() if isinstance(one, CommandWorkload)}
     for name, variant in variants.items():
         path = f"variants.{name}"
         if not commands:
-            if variant.arguments or variant.launcher:
-                key = "arguments" if variant.arguments else "launcher"
-                return f"{path}.{key}: is for workloads with a command, and the study has none; leave it out"
+            for key in ("arguments", "launcher"):
+                if getattr(variant, key):
+                    yield f"{path}.{key}: has no effect, since no workload is a command; leave it out"
             continue
-        if settings := Knobs(**{knob: getattr(variant, knob) for knob in Knobs.model_fields}).settings:
-            return (
-                f"{path}.{settings.partition(':')[0]}: workload {min(commands)} is a command, which takes no"
-                " option of our own training; say it in `arguments` if the script has one"
-            )
-        unknown = placeholders(variant.arguments) - set(PLACEHOLDERS)
-        if unknown:
-            return f"{path}.arguments: {{{min(unknown)}}} is no placeholder; known are {', '.join(PLACEHOLDERS)}"
+        for setting in Knobs(**{knob: getattr(variant, knob) for knob in Knobs.model_fields}).settings.split(", "):
+            if setting:
+                yield (
+                    f"{path}.{setting.partition(':')[0]}: has no effect on workload {min(commands)}, which is a"
+                    " command; pass it in `arguments` if the script has such an option"
+                )
+        if unknown := placeholders(variant.arguments) - set(PLACEHOLDERS):
+            yield f"{path}.arguments: {unknown_placeholder(min(unknown))}"
         for workload, one in commands.items():
             if "learning_rate" in placeholders(variant.arguments) and one.learning_rate is None:
-                return f"workloads.{workload}.learning_rate: missing; variant {name} has {{learning_rate}}"
+                yield f"workloads.{workload}.learning_rate: missing; variant {name} has {{learning_rate}}"
         if hosts[name].start == "fork":
             key = f"{path}.start" if variant.start else "host.start"
-            return f"{key}: workload {min(commands)} is a command, and a script of your own starts cold; use cold"
-    return None
+            yield f"{key}: workload {min(commands)} is a command, and commands start cold; use cold"

@@ -1,7 +1,8 @@
-"""The data a study may name. One class an entry; `prepare/` turns files into arrays, `train/data/` reads those.
+"""The data types of a study, one class each. `prepare/` turns files into arrays, and `train/data/` reads the
+arrays.
 
-Every class says what a sample looks like: `gives` (kinds that models take), `shape`, `classes`, and where it is
-known how many samples there are. What comes in files is prepared once and shared by all runs (`prepared`).
+Every class describes a sample: `gives` (kinds that models take), `shape`, `classes`, and the number of samples
+where it is known. Data in files are prepared once and shared by all runs (`prepared`).
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
+from scalestudy.study.config.refusals import SHA256, URL
 
 MOST_BYTES = 1e14
-"""Of synthetic data, which are kept in memory."""
+"""Limit for synthetic data, which are kept in memory."""
 
 
 class Dataset(Entry):
-    """What all data have in common."""
+    """The common part of all data types."""
 
     gives: ClassVar[frozenset[str]]
     prepared: ClassVar[bool] = False
-    """Whether it comes in files that have to be prepared before training."""
+    """Whether the data are in files that must be prepared before training."""
     if TYPE_CHECKING:
         type: str
 
@@ -35,32 +37,32 @@ class Dataset(Entry):
 
     @property
     def tokens(self) -> int | None:
-        """Size of the vocabulary; None where the inputs are no tokens."""
+        """Size of the vocabulary; None if the inputs are not tokens."""
         return None
 
     @property
     def known_train_samples(self) -> int | None:
-        """Number of training samples where it is known before the data are read."""
+        """Number of training samples; None if it is unknown before the data are read."""
         return None
 
     @property
     def store_name(self) -> str:
-        """Name of the directory with the prepared data: the kind, and a hash of all that decides what is in it."""
+        """Name of the directory with the prepared data: the type, and a hash of this entry."""
         return f"{self.type}-{hashlib.sha256(self.to_json().encode()).hexdigest()[:10]}"
 
     def to_json(self) -> str:
-        """The entry on one line, as a job carries it."""
+        """The entry as one line of JSON, for a job."""
         return json.dumps(self.model_dump(mode="json"), sort_keys=True)
 
 
 class DigitsData(Dataset):
-    """scikit-learn's digits: 1 797 grey images of 8 x 8, ten classes; part of the package, no download."""
+    """scikit-learn's digits: 1 797 grey images of 8 x 8 pixels in ten classes. They need no download."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"images"})
 
     type: Literal["digits"]
     validation_fraction: float = Field(0.2, gt=0, lt=1)
-    """Share of the images held out for validation; the split is the same for every run of a study."""
+    """Share of the images held out for validation. The split is the same for every run of a study."""
 
     shape: ClassVar[tuple[int, ...]] = (1, 8, 8)
     classes: ClassVar[int] = 10
@@ -76,33 +78,39 @@ class DigitsData(Dataset):
 
 
 class _Files(Dataset):
-    """Data that come in files: from a local path, or fetched once and checked."""
+    """Data in files: at a local path, or downloaded once and checked."""
 
     prepared: ClassVar[bool] = True
     places: ClassVar[dict[str, str]] = {"path": "a local path", "url": "a url with its sha256"}
-    """Keys that say where the data are, one of which is needed."""
+    """Keys for the place of the data; exactly one is needed."""
 
     path: str | None = None
-    """The official distribution on disk: the archive, or the directory it unpacks to."""
-    url: str | None = Field(None, pattern=r"^https?://")
-    """Where to fetch it instead; needs `sha256`. Proxies are taken from the environment, as curl does."""
-    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
-    """Checksum of what is fetched, or of an archive at `path`. Anything else is refused."""
+    """The official distribution on disk: the archive, or the directory that it unpacks to."""
+    url: str | None = Field(None, pattern=URL)
+    """Address to download the data from instead; needs `sha256`. Proxies are read from the environment, as by
+    curl."""
+    sha256: str | None = Field(None, pattern=SHA256)
+    """Checksum of the download, or of an archive at `path`. A file with another checksum is refused."""
     max_samples: int | None = Field(None, ge=1)
-    """Take so many samples of the training and of the validation part at the most, chosen at random, the same ones
-    always."""
+    """Use at most this many samples of the training part and of the validation part. They are chosen at random,
+    but are always the same."""
 
     @model_validator(mode="after")
     def _somewhere(self) -> _Files:
-        if sum(getattr(self, name) is not None for name in self.places) != 1:
-            raise ValueError(f"path: say where the data are: {', or '.join(self.places.values())}")
+        given = [name for name in self.places if getattr(self, name) is not None]
+        problems = []
+        if not given:
+            problems.append(f"path: missing; say where the data are: {', or '.join(self.places.values())}")
+        elif len(given) > 1:
+            problems.append(f"{given[0]}: {given[1]} is given too; leave out one of them")
         if self.url and not self.sha256:
-            raise ValueError("sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits")
+            problems.append("sha256: missing; data from a url need a checksum of 64 hexadecimal digits")
+        refuse(problems)
         return self
 
 
 class CifarData(_Files):
-    """CIFAR-10 or CIFAR-100, binary version: records of labels and 32 x 32 pixels in three colours."""
+    """CIFAR-10 or CIFAR-100, binary version: labels and images of 32 x 32 pixels in three colours."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"images"})
     shape: ClassVar[tuple[int, ...]] = (3, 32, 32)
@@ -136,7 +144,8 @@ class _Texts(_Tokens, _Files):
     sequence_length: int = Field(256, ge=4)
     """Tokens of a sample: longer texts are cut, shorter ones padded."""
     vocabulary: int = Field(20000, ge=8)
-    """Words that have a token of their own at the most, the commonest of the training part; the rest share one."""
+    """Largest number of words with a token of their own: the most common ones of the training part. The others
+    share one token."""
 
 
 class ImdbData(_Texts):
@@ -147,21 +156,21 @@ class ImdbData(_Texts):
 
 
 class FetchedFile(Entry):
-    """A file that is fetched, and its checksum."""
+    """A file to download, and its checksum."""
 
-    url: str = Field(pattern=r"^https?://")
-    """Where it is."""
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    """Its checksum; another file is refused."""
+    url: str = Field(pattern=URL)
+    """Address of the file."""
+    sha256: str = Field(pattern=SHA256)
+    """Checksum of the file; a file with another one is refused."""
 
 
 class AgNewsFiles(Entry):
-    """Both parts of AG News, each a CSV file of its own."""
+    """Both parts of AG News, each as a CSV file."""
 
     train: FetchedFile
     """`train.csv`."""
     test: FetchedFile
-    """`test.csv`, which is for validation."""
+    """`test.csv`, which is used for validation."""
 
 
 class AgNewsData(_Texts):
@@ -172,18 +181,18 @@ class AgNewsData(_Texts):
     type: Literal["ag-news"]
     classes: ClassVar[int] = 4
     files: AgNewsFiles | None = None
-    """The two files by themselves, for where nobody offers them as one archive: `train` and `test`, each with its
-    `url` and `sha256`."""
+    """The two files separately, if they are not offered as one archive: `train` and `test`, each with its `url`
+    and `sha256`."""
 
     @model_validator(mode="after")
     def _one_checksum(self) -> AgNewsData:
         if self.files and self.sha256:
-            raise ValueError("sha256: is that of an archive; each of `files` has its own")
+            raise ValueError("sha256: is the checksum of an archive; each of `files` has its own")
         return self
 
 
 class TextFileData(_Tokens, _Files):
-    """A plain text file, byte by byte, cut into sequences; the last part is held out."""
+    """A plain text file, read as bytes and cut into sequences; the last part is held out."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"stream"})
 
@@ -197,16 +206,16 @@ class TextFileData(_Tokens, _Files):
     classes: ClassVar[int] = 256
 
 
-class _Synthetic(Dataset):
-    """Random data, so that input cost can be taken out. There is nothing to learn in them."""
+class Synthetic(Dataset):
+    """Random data, which exclude the cost of input. There is nothing to learn in them."""
 
     samples: int = Field(4096, ge=1)
-    """Training samples; as many as a quarter of them stand for validation."""
+    """Number of training samples; validation has 25 % more samples."""
     on_device: bool = True
-    """Keep the data on the device, so that a step neither waits for data nor copies any. `false` keeps them in
-    host memory, as data from files are."""
+    """Keep the data on the device, so that a step neither waits for data nor copies them. `false` keeps them in
+    host memory, like data from files."""
     sample_delay_us: float = Field(0, ge=0)
-    """Microseconds that the reading of every sample takes on top: a slow disk, to see what it does. Needs
+    """Extra time to read a sample, in microseconds, to study the effect of a slow disk. Needs
     `on_device: false`."""
 
     @property
@@ -217,26 +226,33 @@ class _Synthetic(Dataset):
     def validation_samples(self) -> int:
         return max(1, self.samples // 4)
 
+    @property
+    def bytes(self) -> float:
+        """Size of all inputs."""
+        return 4.0 * self.samples * prod(self.shape)
+
     @model_validator(mode="after")
-    def _delay(self) -> _Synthetic:
+    def _delay(self) -> Synthetic:
+        problems = []
         if self.sample_delay_us and self.on_device:
-            raise ValueError("sample_delay_us: data on the device are not read; set on_device: false")
-        if (size := 4.0 * self.samples * prod(self.shape)) > MOST_BYTES:
-            raise ValueError(
-                f"samples: {self.samples} of shape {'x'.join(map(str, self.shape))} are about {size:.0e} bytes of"
-                f" memory; {MOST_BYTES:.0e} or less is expected"
+            problems.append("sample_delay_us: data on the device are not read; set on_device: false")
+        if self.bytes > MOST_BYTES:
+            problems.append(
+                f"samples: {self.samples} of shape {'x'.join(map(str, self.shape))} are about"
+                f" {self.bytes:.0e} bytes of memory; {MOST_BYTES:.0e} or less is expected"
             )
+        refuse(problems)
         return self
 
 
-class SyntheticVectors(_Synthetic):
+class SyntheticVectors(Synthetic):
     """Random vectors with random classes."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"vectors"})
 
     type: Literal["synthetic-vectors"]
     features: int = Field(64, ge=1)
-    """Numbers of a sample."""
+    """Features per sample."""
     classes: int = Field(10, ge=2)
     """Number of classes."""
 
@@ -245,7 +261,7 @@ class SyntheticVectors(_Synthetic):
         return (self.features,)
 
 
-class SyntheticImages(_Synthetic):
+class SyntheticImages(Synthetic):
     """Random images with random classes."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"images"})
@@ -263,8 +279,8 @@ class SyntheticImages(_Synthetic):
         return (self.channels, self.size, self.size)
 
 
-class SyntheticTokens(_Tokens, _Synthetic):
-    """Random tokens: texts with random classes for a classifier, a stream for a language model."""
+class SyntheticTokens(_Tokens, Synthetic):
+    """Random tokens: texts with random classes for a classifier, or a stream for a language model."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"texts", "stream"})
 
@@ -274,7 +290,7 @@ class SyntheticTokens(_Tokens, _Synthetic):
     vocabulary: int = Field(20000, ge=8)
     """Number of different tokens."""
     classes: int = Field(2, ge=2)
-    """Number of classes, for a classifier."""
+    """Number of classes, for a classifier only."""
 
 
 FileData = CifarData | ImdbData | AgNewsData | TextFileData

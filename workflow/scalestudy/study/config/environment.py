@@ -1,4 +1,4 @@
-"""Environment variables of a study: names and values that a process can be given."""
+"""Environment variables of a study: names and values that the operating system accepts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pydantic import AfterValidator
 
 
 def _name(name: str) -> str:
-    """A name that the operating system takes."""
+    """The name. Raises ValueError if the operating system does not accept it."""
     if not name or "=" in name or "\0" in name or any(map(str.isspace, name)):
-        raise ValueError("is no name of an environment variable; letters, digits and _ make one")
+        raise ValueError("is not a name of an environment variable; use letters, digits and _")
     return name
 
 
 def _value(value: str) -> str:
     if "\0" in value:
-        raise ValueError("a value of an environment variable holds no NUL character")
+        raise ValueError("a value of an environment variable cannot contain a NUL character")
     return value
 
 

@@ -1,27 +1,33 @@
-"""What is wrong with a value of a study, in our words: what is expected at its key, and what is there."""
+"""The sentences of refusals: what a key expects, and the value that was found."""
 
 from __future__ import annotations
 
 import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any
 
+NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
+URL = r"^https?://"
+SHA256 = r"^[0-9a-f]{64}$"
+PARAMETERS = r"^\d+(\.\d+)?[MB]$"
+"""Patterns of texts, each with its words in FORMS."""
 LONGEST = 60
-"""Characters of a value that are quoted."""
+"""Longest quotation of a value, in characters."""
 
 
 def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
-    """The sentence for an error of pydantic, by its kind and context; None for a kind that has none of ours.
+    """The sentence for an error of pydantic, by its kind and context; None for a kind without a sentence.
 
-    value: what the study says there.
+    value: the value in the study.
     """
     known = _SENTENCES.get(kind)
     return known(context, value) if known else None
 
 
 LARGEST = 1e9
-"""Of any number in a study but a seed: samples, steps, widths, minutes, bytes in MiB."""
+"""Limit for all numbers in a study but seeds: samples, steps, widths, minutes, bytes in MiB."""
 MOST: dict[str, float] = {
     **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels", "powersgd_rank", "memory_limit_gib"), 1e6),
     **dict.fromkeys(("features", "classes", "vocabulary", "sequence_length", "feedforward_dim"), 1e7),
@@ -32,13 +38,13 @@ MOST: dict[str, float] = {
     **dict.fromkeys(("start_limit_s", "stall_limit_s"), 1e7),
     "workers": 1e3,
 }
-"""By key, where it is less: the next power of ten or two above what anybody has."""
+"""Smaller limits, by key: one or two powers of ten above the largest values in use."""
 
 
 def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterator[str]:
     """A line for each number that is larger than any study needs, with its key path.
 
-    key: the last one that is no place in a list.
+    key: the last key of the path that is not a place in a list.
     """
     if isinstance(content, Mapping):
         for name, inner in content.items():
@@ -48,7 +54,7 @@ def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterat
             yield from too_large(inner, (*path, str(index)), key)
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
-        if abs(content) > most and key != "seed":
+        if most < content < inf and key != "seed":
             said = f"{shown(content)} is more than any study needs; {most:.0e} or less is expected"
             yield f"{'.'.join(path)}: {said}"
 
@@ -75,6 +81,8 @@ def _number(what: str) -> Callable[[Mapping[str, Any], Any], str]:
         advice = ""
         if isinstance(value, str) and _is_number(value):
             advice = "; write all its digits" if "e" in value.lower() else "; leave out the quotes"
+        elif isinstance(value, float) and value.is_integer():
+            advice = f"; write {value:.0f}"
         return f"{what} is expected, not {shown(value)}{advice}"
 
     return sentence
@@ -86,7 +94,20 @@ def _text(_: Mapping[str, Any], value: Any) -> str:
 
 
 def _bound(key: str, what: str) -> Callable[[Mapping[str, Any], Any], str]:
-    return lambda context, value: f"{what.format(context[key])} is expected, not {shown(value)}"
+    return lambda context, value: f"{what.format(f'{context[key]:.17g}')} is expected, not {shown(value)}"
+
+
+FORMS = {
+    NAME: "lower-case letters, digits and hyphens, such as a-b, are",
+    URL: "an address that begins with http:// or https:// is",
+    SHA256: "a checksum of 64 hexadecimal digits in lower case is",
+    PARAMETERS: "a number with M for millions or B for billions, such as 125M or 1.3B, is",
+}
+"""What is expected of a text, by its pattern."""
+
+
+def _form(context: Mapping[str, Any], value: Any) -> str:
+    return f"{FORMS[context['pattern']]} expected, not {shown(value)}"
 
 
 def _literal(context: Mapping[str, Any], value: Any) -> str:
@@ -132,7 +153,8 @@ _SENTENCES: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
     "less_than_equal": _bound("le", "{} or less"),
     "less_than": _bound("lt", "a number below {}"),
     "too_short": lambda context, _: f"at least {context['min_length']} is needed, and there is none",
-    "string_pattern_mismatch": lambda context, value: f"{shown(value)} has not the form {context['pattern']}",
+    "string_pattern_mismatch": _form,
+    "string_too_long": _bound("max_length", "text of {} characters or fewer"),
     "union_tag_invalid": _tag,
     "union_tag_not_found": _no_tag,
 }

@@ -1,4 +1,4 @@
-"""What a study holds its numbers to, and how they are printed: the key `report`."""
+"""Settings of the analysis and of the documents: the key `report`."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from scalestudy.study.config.spoiled import SpoiledFrom
 
 
 class Report(Entry):
-    """What the analysis holds the numbers to."""
+    """Settings of the analysis and of the documents."""
 
     confidence: float = Field(0.95, gt=0.5, lt=1)
     """Confidence level of every interval."""
     goal: Literal["throughput", "time_to_accuracy", "cost_per_sample"] = "throughput"
-    """What advice is ranked by. `throughput`: samples a second, and what leaves the training as it is comes first.
-    `time_to_accuracy`: samples a second, each by what it is worth at the global batch (gradient noise scale).
-    `cost_per_sample`: device-time, so that fewer ranks come first where they waste less of it."""
+    """How advice is ranked. `throughput`: by samples per second, with advice that does not change the training
+    first. `time_to_accuracy`: by samples per second, weighted by the worth of a sample at the global batch
+    (gradient noise scale). `cost_per_sample`: by device-time per sample, so that fewer ranks come first where they
+    waste less."""
     target_efficiency: float = Field(0.75, gt=0, le=1)
-    """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
+    """Lowest efficiency per doubling of ranks that counts as healthy scaling. Compute centres expect 0.75."""
     target_margin: float = Field(0.025, ge=0, lt=1)
-    """Distance from the target efficiency, as a fraction of it, that counts as none: a point is `at_target` where
-    the whole interval of its efficiency is that close."""
+    """Distance from the target efficiency that counts as none, as a fraction of the target: a point is `at_target`
+    if the whole interval of its efficiency is within it."""
     accuracy_margin: float = Field(0.01, gt=0, lt=1)
-    """Difference of validation accuracy, as a fraction, that counts as none when it is asked whether accuracy was
-    kept (two one-sided tests)."""
+    """Difference of validation accuracy that counts as none, as a fraction: the margin of the test whether
+    accuracy was kept (two one-sided tests)."""
     forecast_scales: tuple[Scale, ...] | None = None
-    """Scales to forecast from those that were measured. Unless given, twice the most devices of a node and twice
-    the most nodes; an empty list asks for none."""
+    """Scales to forecast from the measured ones. If unset, twice the largest number of devices of a node and twice
+    the largest number of nodes; an empty list switches these forecasts off."""
     forecast_batches: tuple[Annotated[int, Field(ge=2)], ...] = (2, 4)
-    """Multiples of the batch to forecast at the scales that were measured; an empty list asks for none."""
+    """Multiples of the batch to forecast at the measured scales; an empty list switches these forecasts off."""
     paper: Literal["ieee", "acm", "neurips", "article"] = "ieee"
-    """The class of the paper that tables and figures are to fit: IEEEtran, acmart, NeurIPS or article."""
+    """LaTeX class of the paper, for the size of tables and figures: IEEEtran, acmart, NeurIPS or article."""
     tables: dict[Table, Annotated[tuple[Column, ...], Field(min_length=1)]] = Field({})
-    """Columns of LaTeX tables, where others than their own are wanted. One without any number is left out."""
+    """Columns of LaTeX tables, instead of the default ones. A column without any number is left out."""
     spoiled: SpoiledFrom = SpoiledFrom()
-    """From which reading of the host on a launch counts as spoiled."""
+    """Readings of the host from which a run counts as disturbed."""
     overhead_reference: bool = True
-    """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
-    communication (step time against one process *at equal batch per rank*) cannot be told."""
+    """Also run one process at each batch per rank that strong scaling uses. Without these runs the overhead of
+    communication (step time against one process *at equal batch per rank*) is unknown."""

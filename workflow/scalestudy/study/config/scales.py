@@ -1,4 +1,4 @@
-"""Scales: NODESxDEVICES, such as 2x4, two nodes with four devices each."""
+"""Scales: NODESxDEVICES, such as 2x4 for two nodes with four devices each."""
 
 import re
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 MOST_NODES, MOST_DEVICES = 100_000, 1000
-"""Ten times what the largest machines have. More is a slip, and a plan of it would take hours to make."""
+"""Ten times the size of the largest machines. More is a mistake, and planning it would take hours."""
 
 
 def _scale(text: str) -> str:

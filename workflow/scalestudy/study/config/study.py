@@ -1,4 +1,4 @@
-"""The config model: what a study file may say. Schema and `config/README.md` are generated from it."""
+"""The config model: the keys of a study file. Schema and `config/README.md` are generated from it."""
 
 from __future__ import annotations
 
@@ -7,65 +7,67 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from scalestudy.study.config.command_variants import refuse_for_commands
-from scalestudy.study.config.conditions import Host, refuse_threads
+from scalestudy.study.config.conditions import Host
+from scalestudy.study.config.consistent import inconsistent
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.distinct import distinct
-from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.report import Report
-from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
-from scalestudy.study.config.stopping import Setting, StudyMeasure
+from scalestudy.study.config.scales import Scale
+from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
-from scalestudy.study.config.workloads import AnyWorkload, count_points, refuse_batches
+from scalestudy.study.config.workloads import AnyWorkload
 from scalestudy.study.identity import DEFAULTS, SEEDS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
-from scalestudy.study.twins import twin_name
 
 FIRST_REPEATS, MOST_REPEATS = 3, 12
-"""Launches of a point before it is decided on more, and at the most, in a study that names neither."""
+"""`repeats` and `max_repeats` of a study that sets neither."""
 
 
 class Study(Entry):
-    """A scaling study: every workload, run by every variant at every scale, `repeats` times."""
+    """A scaling study: every workload is run with every variant at every scale, `repeats` times."""
 
     name: Name = Field(alias="study")
-    """Name of the study; its results stand in `results/<study>/`."""
+    """Name of the study; its results are in `results/<study>/`."""
     description: str = ""
     """One or two sentences for the head of the report."""
     seed: int = Field(1, ge=0, lt=SEEDS)
-    """Seed of the order of launches; launch r trains with seed + r."""
+    """Seed of the order of runs; repeat r trains with seed + r."""
     defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
-    """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before
+    """Version of the defaults of the keys that are left out; the newest if unset. A study that is already planned
     keeps the version in its `results/<study>/plan.json` unless it is set here."""
     repeats: int = Field(FIRST_REPEATS, ge=1)
-    """Launches of every point before anything is decided: fresh processes each time. Fewer than 2 give no
-    interval; 3 give a wide one, since the spread of 3 says little of how launches scatter."""
+    """Runs of every point before anything is decided, each in fresh processes. One run gives no interval; 3 give a
+    wide one, since 3 runs are too few to estimate the spread well."""
     max_repeats: int | None = Field(None, ge=1)
-    """Launches of a point at the most. Where it is above `repeats`, more are made until `measure.until` holds;
-    that needs at least 2 `repeats`. Unless given, 12 where `repeats` is not given either, else `repeats`."""
+    """Runs of a point, at most. If it is above `repeats`, further repeats are run until the condition of
+    `measure.until` is met; that needs at least 2 `repeats`. If unset, 12 where `repeats` is unset too, else
+    `repeats`."""
     most_launches: int = Field(10_000, ge=1)
-    """Launches that the plan may hold. A study that comes to more is refused: it is usually a slip."""
+    """Runs that the plan may have. A study with more is refused, since it is usually a mistake."""
     profile: bool = False
-    """Trace a few extra steps of the first launch of every configuration with torch.profiler: for Perfetto and
-    TensorBoard, with a summary in the report. Timed steps are never traced."""
+    """Trace a few extra steps of the first run of every point with torch.profiler, for Perfetto and TensorBoard,
+    with a summary in the report. Timed steps are never traced."""
     time_limit_min: float = Field(30, gt=0)
-    """Minutes after which a launch is ended, with outcome `timeout`."""
+    """Minutes after which a run is stopped, with outcome `timeout`."""
     start_limit_s: float = Field(300, gt=0)
-    """Seconds for all nodes of a launch to come up and meet; then it is `failed`, and the reason says who came."""
+    """Seconds for all nodes of a run to start and meet. After that it is `failed`, and the reason lists the nodes
+    that came."""
     stall_limit_s: float = Field(300, gt=0)
-    """Seconds in which every rank has to move on. One that stands still in a single call for longer, as all do in
-    a collective that a rank never comes to, ends the launch as `failed`, and the reason names the rank."""
+    """Seconds without progress after which a rank ends the run as `failed`; the reason names the rank. Ranks make
+    no progress, for instance, in a collective that one rank never joins."""
     allocation_limit_min: float = Field(300, gt=0)
-    """Minutes that one job of a cluster is asked for at the most. Launches share as few jobs as that allows; each
-    job holds time for all of its launches to reach `time_limit_min`."""
+    """Longest time of one cluster job, in minutes. Runs share as few jobs as that allows; each job has time for
+    all of its runs to reach `time_limit_min`."""
     allocations: Literal["auto", "blocks", "scales"] = "auto"
-    """Which launches share a job of a cluster. `blocks`: all launches of a repeat, so that drift between jobs and
-    nodes cancels. A job then has the devices of its largest launch, and smaller launches leave some of them idle.
-    `scales`: launches of one scale; no device is idle, and drift between jobs does not cancel. `auto`: blocks of
-    all scales on one node, and of larger ones while at most half of the device-time is idle; the rest by scale."""
+    """Which runs share a cluster job. `blocks`: all runs of a repeat, so that drift between jobs and nodes
+    cancels. A job then has the devices of its largest run, and smaller runs leave some of them idle. `scales`:
+    runs of one scale; no device is idle, and drift between jobs does not cancel. `auto`: blocks of all scales on
+    one node, and of larger scales while at most half of the device-time is idle; the other scales have jobs of
+    their own."""
     scales: Annotated[tuple[Scale, ...], AfterValidator(distinct)] = Field(min_length=1)
     """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
     variants: dict[Name, Variant] = Field(min_length=1)
@@ -75,43 +77,28 @@ class Study(Entry):
     host: Host = Host()
     """What every rank gets of the machine."""
     measure: StudyMeasure = StudyMeasure()
-    """How long is measured."""
+    """How long runs measure, and how many there are."""
     report: Report = Report()
-    """What the numbers are held to."""
+    """Settings of the analysis and the documents."""
     verify: Verify = Verify()
-    """Whether the study tries its own advice."""
+    """Whether the study tries its own advice, and the budget."""
     tune: Tune = Tune()
-    """What `scalestudy tune` searches."""
+    """Search space of `scalestudy tune`."""
 
     def base_of(self, variant: str) -> str:
-        """Name of the single variant that a variant is compared with; a single variant is its own."""
+        """Name of the single variant that is the baseline of a variant; a single variant is its own."""
         if self.variants[variant].strategy == "single":
             return variant
-        return self.variants[variant].base or self._singles()[0]
+        return self.variants[variant].base or self.singles()[0]
 
-    def _singles(self) -> list[str]:
+    def singles(self) -> list[str]:
+        """Names of the variants of one process."""
         return [name for name, variant in self.variants.items() if variant.strategy == "single"]
-
-    @model_validator(mode="after")
-    def _bases(self) -> Study:
-        """Every distributed variant has one base case, and it is known which."""
-        singles = self._singles()
-        listed = ", ".join(singles) or "none yet"
-        for name, variant in self.variants.items():
-            path = f"variants.{name}.base"
-            if variant.strategy == "single":
-                if variant.base not in (None, name):
-                    raise ValueError(f"{path}: a single variant is a base case itself; leave it out")
-            elif variant.base is None and len(singles) != 1:
-                raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
-            elif variant.base is not None and variant.base not in singles:
-                raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
-        return self
 
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, content: Any) -> Any:
-        """The defaults of the version that is asked for; that of `max_repeats` depends on what else is given."""
+        """The content with the defaults of its version; the default of `max_repeats` depends on `repeats`."""
         if not isinstance(content, dict):
             return content
         version = content.get("defaults")
@@ -120,180 +107,62 @@ class Study(Entry):
         return content if {"repeats", "max_repeats"} & set(content) else content | {"max_repeats": MOST_REPEATS}
 
     @model_validator(mode="after")
-    def _repeats(self) -> Study:
-        if self.max_repeats is not None and self.max_repeats < self.repeats:
-            raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
-        if self.most_repeats > self.repeats and self.repeats < 2:
-            raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
-        if self.measure.budget_device_hours and self.measure.until != "decided":
-            raise ValueError("measure.budget_device_hours: needs `measure.until: decided`; leave one out")
-        return self
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Study:
-        points = count_points(self.workloads.values(), self.variants.values(), self.scales)
-        if (launches := points * self.most_repeats) > self.most_launches:
-            raise ValueError(
-                f"most_launches: {points} points x {self.most_repeats} repeats are {launches} launches,"
-                f" and {self.most_launches} are allowed; set most_launches: {launches} if they are meant"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _gains(self) -> Study:
-        """Both settings of a gain are in the study, and are launched on several ranks."""
-        for index, gain in enumerate(self.measure.gains):
-            self._refuse_setting(gain.before, f"measure.gains.{index}.before")
-            self._refuse_setting(gain.after, f"measure.gains.{index}.after")
-        return self
-
-    def _refuse_setting(self, setting: Setting, path: str) -> None:
-        for kind, name, known in (
-            ("workload", setting.workload, self.workloads),
-            ("variant", setting.variant, self.variants),
-        ):
-            if name not in known:
-                raise ValueError(f"{path}.{kind}: the study has no '{name}'; it has {', '.join(known)}")
-        if self.variants[setting.variant].strategy == "single":
-            raise ValueError(
-                f"{path}.variant: '{setting.variant}' is one process, which every speedup is compared with; name a"
-                " variant of several ranks"
-            )
-
-    @model_validator(mode="after")
-    def _twins(self) -> Study:
-        """No variant has the name that the second launches of a base case get."""
-        for name in self._singles() if self.measure.floor else ():
-            if twin_name(name) in self.variants:
-                raise ValueError(
-                    f"variants.{twin_name(name)}: with `measure.floor: true` the second launches of {name} are"
-                    " called that; use another name"
-                )
+    def _consistent(self) -> Study:
+        """Every workload, variant and scale can be run together, and what is named exists."""
+        refuse(inconsistent(self))
         return self
 
     @property
     def limits(self) -> Limits:
-        """What ends a launch."""
+        """The time limits of a run."""
         return Limits(
             time_limit_min=self.time_limit_min, start_limit_s=self.start_limit_s, stall_limit_s=self.stall_limit_s
         )
 
     @property
     def data_in_files(self) -> dict[str, Data]:
-        """Data that have to be prepared, by the folder that they are prepared in; workloads may share them."""
+        """Data that must be prepared, by the folder that they are prepared in; workloads may share them."""
         found = (getattr(workload, "data", None) for workload in self.workloads.values())
         return {data.store_name: data for data in found if data and data.prepared}
 
     @property
     def most_repeats(self) -> int:
-        """Launches of a point at the most."""
+        """Largest number of runs of a point."""
         return self.max_repeats or self.repeats
 
     @property
     def until_decided(self) -> bool:
-        """Whether launches beyond `repeats` are made until verdicts are decided."""
+        """Whether repeats beyond `repeats` are run until verdicts are decided."""
         return self.measure.until == "decided" and self.most_repeats > self.repeats
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Numbers of repeats at which intervals may be judged; a single one where that decides nothing."""
+        """Numbers of repeats at which intervals are judged; one number where no further repeats depend on it."""
         return looks(self.repeats, self.most_repeats) if self.until_decided else (self.most_repeats,)
 
     @property
     def decisions(self) -> tuple[int, ...]:
-        """Numbers of repeats after which it is decided, for all points together, which launches are made next.
+        """Numbers of repeats after which the next runs are chosen, for all points together.
 
-        After the first repeat only where there is a budget, which it may have used up.
+        The first repeat is one of them only if there is a budget, which it may have used up.
         """
         first = {1} if self.measure.budget_device_hours and self.most_repeats > 1 else set()
         return tuple(sorted({*self.looks[:-1]} | first))
 
     @property
     def level(self) -> float:
-        """Confidence level of each interval, at which all looks together have `report.confidence`."""
+        """Confidence level of each interval, such that all looks together have `report.confidence`."""
         return level_of_a_look(self.report.confidence, len(self.looks))
 
     @property
     def repeats_for_spread(self) -> int:
-        """Repeats whose spread intervals are made of: the first ones where these alone decide on further ones."""
+        """Number of repeats that intervals are computed from: `repeats` where these alone decide on further
+        ones."""
         return self.most_repeats if self.until_decided else self.repeats
 
     def host_of(self, variant: str) -> Host:
-        """What a rank of a variant gets: the host's settings, with the variant's own environment and start on
-        top."""
+        """The host settings of a variant: those of the study, overridden by the variant's environment and
+        start."""
         mine = self.variants[variant]
         environment = self.host.environment | mine.environment
         return self.host.model_copy(update={"environment": environment, "start": mine.start or self.host.start})
-
-    @model_validator(mode="after")
-    def _threads(self) -> Study:
-        """No rank that is bound to its cores may be told to start more threads than it has cores."""
-        for name in self.variants:
-            refuse_threads(self.host_of(name))
-        return self
-
-    @model_validator(mode="after")
-    def _start(self) -> Study:
-        """Forks work on one node, and a speedup is never a ratio of a forked and a cold launch."""
-        wide = [scale for scale in self.scales if nodes_and_devices(scale)[0] > 1]
-        for name, variant in self.variants.items():
-            start, base = self.host_of(name).start, self.base_of(name)
-            path = f"variants.{name}.start" if variant.start else "host.start"
-            if start == "fork" and wide and variant.strategy != "single":
-                raise ValueError(f"{path}: fork works on one node, and scale {wide[0]} has several; use cold")
-            if start != self.host_of(base).start:
-                raise ValueError(
-                    f"variants.{name}.base: {name} starts by {start} and {base} does not; name a single variant"
-                    f" with `start: {start}`"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _devices(self) -> Study:
-        for name, variant in self.variants.items():
-            if variant.precision == "tf32" and self.host.device == "cpu":
-                raise ValueError(f"variants.{name}.precision: tf32 is arithmetic of CUDA devices; a CPU has fp32")
-            if variant.ddp.communication_hook == "bf16" and self.host.device == "cpu":
-                raise ValueError(
-                    f"variants.{name}.ddp.communication_hook: torch sums bf16 over ranks on CUDA only;"
-                    " fp16 works on a CPU too"
-                )
-            for scale in self.scales if variant.fsdp.sharding == "hybrid" else ():
-                group = variant.fsdp.shard_ranks or nodes_and_devices(scale)[1]
-                if world_size(scale) % group:
-                    raise ValueError(
-                        f"variants.{name}.fsdp.shard_ranks: {world_size(scale)} ranks of scale {scale} do not"
-                        f" make whole groups of {group}"
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _inputs(self) -> Study:
-        loading = [name for name, variant in self.variants.items() if variant.input.loader == "dataloader"]
-        for name, workload in self.workloads.items():
-            if loading and getattr(getattr(workload, "data", None), "on_device", False):
-                raise ValueError(
-                    f"workloads.{name}.data.on_device: variant {loading[0]} reads through a dataloader, which data"
-                    " on the device do not need; set on_device: false, or input.loader: direct"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _commands(self) -> Study:
-        """Variants of commands say how the script is started, and nothing of what only our own training has."""
-        refused = refuse_for_commands(self.workloads, self.variants, {n: self.host_of(n) for n in self.variants})
-        if refused:
-            raise ValueError(refused)
-        return self
-
-    @model_validator(mode="after")
-    def _batches(self) -> Study:
-        """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
-        runs."""
-        for name, workload in self.workloads.items():
-            refused = refuse_batches(
-                workload, self.variants, self.scales, references=self.report.overhead_reference
-            )
-            if refused:
-                raise ValueError(f"workloads.{name}.batch_size: {refused}")
-        return self

@@ -1,0 +1,66 @@
+"""What the rules of this package have to find out of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.scales import world_size
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.workloads import Workload
+
+
+def built_in(study: Study) -> dict[str, Workload]:
+    """Workloads that the built-in training trains."""
+    return {name: one for name, one in study.workloads.items() if isinstance(one, Workload)}
+
+
+def scripts(study: Study) -> dict[str, CommandWorkload]:
+    """Workloads that are commands."""
+    return {name: one for name, one in study.workloads.items() if isinstance(one, CommandWorkload)}
+
+
+def distributed(study: Study) -> list[str]:
+    """Names of the variants of several ranks."""
+    return [name for name, variant in study.variants.items() if variant.strategy != "single"]
+
+
+def most_ranks(study: Study) -> int:
+    """Ranks of the largest run."""
+    return max(map(world_size, study.scales)) if distributed(study) else 1
+
+
+def scaled(study: Study, scaling: str) -> bool:
+    """Whether any workload scales like this, `strong` or `weak`, over several ranks."""
+    return most_ranks(study) > 1 and any(scaling in one.scaling for one in study.workloads.values())
+
+
+def written(content: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key of the study's file; None where it has none."""
+    node: Any = content
+    for part in key.split("."):
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
+def repeated(values: tuple[Any, ...]) -> Iterator[Any]:
+    """Values that are listed again, each once."""
+    yield from dict.fromkeys(value for at, value in enumerate(values) if value in values[:at])
+
+
+def default_of(key: str) -> Any:
+    """The default at a dotted key of a study."""
+    model: Any = Study
+    *parents, last = key.split(".")
+    for part in parents:
+        model = model.model_fields[part].annotation
+    return model.model_fields[last].default
+
+
+def value_of(study: Study, key: str) -> Any:
+    """The value at a dotted key of a study."""
+    node: Any = study
+    for part in key.split("."):
+        node = getattr(node, part)
+    return node

@@ -1,0 +1,67 @@
+"""Options of a variant that have no effect, or with which its runs would fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scalestudy.study.config.meaning.facts import built_in
+from scalestudy.study.config.models import ConvnetModel, HuggingFaceModel
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.variants import Variant
+from scalestudy.study.config.workloads import Workload
+
+
+def unused_options(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each option that has no effect."""
+    for name, variant in study.variants.items():
+        for line in [*_ddp(variant), *_fsdp(variant), *_input(study, variant)]:
+            yield f"variants.{name}.{line}"
+        normed = [one for one, workload in built_in(study).items() if _has_batch_norm(workload)]
+        if variant.strategy == "fsdp" and variant.precision == "bf16" and study.host.device == "cpu" and normed:
+            yield (
+                f"variants.{name}.precision: torch has no batch normalisation in bf16 with fsdp on a CPU, so runs"
+                f" of workload {normed[0]} fail; use fp32, or norm: none there"
+            )
+        if variant.ddp.sync_batch_norm:
+            lacking = [
+                one
+                for one, workload in built_in(study).items()
+                if not (_has_batch_norm(workload) or isinstance(workload.model, HuggingFaceModel))
+            ]
+            if lacking:
+                yield (
+                    f"variants.{name}.ddp.sync_batch_norm: workload {lacking[0]} has no batch normalisation, so"
+                    " its runs fail; leave it out, or use a convnet with norm: batch"
+                )
+
+
+def _ddp(variant: Variant) -> Iterator[str]:
+    options = variant.ddp
+    if options.powersgd_rank != 1 and options.communication_hook != "powersgd":
+        yield (
+            f"ddp.powersgd_rank: {options.powersgd_rank} has no effect with communication_hook:"
+            f" {options.communication_hook}; leave it out, or set communication_hook: powersgd"
+        )
+    if options.static_graph and options.find_unused_parameters:
+        yield (
+            "ddp.find_unused_parameters: true has no effect with static_graph: true, which finds them itself;"
+            " leave out one of them"
+        )
+
+
+def _fsdp(variant: Variant) -> Iterator[str]:
+    if variant.fsdp.reduce_dtype != "fp32" and variant.precision != "bf16":
+        yield (
+            f"fsdp.reduce_dtype: {variant.fsdp.reduce_dtype} has no effect with precision: {variant.precision};"
+            " leave it out, or set precision: bf16"
+        )
+
+
+def _input(study: Study, variant: Variant) -> Iterator[str]:
+    if variant.input.pin_memory and study.host.device == "cpu":
+        yield "input.pin_memory: true has no effect with host.device: cpu; leave it out"
+
+
+def _has_batch_norm(workload: Workload) -> bool:
+    return isinstance(workload.model, ConvnetModel) and workload.model.norm == "batch"

@@ -1,0 +1,77 @@
+"""Keys of a built-in workload that have no effect, and values that leave nothing to train or to validate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scalestudy.study.config.datasets import DigitsData, Synthetic, SyntheticTokens
+from scalestudy.study.config.meaning.facts import built_in, most_ranks, repeated
+from scalestudy.study.config.models import LanguageModel
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.workloads import Workload
+
+RANDOM = "synthetic-"
+"""How the types of data begin whose labels are random."""
+LEARNED = ("digits", "cifar", "imdb", "ag-news")
+"""Types of data with about as many samples of each class."""
+LEAST_SIZE = "0.05M"
+MOST_ON_DEVICE = 1e12
+"""Bytes: more than any device has."""
+
+
+def unused_of_workloads(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each key that has no effect, or that leaves nothing to do."""
+    for name, workload in study.workloads.items():
+        yield from (f"workloads.{name}.{line}" for line in _scaling(study, workload.scaling))
+    for name, built in built_in(study).items():
+        for line in [*_accuracy(built), *_model(built), *_data(built)]:
+            yield f"workloads.{name}.{line}"
+
+
+def _scaling(study: Study, scaling: tuple[str, ...]) -> Iterator[str]:
+    for one in repeated(scaling):
+        yield f"scaling: {one} is listed twice; leave out one of them"
+    if len(set(scaling)) > 1 and most_ranks(study) == 1:
+        yield "scaling: weak and strong are the same on one rank; name one, or add a larger scale"
+
+
+def _accuracy(workload: Workload) -> Iterator[str]:
+    target, data = workload.target_accuracy, workload.data
+    if target is None:
+        return
+    if data.type.startswith(RANDOM):
+        yield (
+            f"target_accuracy: labels of {data.type} are random, so there is nothing to learn; leave it out, or"
+            " use other data"
+        )
+    elif data.type in LEARNED and target <= (chance := 1 / getattr(data, "classes", 1)):
+        yield f"target_accuracy: {target:g} is reached by guessing; use more than {chance:g}"
+
+
+def _model(workload: Workload) -> Iterator[str]:
+    model = workload.model
+    if isinstance(model, LanguageModel) and model.parameters and model.too_small:
+        yield f"model.parameters: {model.parameters} is not a size; the smallest shape has about {LEAST_SIZE}"
+
+
+def _data(workload: Workload) -> Iterator[str]:
+    data = workload.data
+    if isinstance(data, DigitsData) and not data.validation_samples:
+        yield (
+            f"data.validation_fraction: {data.validation_fraction:g} holds out none of 1797 images; use 0.01 or"
+            " more"
+        )
+    if isinstance(data, SyntheticTokens) and data.classes != 2 and "texts" not in workload.model.takes:
+        yield f"data.classes: {data.classes} has no effect with {workload.model.type}; leave it out"
+    path = getattr(data, "path", None)
+    if path is not None and not path.strip():
+        yield f"data.path: '{path}' names no file; write where the data are"
+    if isinstance(data, Synthetic) and data.on_device and data.bytes > MOST_ON_DEVICE:
+        yield (
+            f"data.samples: {data.samples} of shape {'x'.join(map(str, data.shape))} are about"
+            f" {data.bytes / 1e12:.0f} TB, more than any device has; use fewer, or on_device: false"
+        )
+    most = getattr(data, "max_samples", None)
+    if most is not None and most < workload.batch_size:
+        yield f"data.max_samples: {most} are fewer than batch_size: {workload.batch_size}; use that many or more"
