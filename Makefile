@@ -3,7 +3,7 @@
 # make test-all run every test, including test-torch
 # make test-torch  run the unit tests and a training of every strategy with the lowest supported releases of all packages
 # make faults   inject every fault of docs/faults.md, and write that page
-# make check    check format and lint of Python and Snakemake code, and the types of the package
+# make check    check spelling, style of all texts, formatting, lint, and types of the package
 # make bench    compare the instrument with other training loops; measure its stopping rule and its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
@@ -81,6 +81,8 @@ faults: env
 	$(BIN)/python tests/fault_matrix.py
 
 check: env
+	$(BIN)/codespell
+	$(BIN)/python tests/prose.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile rules

@@ -81,7 +81,7 @@ def of_template(text: str) -> str:
 
 def of_comments(text: str) -> str:
     """Return the comments of rules, profiles and studies, and the docstrings of rules."""
-    kept = re.compile(r'#.*$|"""(?:.*?)"""', re.M | re.S)
+    kept = re.compile(r'#[^\n]*|"""(?:.*?)"""', re.S)
     return _only(text, (match.span() for match in kept.finditer(text)))
 
 

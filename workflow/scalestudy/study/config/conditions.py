@@ -58,7 +58,7 @@ class Measure(Entry):
     """Share of the training's samples for each trial of a larger batch. The first run of each ddp point that
     trains for `epochs` makes these trials at its end: it continues from a checkpoint at 40 % of the training with
     its own batch, twice and four times that batch, and compares the losses. 0.2 takes 60 % of one training. 0
-    switches the trials off, and so does `probe_rounds: 0`; trainings with few steps have none."""
+    switches the trials off, and so does `probe_rounds: 0`; trainings with few steps have no trials."""
     probe_steps: int = Field(10, ge=2)
     """Steps of a block of these probes; fewer, but at least three, where they take longer than 0.15 s."""
     profile_steps: int = Field(5, ge=1)

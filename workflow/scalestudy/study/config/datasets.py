@@ -288,7 +288,7 @@ class SyntheticTokens(_Tokens, Synthetic):
     sequence_length: int = Field(256, ge=4)
     """Tokens of a sample."""
     vocabulary: int = Field(20000, ge=8)
-    """Number of different tokens."""
+    """Size of the vocabulary, in tokens."""
     classes: int = Field(2, ge=2)
     """Number of classes, for a classifier only."""
 
