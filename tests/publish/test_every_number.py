@@ -159,8 +159,8 @@ def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: NumbersFile) 
     ("key", "said"),
     [
         ("mlp.ddp.strong.n2.speedups", "mlp.ddp.strong.n2.speedup"),
-        ("mlp.ddp.strong.n2", "it has mlp.ddp.strong.n2.ranks"),
-        ("something", "there are mlp.single.strong.n1"),
+        ("mlp.ddp.strong.n2", "matching keys are mlp.ddp.strong.n2.ranks"),
+        ("something", "keys start with mlp.single.strong.n1"),
     ],
 )
 def test_an_unknown_key_says_which_there_are(

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import operator
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from scalestudy.cli.processes import cores, spread
@@ -33,3 +39,38 @@ def test_what_the_work_has_in_common_is_inherited_and_not_sent(processes: int) -
 
 def test_there_is_a_core_to_work_on() -> None:
     assert cores() >= 1
+
+
+WORKS = """
+import os, sys, time
+from scalestudy.cli.processes import spread
+def work(folder, number):
+    open(os.path.join(folder, str(os.getpid())), "w").close()
+    time.sleep(60)
+sys.modules["works"] = sys.modules["__main__"]
+work.__module__ = "works"
+spread(work, sys.argv[1], range(2), processes=2)
+"""
+
+
+def test_processes_end_with_whoever_started_them(tmp_path: Path) -> None:
+    """A parent that is killed cannot end them, and they would wait for it without end."""
+    parent = subprocess.Popen([sys.executable, "-c", WORKS, str(tmp_path)])
+    end = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    workers = [int(path.name) for path in tmp_path.iterdir()]
+    while any(_runs(pid) for pid in workers):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]

@@ -2,11 +2,14 @@
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
 from typing import Any, TypeVar
+
+from scalestudy.launch.family import end_with_parent
 
 Same = TypeVar("Same")
 Given = TypeVar("Given")
@@ -29,7 +32,9 @@ def spread(
     if processes < 2:
         return [work(same, one) for one in given]
     context = get_context("fork")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(same,)) as pool:
+    with ProcessPoolExecutor(
+        processes, mp_context=context, initializer=_begin, initargs=(os.getpid(), same)
+    ) as pool:
         return list(pool.map(_do, repeat(work), given, chunksize=at_once))
 
 
@@ -37,8 +42,11 @@ _inherited: list[Any] = []
 """In a process of `spread`: the argument `same`."""
 
 
-def _begin(same: Any) -> None:
-    gc.freeze()  # imported objects stay, so the collector need not scan them again
+def _begin(parent: int, same: Any) -> None:
+    end_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:  # it died in the moment before
+        os._exit(1)
+    gc.freeze()  # what was imported stays; the collector need not look through it again
     _inherited.append(same)
 
 

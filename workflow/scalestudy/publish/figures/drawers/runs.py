@@ -115,7 +115,7 @@ def _step_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     """Cumulative distribution of the steady steps' times, the slowest rank's."""
     times = frames.quantiles.assign(step_time_ms=frames.quantiles["step_time_s"].astype(float) * 1e3)
     x = {"step_time_ms": "Step time of the slowest rank (ms)"}
-    return _run_rows(plan, workload, times, x=x, y="quantile", y_name="Cumulative share of steps")
+    return _run_rows(plan, workload, times, x=x, y="quantile", y_name="Cumulative share")
 
 
 def _draw_runs(frame: pd.DataFrame, *, width_in: float, each: int = 1) -> tuple[Figure, list[Axes]]:
