@@ -105,7 +105,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     text = (results / "performance_report.txt").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
-    assert "One launch of each point, so there are no intervals." in text
+    assert "One run per point, so there are no intervals." in text
     assert "Total wall time of the runs: " in text
     for section in (
         "SUMMARY",
