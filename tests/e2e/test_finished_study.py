@@ -227,7 +227,7 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
 def test_a_users_mistake_at_the_command_line_has_no_traceback(finished: Checkout) -> None:
     wrong = finished.run("scalestudy", "stage", "train", "--run", "no-such-run", check=False)
     assert wrong.returncode == 2
-    begin = "scalestudy stage train: --run no-such-run: not in the plan; its runs are such as "
+    begin = "scalestudy stage train: --run no-such-run: not in the plan; a run of the plan is, for example, "
     assert wrong.stdout.startswith(begin)
     assert len(wrong.stdout.splitlines()) == 1
     json.loads((finished.root / "results/tiny/findings.json").read_text())
