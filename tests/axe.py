@@ -1,4 +1,4 @@
-"""axe-core, the checker of accessible pages, from npm. It is kept in the cache of the user, not in the checkout."""
+"""axe-core, the checker of accessible pages, from npm. It is kept in the user's cache, not in the checkout."""
 
 from __future__ import annotations
 
