@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import answers as words
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase, Piece
@@ -44,7 +44,14 @@ def chosen(diagnoses: Sequence[dict[str, Any]], numbers: NumbersFile) -> dict[st
     known = [one for one in diagnoses if one["has_ratio"]]
     if not known:
         return diagnoses[0]
-    return max(known, key=lambda one: (one["world_size"], numbers.numbers[f"{one['row']['key']}.speedup"].value))
+    return max(known, key=lambda one: (one["world_size"], _speedup(one, numbers).value))
+
+
+def _speedup(diagnosis: dict[str, Any], numbers: NumbersFile) -> Number:
+    """The speedup of a point. Raises UserError if numbers.json is older than the tables."""
+    key = f"{diagnosis['row']['key']}.speedup"
+    numbers.place_of(key)
+    return numbers.numbers[key]
 
 
 def _answer(diagnoses: Sequence[dict[str, Any]], numbers: NumbersFile) -> Answer:
@@ -68,7 +75,7 @@ def _said(best: dict[str, Any], numbers: NumbersFile, given: dict[str, Piece | s
     """How fast the point is, with its interval, and what this means, in sentences."""
     if not best["has_ratio"]:
         return [_filled(words.NOT_KNOWN, given)]
-    speedup, row = numbers.numbers[f"{best['row']['key']}.speedup"], best["row"]
+    speedup, row = _speedup(best, numbers), best["row"]
     first, how_sure = words.FASTER if speedup.value >= 1 else words.SLOWER, words.ONE_RUN
     if low := speedup.shown.low:
         how_sure = words.HOW_SURE.format(level=f"{numbers.confidence:.0%}", low=low, high=speedup.shown.high)
@@ -98,10 +105,11 @@ def _to_do(best: dict[str, Any], given: dict[str, Piece | str]) -> Phrase:
 def _compared(best: dict[str, Any], numbers: NumbersFile, given: dict[str, Piece | str], *, ways: int) -> Phrase:
     """What was compared with what, at which batch and how often. ways: number of series at this scale."""
     row = best["row"]
-    base = numbers.points[row["key"]].base
+    source = numbers.points.get(row["key"])
+    base = numbers.points[source.base].variant if source and source.base else words.BASELINE
     given = given | {
         "variant": best["variant"],
-        "base": numbers.points[base].variant if base else "",
+        "base": base,
         "global_batch": str(row["global_batch"]),
         "batch_per_rank": str(row["batch_per_rank"]),
         "repeats": labels.counted(row["repeats"], "repeat"),

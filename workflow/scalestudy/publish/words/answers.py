@@ -58,6 +58,8 @@ NO_ADVICE = {
 TRIED = "This was tried and {verdict}."
 
 COMPARED = "Compared: {variant} on {many}, and {base} on one, with "
+BASELINE = "the baseline"
+"""Instead of the variant of a baseline that is not known."""
 AT_STRONG = "the same batch of {global_batch} in total"
 AT_WEAK = "a batch of {batch_per_rank} for each {part}"
 REPEATS = ", in {repeats}"
