@@ -25,6 +25,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.answers import Answer
 from scalestudy.publish.visible import visible
 from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.study.config.load import parse_study
@@ -75,6 +76,8 @@ def renamed(value: Any, old: str, new: str) -> Any:
         return {renamed(key, old, new): renamed(item, old, new) for key, item in value.items()}
     if isinstance(value, list):
         return [renamed(item, old, new) for item in value]
+    if isinstance(value, Answer):
+        return Answer(*(renamed(item, old, new) for item in value))
     return tuple(renamed(item, old, new) for item in value) if type(value) is tuple else value
 
 
