@@ -42,7 +42,7 @@ TO_DO = {
 ADVICE = {
     Verdict.HEALTHY: "To go further: {change}",
     Verdict.AT_TARGET: "To go further: {change}",
-    Verdict.NEGATIVE_SCALING: "To fix it: {change}",
+    Verdict.NEGATIVE_SCALING: "Next: {change}",
 }
 """Advice after a sentence of TO_DO."""
 NO_ADVICE = {
