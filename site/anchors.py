@@ -5,6 +5,7 @@ kind the kind is part of it: `#workloads.NAME.model.mlp.hidden_dim`.
 A column follows its file: `#runs.csv.step_time_s`.
 """
 
+import posixpath
 from collections.abc import Iterator
 
 from docutils import nodes
@@ -26,11 +27,15 @@ def add(app: Sphinx, document: nodes.document) -> None:
         for code in codes:
             text = code.astext()
             name = codes[0].astext() + text if text.startswith("_") else text  # `speedup`, `_low`, `_high`
-            anchor = ".".join([*prefix(section), name])
-            link = nodes.reference("", "", code.deepcopy(), refid=anchor, ids=[anchor], internal=True)
+            places = [f"{prefix}.{name}" if prefix else name for prefix in prefixes(section)]
+            new = [anchor for anchor in places if anchor not in document.ids]
+            if not new:  # a key of a script that a training has too
+                continue
+            link = nodes.reference("", "", code.deepcopy(), refid=new[0], ids=new, internal=True)
             code.replace_self(link)
-            document.ids[anchor] = link
-            domain.note_object(TABLES[docname], anchor, anchor, location=row)
+            for anchor in new:
+                document.ids[anchor] = link
+                domain.note_object(TABLES[docname], anchor, anchor, location=row)
 
 
 def rows(document: nodes.document) -> Iterator[tuple[nodes.section, nodes.row]]:
@@ -44,7 +49,20 @@ def rows(document: nodes.document) -> Iterator[tuple[nodes.section, nodes.row]]:
                 yield section, row
 
 
-def prefix(section: nodes.section) -> list[str]:
-    """Return the words before a name: the path of a config section and its kind, or the file of a column."""
+def prefixes(section: nodes.section) -> list[str]:
+    """Return the words before a name: the paths of a config section, with its kind, or the file of a column."""
     codes = [code.astext() for code in section[0].findall(nodes.literal)]
-    return [code.removeprefix("type: ") for code in codes]
+    if codes and codes[-1].startswith("type: "):
+        return [".".join([*codes[:-1], codes[-1].removeprefix("type: ")])]
+    return codes or [""]
+
+
+def name_pages(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Replace the text of links that name a file, `measurement.md`, by the title of its page, up to a colon."""
+    for link in document.findall(nodes.reference):
+        if not (link.get("refuri") and link.get("internal") and link.astext().endswith(".md")):
+            continue
+        page = posixpath.normpath(posixpath.join(posixpath.dirname(docname), link["refuri"].split("#")[0]))
+        if title := app.env.titles.get(page.removesuffix(".html")):
+            link.clear()
+            link += nodes.emphasis("", title.astext().split(":")[0])

@@ -52,7 +52,8 @@ smartquotes = False  # options begin with two hyphens
 
 
 def setup(app):
-    """Write the generated pages before Sphinx looks for sources, and give table rows their anchors."""
+    """Write the generated pages before Sphinx looks for sources; give table rows anchors, and links titles."""
     pages.write(ROOT)
     app.connect("doctree-read", anchors.add)
+    app.connect("doctree-resolved", anchors.name_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
