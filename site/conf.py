@@ -21,6 +21,7 @@ html_title = f"scalestudy {__version__}"
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_extra_path = ["../build/extra"] if (ROOT / "build/extra").exists() else []
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import gallery
 from scalestudy.cli.main import STAGES, VERBS, program, stage
 from scalestudy.diagnose.cause import Stage
 from scalestudy.diagnose.causes import CAUSES
@@ -38,6 +39,7 @@ def write(root: Path) -> None:
         "commands.md": group_text("Commands", program, "commands", VERBS),
         "stages.md": group_text("Stages", stage, "stages", STAGES),
         "causes.md": causes_text(),
+        "gallery.md": gallery.text(),
     }
     schemas = {path.name.split(".")[0]: path for path in sorted((root / "docs/schemas").glob("*.schema.json"))}
     read = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in schemas.items()}
