@@ -3,7 +3,8 @@
     python site/gallery.py [STUDY.yaml [CHANGES.yaml...]]
 
 Runs a study, or continues it, and copies its report to build/extra/gallery/STUDY/. The next build of the site
-lists all reports that are there. `make gallery` does both. Without arguments it runs STUDIES, which need two CPU cores.
+lists all reports that are there. `make gallery` does both. Without arguments it runs STUDIES, which need two CPU
+cores.
 """
 
 import html

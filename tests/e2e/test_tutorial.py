@@ -24,7 +24,7 @@ SHORTER = {
 }
 TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, flags=re.DOTALL | re.MULTILINE)
-FILES = {"latex": "paper.tex", "python": "train.py"}
+FILES = {"yaml": "host.yaml", "latex": "paper.tex", "python": "train.py"}
 
 
 def follow(folder: Path, *, short: bool) -> tuple[str, float]:
