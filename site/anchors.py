@@ -1,17 +1,18 @@
 """Gives the rows of the reference tables an anchor: a config key, a column of a file.
 
 The anchor of a key is its path in the study file, as in `config/README.html#measure.half_width`. In a section of a
-kind the kind is part of it: `#workloads.NAME.model.mlp.hidden_dim`.
-A column follows its file: `#runs.csv.step_time_s`.
+kind the kind is part of it: `#workloads.NAME.model.mlp.hidden_dim`. A column follows its file:
+`#runs.csv.step_time_s`. In all other texts a key or a command between backticks becomes a link to its place.
 """
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-TABLES = {"config/README": "confval", "docs/columns": "confval"}
+TABLES = {"config/README": "confval", "docs/columns": "column"}
 """Page -> type of its objects in Sphinx's search and inventory."""
 
 
@@ -66,3 +67,20 @@ def name_pages(app: Sphinx, document: nodes.document, docname: str) -> None:
         if title := app.env.titles.get(page.removesuffix(".html")):
             link.clear()
             link += nodes.emphasis("", title.astext().split(":")[0])
+
+
+def link_names(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Make links of code that is a key of the config, `measure.half_width`, or a file, or begins with a command."""
+    objects = app.env.domains.standard_domain.objects
+    for code in list(document.findall(nodes.literal)):
+        if isinstance(code.parent, nodes.reference | nodes.title):
+            continue
+        text = code.astext()
+        page, anchor = objects.get(("confval", text), ("", "")) if "." in text else ("", "")
+        if command := re.match(r"scalestudy (stage )?([a-z-]+)", text):
+            page = f"docs/reference/{'stages' if command[1] else 'commands'}/{command[2]}"
+        if text.endswith(".md"):
+            page = text.removesuffix(".md")
+        if page in app.env.all_docs and page != docname:
+            uri = app.builder.get_relative_uri(docname, page) + (f"#{anchor}" if anchor else "")
+            code.replace_self(nodes.reference("", "", code.deepcopy(), refuri=uri, internal=True))

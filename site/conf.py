@@ -55,6 +55,8 @@ smartquotes = False  # options begin with two hyphens
 def setup(app):
     """Write the generated pages before Sphinx looks for sources; give table rows anchors, and links titles."""
     pages.write(ROOT)
+    app.add_object_type("column", "column", objname="column")
     app.connect("doctree-read", anchors.add)
     app.connect("doctree-resolved", anchors.name_pages)
+    app.connect("doctree-resolved", anchors.link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
