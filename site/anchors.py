@@ -70,7 +70,7 @@ def name_pages(app: Sphinx, document: nodes.document, docname: str) -> None:
 
 
 def link_names(app: Sphinx, document: nodes.document, docname: str) -> None:
-    """Make links of code that is a key of the config, `measure.half_width`, or a file, or begins with a command."""
+    """Make links of code that is a key, `measure.half_width`, or a document, or begins with a command."""
     objects = app.env.domains.standard_domain.objects
     for code in list(document.findall(nodes.literal)):
         if isinstance(code.parent, nodes.reference | nodes.title):
