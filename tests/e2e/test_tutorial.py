@@ -1,7 +1,7 @@
 """docs/tutorial.md and docs/audit.md, followed word for word in an empty folder.
 
-The short form has fewer repeats and one kind of scaling, chooses advice without trying it, and leaves out the
-script (test_own_scripts.py measures scripts). The long form runs each command as it is written.
+The short form has fewer repeats, chooses advice without trying it, and leaves out the script
+(test_own_scripts.py measures scripts). The long form runs each command as it is written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from shells import in_shell
 LONG_S, SHORT_S = 600, 120
 SHORTER = {
     "--repeats 3": "--repeats 2",
-    "--scaling '[strong, weak]'": "--scaling '[weak]'",
     "--most 1": "--most 1 --dry-run",
 }
 TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
