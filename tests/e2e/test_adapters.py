@@ -147,7 +147,7 @@ def test_the_trainer_evaluates_once_more_after_training_and_on_several_data_sets
 WRONG = {
     "huggingface": ('accuracy="accuracy"', 'accuracy="top1"', "'eval_top1' is not among the metrics; "),
     "lightning": ('accuracy="val_acc"', 'accuracy="top1"', "'top1' is not among the metrics; the metrics are: "),
-    "accelerate": ("ScalestudyTracker()", 'ScalestudyTracker("top1")', "there are: accuracy, train_loss"),
+    "accelerate": ("ScalestudyTracker()", 'ScalestudyTracker("top1")', "the metrics are: accuracy, train_loss"),
 }  # fmt: skip
 
 

@@ -258,5 +258,5 @@ def test_the_recorder_does_nothing_outside_a_study() -> None:
     wrong = r"'forwards' is not a part of a step; the parts are data, h2d, forward"
     with pytest.raises(ValueError, match=wrong), rec.part("forwards"):
         pass
-    with pytest.raises(ValueError, match="'accuracy' is not known"):
+    with pytest.raises(ValueError, match="unknown value 'accuracy'"):
         rec.epoch(accuracy=0.5)

@@ -114,7 +114,7 @@ def test_an_example_runs_in_a_short_form(name: str, tmp_path: Path) -> None:
     commands = commands_of(folder / "README.md")
     assert commands == [whole, "scalestudy summary --study study.yaml"]
     said = run(f"{whole} short.yaml results/{name}/performance_report.txt", folder)
-    assert "were taken, up to" in said
+    assert "were accepted, up to" in said
     judge(name, folder, epochs=1)
     assert f"study {name}: 2 runs (2 ok)" in run(commands[1], folder)
 

@@ -105,7 +105,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     text = (results / "performance_report.txt").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
-    assert "One launch of each point, so there are no intervals." in text
+    assert "One run per point, so there are no intervals." in text
     assert "Total wall time of the runs: " in text
     for section in (
         "SUMMARY",
@@ -227,7 +227,7 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
 def test_a_users_mistake_at_the_command_line_has_no_traceback(finished: Checkout) -> None:
     wrong = finished.run("scalestudy", "stage", "train", "--run", "no-such-run", check=False)
     assert wrong.returncode == 2
-    begin = "scalestudy stage train: --run no-such-run: not in the plan; its runs are such as "
+    begin = "scalestudy stage train: --run no-such-run: not in the plan; a run of the plan is, for example, "
     assert wrong.stdout.startswith(begin)
     assert len(wrong.stdout.splitlines()) == 1
     json.loads((finished.root / "results/tiny/findings.json").read_text())

@@ -111,7 +111,7 @@ def test_a_study_runs_from_the_wheel_and_writes_its_results_only(installed: Inst
     assert Path(where.strip()) == installed.package / "__init__.py"
     (installed.place / "small.yaml").write_text(yaml.safe_dump(small_study()))
     said = installed.run("scalestudy", "run", "--study", "small.yaml")
-    assert "(100%) done" in said
+    assert "study small: 2 runs (2 ok)" in said
     assert "study small: 2 runs (2 ok)" in installed.run("scalestudy", "summary")
     results = installed.place / "results/small"
     for name in ("report.html", "performance_report.txt", "numbers.json", "figures/mlp_throughput.pdf"):

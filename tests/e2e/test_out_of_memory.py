@@ -92,7 +92,7 @@ def test_the_study_says_oom_and_goes_on(results: Path) -> None:
     rows = re.findall(r"^ +(single|ddp|fsdp)\b(.*)$", table, flags=re.M)
     assert {variant: "OOM" in row for variant, row in rows} == {"single": False, "ddp": True, "fsdp": False}
     text = (results / "performance_report.txt").read_text()
-    assert "not measured: OOM (launches: 1 oom)" in text
+    assert "not measured: OOM (runs: 1 oom)" in text
     assert "3 runs: 2 ok, 1 oom." in text
     assert "out of memory with 4 samples per pass" in text
     assert "nan" not in text.split(), "what was not measured has no numbers"

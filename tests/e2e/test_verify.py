@@ -68,7 +68,7 @@ def test_a_budget_of_nothing_runs_nothing_and_says_so(place: Path, tmp_path: Pat
     copy = Path(shutil.copytree(place, tmp_path / "copy"))
     said = in_shell("scalestudy verify --results results/small --budget 0", copy)
     assert "0 pieces of advice tried" in said
-    assert "device-hours, and 0 are left" in " ".join(said.split())
+    assert "device-hours, and the budget has 0 left" in " ".join(said.split())
     assert [path.name for path in (copy / "results").iterdir()] == ["small"]
 
 
