@@ -11,6 +11,7 @@ import html
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import yaml
@@ -64,7 +65,8 @@ def collect(results: Path, folder: Path) -> bool:
         ["scalestudy", "summary", "--results", results], stdout=subprocess.PIPE, text=True
     ).stdout
     verdicts = [line for line in said.splitlines() if not line.strip().startswith(str(results))]
-    (folder / "summary.txt").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
+    wrapped = [textwrap.fill(line, 88, subsequent_indent=" " * 6) for line in verdicts]
+    (folder / "summary.txt").write_text("\n".join(wrapped) + "\n", encoding="utf-8")
     return True
 
 
