@@ -4,6 +4,8 @@
 # make test-torch  run the unit tests and a training of every strategy with the lowest supported releases of all packages
 # make faults   inject every fault of docs/faults.md, and write that page
 # make check    check spelling, style of all texts, formatting, lint, and types of the package
+# make site     build the documentation site, build/site/index.html
+# make gallery  run ready studies, and build the site with their reports
 # make bench    compare the instrument with other training loops; measure its stopping rule and its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
@@ -22,7 +24,7 @@ LOWEST := .venv-lowest
 LOWEST_INDEX ?=
 QUIETLY = $(PYTHON) workflow/quiet_command.py $(VENV)/install.log
 
-.PHONY: env report test test-all test-torch faults check bench clean-env
+.PHONY: env report test test-all test-torch faults check site gallery bench clean-env
 
 env: $(VENV)/ready
 
@@ -36,7 +38,7 @@ $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	@$(if $(TORCH),$(QUIETLY) "installing PyTorch into $(VENV)" -- \
 		$(BIN)/pip install --constraint constraints/base.txt $(TORCH))
 	@$(QUIETLY) "installing scalestudy into $(VENV)" -- \
-		$(BIN)/pip install --constraint constraints/base.txt --editable '.[study,slurm,test,tune]'
+		$(BIN)/pip install --constraint constraints/base.txt --editable '.[study,slurm,test,tune,site]'
 	@$(BIN)/python -m compileall -q workflow
 	@touch $@
 
@@ -88,6 +90,16 @@ check: env
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile rules
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
+
+# A warning is an error: a broken link, an unknown reference, a page in no list. No network is needed.
+site: env
+	@begin=$$(date +%s); \
+	$(BIN)/sphinx-build --builder html --conf-dir site --fail-on-warning --keep-going --quiet . build/site && \
+		echo "build/site/index.html: $$(find build/site -name '*.html' | wc -l) pages in $$(($$(date +%s) - begin)) s"
+
+gallery: env
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/gallery.py
+	$(MAKE) site
 
 # The frameworks that our loop is compared with, in a separate environment. Use ROUNDS=5 for a quick comparison.
 $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt

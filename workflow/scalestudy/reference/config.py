@@ -8,13 +8,15 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.conditions import Host
-from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.datasets import AgNewsFiles, Data, FetchedFile
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.report import Report
-from scalestudy.study.config.stopping import StudyMeasure
+from scalestudy.study.config.spoiled import SpoiledFrom
+from scalestudy.study.config.stopping import Gain, Setting, StudyMeasure
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
@@ -33,14 +35,20 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("`workloads.NAME`", Workload),
     *_kinds("model", Model),
     *_kinds("data", Data),
+    ("`workloads.NAME.data.files`", AgNewsFiles),
+    ("`workloads.NAME.data.files.train` and `workloads.NAME.data.files.test`", FetchedFile),
     *_kinds("optimizer", Optimizer),
+    ("`workloads.NAME` of a script", CommandWorkload),
     ("`variants.NAME`", Variant),
     ("`variants.NAME.ddp`", DdpOptions),
     ("`variants.NAME.fsdp`", FsdpOptions),
     ("`variants.NAME.input`", InputOptions),
     ("`host`", Host),
     ("`measure`", StudyMeasure),
+    ("`measure.gains`", Gain),
+    ("`measure.gains.before` and `measure.gains.after`", Setting),
     ("`report`", Report),
+    ("`report.spoiled`", SpoiledFrom),
     ("`verify`", Verify),
     ("`tune`", Tune),
 )
@@ -52,8 +60,9 @@ A study is one YAML file. `config.yaml` is the default; choose another with `sna
 The file describes only the science. Cores, partitions and accounts are in the profiles (`profiles/`), so
 that the same study runs on a laptop and on a cluster.
 
-A variant or workload can define several: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` in it makes one for
-each value, named `NAME-bucket-cap-mb-5` and so on. If several keys are swept, it makes one for each combination.
+A variant or workload can define several with the key `sweep`: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` in
+it makes one for each value, named `NAME-bucket-cap-mb-5` and so on. If several keys are swept, it makes one for
+each combination.
 
 Unknown keys are refused before anything runs, and so are values that cannot work, such as a batch that
 does not divide among the ranks.

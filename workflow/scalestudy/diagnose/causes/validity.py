@@ -12,7 +12,7 @@ from scalestudy.registry.words.points import steadiness
 
 @cause("two-modes", Stage.VALIDITY, refuted_by="a single mode on a host without other work")
 def two_modes(case: Case) -> Seen | None:
-    """A mixture of two modes in most runs (METHOD, section 4), by the tests of analyse/run/steady.py."""
+    """A mixture of two modes in most runs, by the tests of analyse/run/steady.py."""
     if not in_most_launches(case.point, "launches_of_two_modes"):
         return None
     return Seen(

@@ -14,14 +14,18 @@ class Setting(Entry):
     """A workload of the study with one of its variants."""
 
     workload: str
+    """A workload of the study."""
     variant: str
+    """A variant of the study, or of a sweep: its full name."""
 
 
 class Gain(Entry):
     """Two settings whose throughputs are compared where the study has both at the same scale and scaling."""
 
     before: Setting
+    """The setting that the other one is compared with."""
     after: Setting
+    """The setting whose gain is decided."""
 
     def compares(self, workload: str, variant: str) -> bool:
         """Whether a workload with a variant is one of the two."""
