@@ -7,7 +7,8 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.study.config.report import Report
 
-REPORT = Report(target_efficiency=0.75, target_margin=0.02)
+REPORT = Report(target_efficiency=0.75**0.5, target_margin=0.02)
+"""On 4 ranks, two doublings, the target is 0.75."""
 
 
 @pytest.mark.parametrize(
@@ -32,5 +33,19 @@ def test_a_verdict_is_what_the_whole_interval_supports(speedup: Interval, verdic
 
 
 def test_without_a_margin_nothing_is_at_the_target() -> None:
-    narrow = Interval(3.0, 2.9999, 3.0001)
-    assert verdict_of(narrow, ranks=4, report=Report(target_margin=0)) == "undecided"
+    narrow = Interval(1.5, 1.4999, 1.5001)
+    assert verdict_of(narrow, ranks=2, report=Report(target_margin=0)) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "speedup", "verdict"),
+    [
+        (2, Interval(1.6, 1.51, 1.7), "healthy"),
+        (4, Interval(2.4, 2.26, 2.5), "healthy"),
+        (4, Interval(2.304, 2.211, 2.400), "undecided"),
+        (4, Interval(2.1, 2.0, 2.24), "poor"),
+        (8, Interval(3.5, 3.4, 3.6), "healthy"),
+    ],
+)
+def test_the_target_is_per_doubling_of_ranks(ranks: int, speedup: Interval, verdict: str) -> None:
+    assert verdict_of(speedup, ranks=ranks, report=Report(target_efficiency=0.75)) == verdict

@@ -2,6 +2,7 @@
 
 from math import isnan
 
+from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.report import Report
@@ -13,9 +14,10 @@ def verdict_of(speedup: Interval, *, ranks: int, report: Report) -> Verdict:
     negative_scaling: the whole interval of the speedup is below 1. healthy and poor: the whole interval of the
     efficiency is at or above the target, or below it. at_target: it includes the target, and all of it is within
     `target_margin` of the target. Without limits only the value is judged; it is undecided if it exceeds the
-    possible speedup of these ranks, because it may be chance.
+    possible speedup of these ranks, because it may be chance. The target is per doubling of ranks: 0.75 is
+    0.5625 on 4 ranks.
     """
-    target, sure = report.target_efficiency, not isnan(speedup.low)
+    target, sure = compounded_efficiency(report.target_efficiency, ranks), not isnan(speedup.low)
     if not sure and speedup.value > ranks:
         return Verdict.UNDECIDED
     low, high = (speedup.low, speedup.high) if sure else (speedup.value,) * 2

@@ -12,6 +12,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.launches import among, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
+from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.point.spoiled import kept_together
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
@@ -114,6 +115,6 @@ def _claims(row: Row, report: Report) -> Iterator[tuple[Claim, float]]:
         if verdict == Verdict.NEGATIVE_SCALING:
             yield Claim.BASE, speedup.value
         elif verdict in DECIDED:
-            yield Claim.TARGET, speedup.value / (ranks * report.target_efficiency)
+            yield Claim.TARGET, speedup.value / (ranks * compounded_efficiency(report.target_efficiency, ranks))
     if relative.leaves_out(1):
         yield Claim.VARIANT, relative.value

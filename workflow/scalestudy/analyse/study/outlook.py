@@ -12,6 +12,7 @@ from math import isnan, log, nan, sqrt
 import numpy as np
 from scipy.special import stdtrit
 
+from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.study.decision_file import Comparison
 from scalestudy.registry.codes import Settled
@@ -174,7 +175,8 @@ def _is_settled(study: Study, point: Point, low: np.ndarray, high: np.ndarray) -
     settled: np.ndarray = (high - low) / 2 <= study.measure.half_width
     if _quantity(study, point) == "gain":
         return settled | (high < 0) | (low > 0)
-    target, margin = log(study.report.target_efficiency * point.world_size), study.report.target_margin
+    efficiency = compounded_efficiency(study.report.target_efficiency, point.world_size)
+    target, margin = log(efficiency * point.world_size), study.report.target_margin
     near = (low >= target + log(1 - margin)) & (high <= target + log(1 + margin))
     return settled | (high < 0) | (low >= target) | (high < target) | near
 
