@@ -24,7 +24,7 @@ from scalestudy.record.lock import exclusive
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
-pytest_plugins = ["browser", "slurm_studies", "wheels"]
+pytest_plugins = ["browser", "axe", "slurm_studies", "wheels"]
 
 # Parallel tests do not wait for each other's runs: the lock of a host is in the temporary folder.
 if "PYTEST_XDIST_WORKER" in os.environ:

@@ -1,4 +1,5 @@
-// The page is readable without this script. It sorts tables by a column and opens the target of a link.
+// The page is readable without this script. It sorts tables by a column, opens the target of a link and, for a printer, everything,
+// and lets the keyboard scroll what is wider than the window.
 "use strict";
 (() => {
   const words = new Intl.Collator("en", { numeric: true });
@@ -85,6 +86,45 @@
     line.replaceChildren("The number you came from, ", link.textContent.trim(), ", has the key ", code, ".");
   }
 
+  // The name of a box for a reader who cannot see it: its caption, or the heading above it.
+  function nameOf(box) {
+    const figure = box.closest("figure");
+    const caption = box.querySelector("caption") || (figure && figure.querySelector("figcaption"));
+    if (caption) return caption.textContent.trim();
+    let above = null;
+    for (const heading of document.querySelectorAll("h2, h3, summary")) {
+      if (heading.compareDocumentPosition(box) & Node.DOCUMENT_POSITION_FOLLOWING) above = heading;
+    }
+    return above ? above.textContent.trim() : document.title;
+  }
+
+  // Arrow keys scroll a box that has the focus. A box with links or buttons scrolls to the one that has it.
+  function makeScrollable(entries) {
+    for (const { target, contentRect } of entries) {
+      if (!contentRect.width || target.querySelector("a, button")) continue; // closed parts are not laid out
+      const wider = target.scrollWidth > target.clientWidth;
+      if (wider === target.hasAttribute("tabindex")) continue;
+      const given = { tabindex: "0", role: "group", "aria-label": wider ? nameOf(target) : "" };
+      for (const [name, value] of Object.entries(given)) {
+        if (wider) target.setAttribute(name, value);
+        else target.removeAttribute(name);
+      }
+    }
+  }
+
+  // What was closed when printing began; it is closed again afterwards.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const box of closed) box.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const box of closed) box.open = false;
+    closed = [];
+  });
+
+  const sizes = new ResizeObserver(makeScrollable);
+  document.querySelectorAll(".scroll, figure > div, pre").forEach((box) => sizes.observe(box));
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");

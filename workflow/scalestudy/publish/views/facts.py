@@ -15,6 +15,7 @@ from scalestudy.publish.numbers.rounding import DASH, Shown
 from scalestudy.publish.results import Results
 from scalestudy.publish.topology import topologies
 from scalestudy.publish.traces import traces_view
+from scalestudy.publish.views.answers import answers_view
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import forecasts_view
@@ -59,6 +60,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "rows": rows,
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
+        "answers": answers_view(diagnoses, numbers),
         "leading": leading(diagnoses),
         "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],

@@ -61,6 +61,8 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},
         **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
+        "on_cpu": row["device"] == "cpu",
+        "repeats": int(row["repeats_compared"]),
         "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
