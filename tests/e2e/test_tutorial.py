@@ -47,8 +47,8 @@ def follow(folder: Path, *, short: bool) -> tuple[str, float]:
 
 def judge(folder: Path, printed: str) -> None:
     """The verdict, the number and the table are there, with the keys that the text names."""
-    assert re.search(r"mlp ddp weak on 2 ranks: [a-z -]+, speedup [\d.]+ \[", printed)
-    assert "mlp.ddp.weak.n2.speedup = " in printed
+    assert re.search(r"mlp ddp strong on 2 ranks: [a-z -]+, speedup [\d.]+ \[", printed)
+    assert "mlp.ddp.strong.n2.speedup = " in printed
     assert (folder / "results/first/report.html").exists()
     if shutil.which("pdflatex"):
         assert (folder / "paper.pdf").exists()
