@@ -106,7 +106,7 @@ def test_the_exit_status_is_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
     assert said.startswith("Worse: step time of mlp, ddp ") and "the limit is +3 %" in said
     assert "single, one process, batch 32: +" in text or "single, one process, batch 32: -" in text
     status, said, _ = ended(capsys, old, write_results(tmp_path / "equal"), *limit)
-    assert (status, said.split(":")[0]) == (0, "Within all limits")
+    assert (status, said.split(".")[0]) == (0, "Within all limits")
     unsure = write_results(tmp_path / "unsure", slower=1.02, scatter=0.03)
     status, said, _ = ended(capsys, old, unsure, *limit)
     assert status == 3
