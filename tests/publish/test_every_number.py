@@ -62,6 +62,7 @@ def known(numbers: NumbersFile, plan: Plan) -> set[str]:
     shown = {re.sub(r"[^\d.-]", "", text) for text in texts}
     of_study = {
         str(study.repeats),
+        str(2 * study.repeats),  # as advice for an undecided verdict
         f"{study.report.confidence * 100:.0f}",
         f"{study.report.target_efficiency * 100:.0f}",
     }

@@ -72,7 +72,7 @@ def default_study(here: Path, name: str) -> None:
         (["plan"], "study first: 4 configurations"),
         (["summary"], "study first: 8 runs (8 ok)"),
         (["number", KEY], f"{KEY} = "),
-        (["estimate", "--gpus", "8", "--params", "1M", "--bandwidth", "1GB/s"], "8 ranks, 1 GB/s"),
+        (["estimate", "--gpus", "8", "--params", "1M", "--bandwidth", "1GB/s"], "8 ranks; slowest link: 1 GB/s"),
         (["stage", "diagnose"], "mlp ddp strong on 2 ranks: "),
         (["retry"], "results/first: no runs found"),
     ],

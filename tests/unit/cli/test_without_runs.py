@@ -42,7 +42,7 @@ def test_it_reads_well_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> 
     command = ["estimate", "--params", "7B", "--gpus", "16", "--bandwidth", "25GB/s", "--step-time", "1.2s"]
     assert main(command) == 0
     output = capsys.readouterr().out
-    assert "7G parameters in fp32 are 28 GB" in output
+    assert "7G parameters in fp32 give 28 GB" in output
     assert max(map(len, output.splitlines())) <= 90  # the table of algorithms has its formulas beside it
     assert output.isascii()
 
@@ -53,7 +53,7 @@ def test_a_study_gives_its_numbers(results: Path, capsys: pytest.CaptureFixture[
     assert measured["bandwidth"] == pytest.approx(LINK.bandwidth_bytes_per_s)
     assert measured["latency"] == pytest.approx(LINK.latency_s)
     assert main(["estimate", "--results", str(results), "--gpus", "8"]) == 0
-    assert "8 ranks, 2 GB/s and 100 us a message" in " ".join(capsys.readouterr().out.split())
+    assert "8 ranks; slowest link: 2 GB/s, latency 100 us per message" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_is_given_comes_before_what_was_measured(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
