@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,6 @@ import yaml
 from conftest import mlp_workload, small_content
 from scalestudy.cli.tune_launches import LiveLaunches
 from scalestudy.record.document import read_document
-from scalestudy.record.observation import read_record
 from scalestudy.study.config.load import load_study, parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.tune.model import TuneFile
@@ -98,6 +98,9 @@ def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(tmp_path: Pa
     (first,) = aside.iterdir()
     assert one.spoiled == ()
     assert (tmp_path / NAME / "runs" / one.run_id / "run.json").exists()
-    walls_s = [read_record(path).totals.wall_time_s for path in (first, tmp_path / NAME / "runs" / one.run_id)]
+    records = [
+        json.loads((path / "run.json").read_text()) for path in (first, launches.folder / "runs" / one.run_id)
+    ]
+    walls_s = [record["totals"]["wall_time_s"] for record in records]
     assert one.device_time_s == pytest.approx(2 * sum(walls_s))
     assert launches.make(space.present, "short", 1, left_s=200.0, rung=0, block=0).measured_now is False
