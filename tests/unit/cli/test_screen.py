@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import small_content
 from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
 from scalestudy.cli.screen import painter as painters
+from scalestudy.cli.screen import study as studies
 from scalestudy.cli.screen.events import DOCUMENTS, Jobs, stage_of
 from scalestudy.cli.screen.painter import Lines, is_live
 from scalestudy.cli.screen.study import WatchedStudy
 from scalestudy.cli.screen.view import StudyScreen
 from scalestudy.cli.screen.words import decision_lines, duration
+from scalestudy.errors import UserError
 from scalestudy.registry.codes import Settled, Verdict
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import make_plan
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
@@ -173,3 +178,21 @@ def test_where_lines_can_be_painted_again(
     monkeypatch.setenv("TERM", term)
     assert is_live(Stream()) is live
     assert painters.CalmConsole(file=Stream()).show_cursor(False) is False
+
+
+def test_a_paint_reads_no_records_until_a_job_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is painted every second on the host that measures."""
+    read: list[Path] = []
+
+    def reads(path: Path) -> None:
+        read.append(path)
+        raise UserError("not there")
+
+    monkeypatch.setattr(studies, "read_record", reads)
+    study = WatchedStudy(tmp_path, make_plan(parse_study(small_content(), source="x")))
+    for _ in range(3):
+        assert study.done() == []
+    assert len(read) == len(study.planned())
+    study.changed(study.planned()[0])
+    study.done()
+    assert len(read) == 2 * len(study.planned())

@@ -32,11 +32,19 @@ class Current:
 
 @dataclass
 class WatchedStudy:
-    """A study in its results folder. Files that do not exist yet, or are being replaced, are simply not there."""
+    """A study in its results folder. Files that do not exist yet, or are being replaced, are simply not there.
+
+    The screen is painted every second on the host that measures. So records and decisions are read when a job has
+    ended, and only the progress of current runs is read each time.
+    """
 
     results: Path
     _plan: Plan | None = None
     _records: dict[str, RunRecord] = field(default_factory=dict)
+    _decisions: list[DecisionFile] | None = None
+    """None where they must be read again; so for the two below."""
+    _planned: list[str] | None = None
+    _done: list[RunRecord] | None = None
     _first_seen: dict[Path, tuple[int, float]] = field(default_factory=dict)
     """Progress file -> (steps, time) when it was first read with steps."""
 
@@ -59,30 +67,39 @@ class WatchedStudy:
                 return None
         return self._records[run_id]
 
-    def forget(self, run_id: str) -> None:
-        """Read the record again: the run was measured again."""
+    def changed(self, run_id: str = "") -> None:
+        """Read records and decisions again, since a job has ended. run_id: the run that it measured, if any."""
         self._records.pop(run_id, None)
+        self._decisions = self._planned = self._done = None
 
     def planned(self) -> list[str]:
         """Runs that are made as far as it is decided now."""
         if self.plan is None:
             return []
-        needed = {run for decision in self.decisions() for run in decision.needed}
-        return [run for run in self.plan.runs if run in needed or not self.plan.is_reserve(run)]
+        if self._planned is None:
+            needed = {run for decision in self.decisions() for run in decision.needed}
+            self._planned = [run for run in self.plan.runs if run in needed or not self.plan.is_reserve(run)]
+        return self._planned
 
     def done(self) -> list[RunRecord]:
         """Records of planned runs."""
-        return [record for run in self.planned() if (record := self.record(run)) and record.outcome != "unneeded"]
+        if self._done is None:
+            found = [record for run in self.planned() if (record := self.record(run))]
+            self._done = [record for record in found if record.outcome != "unneeded"]
+        return self._done
 
     def decisions(self) -> list[DecisionFile]:
         """All decisions so far, the oldest first."""
-        found = []
+        if self._decisions is None:
+            self._decisions = list(self._read_decisions())
+        return self._decisions
+
+    def _read_decisions(self) -> Iterable[DecisionFile]:
         for after in self.plan.study.decisions if self.plan else ():
             try:
-                found.append(read_document(self.results / DECISIONS.format(repeats=after), DecisionFile))
+                yield read_document(self.results / DECISIONS.format(repeats=after), DecisionFile)
             except (UserError, OSError):
-                break
-        return found
+                return
 
     def left_s(self) -> float | None:
         """Seconds that the planned runs may still take, by the mean of those that were measured; None before."""
@@ -91,9 +108,9 @@ class WatchedStudy:
             return None
         return (len(self.planned()) - len(times_s)) * sum(times_s) / len(times_s)
 
-    def current(self) -> list[Current]:
-        """Runs under way, of this study and of the trials of its advice."""
-        folders = [self.results, *(self.results.parent / name for name in self._trials())]
+    def current(self, *, trials: bool = False) -> list[Current]:
+        """Runs under way, of this study or of the trials of its advice."""
+        folders = [self.results.parent / name for name in self._trials()] if trials else [self.results]
         return [found for folder in folders for found in self._current_in(folder)]
 
     def _trials(self) -> Iterable[str]:

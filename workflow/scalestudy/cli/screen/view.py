@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TextIO
 
-from scalestudy.cli.screen.events import DOCUMENTS, Job, Jobs
+from scalestudy.cli.screen.events import DOCUMENTS, STAGES, Job, Jobs
 from scalestudy.cli.screen.painter import Lines, Painter, Screen, is_live
 from scalestudy.cli.screen.study import WatchedStudy
 from scalestudy.cli.screen.words import current_line, decision_lines, duration, run_line, run_name
@@ -80,8 +80,8 @@ class StudyScreen:
             yield f"{self.jobs.stage} ({duration(time.monotonic() - self.begun)})"
 
     def _finished(self, job: Job) -> Iterator[str]:
+        self.study.changed(job.run)
         if job.run:
-            self.study.forget(job.run)
             found = self.study.record(job.run)
             if found and found.outcome != "unneeded" and (found.outcome != "ok" or not self.live):
                 yield run_line(found, len(self.study.done()), len(self.study.planned()))
@@ -105,7 +105,7 @@ class StudyScreen:
         specs = self.study.plan.runs if self.study.plan else {}
         return [
             f"  now: {current_line(one, run_name(specs[one.run_id]) if one.run_id in specs else one.run_id)}"
-            for one in self.study.current()[:MOST_CURRENT]
+            for one in self.study.current(trials=self.jobs.stage == STAGES["verify"])[:MOST_CURRENT]
         ]
 
     def _log_line(self) -> list[str]:

@@ -31,9 +31,8 @@ def run_name(spec: RunSpec) -> str:
 
 def run_line(record: RunRecord, number: int, of: int) -> str:
     """A run that ended: its number, what it is, and how it ended."""
-    text = record.outcome if record.outcome != "ok" else f"{counted(record.totals.steps, 'step')}"
-    if record.outcome != "ok":
-        text += f": {record.reason}" if record.reason else ""
+    failed = ": ".join(filter(None, (record.outcome, record.reason)))
+    text = counted(record.totals.steps, "step") if record.outcome == "ok" else failed
     return f"[{number}/{of}] {run_name(record.spec)}: {text}, {record.totals.wall_time_s:.0f} s"
 
 
