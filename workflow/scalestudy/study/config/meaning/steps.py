@@ -41,7 +41,7 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _too_few(study: Study, workload: Workload, fewest: int, where: str) -> Iterator[str]:
-    """What is wrong with a workload whose run with the fewest steps has so many."""
+    """Lines about a workload whose shortest run has too few steps. fewest: its steps. where: its scale."""
     epochs, left_out = workload.epochs, study.measure.warmup_steps
     if fewest <= left_out:
         yield (
