@@ -6,6 +6,8 @@
 # make check    check spelling, style of all texts, formatting, lint, and types of the package
 # make site     build the documentation site, build/site/index.html
 # make gallery  run ready studies, and build the site with their reports
+# make cast     record the default study on a terminal, as the animated picture docs/images/run.svg
+# make samples  write figure, sentences and table of README.md from RESULTS; without it, from the study of make cast
 # make bench    compare the instrument with other training loops; measure its stopping rule and its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
@@ -22,9 +24,10 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 LOWEST_INDEX ?=
+RESULTS ?= build/cast/results/digits
 QUIETLY = $(PYTHON) workflow/quiet_command.py $(VENV)/install.log
 
-.PHONY: env report test test-all test-torch faults check site gallery bench clean-env
+.PHONY: env report test test-all test-torch faults check site gallery cast samples bench clean-env
 
 env: $(VENV)/ready
 
@@ -100,6 +103,14 @@ site: env
 gallery: env
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/gallery.py
 	$(MAKE) site
+
+# The study of the recording is also the study of the samples, so that all numbers agree: make cast samples
+cast: env
+	rm -rf build/cast && mkdir -p build/cast
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/cast.py --folder build/cast
+
+samples: env
+	PYTHONPATH=workflow $(BIN)/python site/samples.py $(RESULTS)
 
 # The frameworks that our loop is compared with, in a separate environment. Use ROUNDS=5 for a quick comparison.
 $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
