@@ -22,7 +22,7 @@ STUDIES = (
     ("config/studies/digits.yaml",),
     ("config/studies/ddp_vs_fsdp.yaml", "config/studies/cpu-small/ddp_vs_fsdp.yaml"),
 )
-"""Each with the files that change it."""
+"""Studies, each with the files that override its keys."""
 FILES = {
     "report.html": "report",
     "report.pdf": "report as PDF",

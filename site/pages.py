@@ -1,6 +1,6 @@
 """Writes the generated pages of the site into docs/reference/: commands, stages, JSON schemas, causes.
 
-The folder is written anew by each build, and git ignores it. The text of a command is the text of its `--help`: a
+Each build writes the folder again, and git ignores it. The text of a command is the text of its `--help`: a
 formatter of click writes Markdown instead of columns.
 """
 

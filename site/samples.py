@@ -67,7 +67,7 @@ def _summary(results: Path) -> str:
     with contextlib.chdir(results.resolve().parent.parent), contextlib.redirect_stdout(printed):
         summarise(Path(*results.resolve().parts[-2:]))
     lines = printed.getvalue().splitlines()
-    return "\n".join(textwrap.fill(line, 88, subsequent_indent=" " * 6, break_long_words=False) for line in lines)
+    return "\n".join(textwrap.fill(line, 88, subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines)
 
 
 def _conditions(facts) -> str:

@@ -83,7 +83,7 @@ def table(outcomes: Outcomes) -> str:
     for (name, _), row in outcomes.items():
         found[name][first_cause(row["causes"])] += 1
     found = {name: counts for name, counts in found.items() if counts}
-    lines = ["| put in | to be found | found first |", "| --- | --- | --- |"]
+    lines = ["| injected fault | expected cause | first finding |", "| --- | --- | --- |"]
     for name, counts in found.items():
         said = ", ".join(f"{cause} {count}" for cause, count in counts.most_common())
         lines.append(f"| {name} | {ALL[name].cause} | {said} |")

@@ -57,12 +57,12 @@ INTRODUCTION = """\
 # Configuration
 
 A study is one YAML file. `config.yaml` is the default; choose another with `snakemake --configfile FILE`.
-The file describes only the science. Cores, partitions and accounts are in the profiles (`profiles/`), so
+The file describes only the experiment. Cores, partitions and accounts are in the profiles (`profiles/`), so
 that the same study runs on a laptop and on a cluster.
 
-A variant or workload can define several with the key `sweep`: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` in
-it makes one for each value, named `NAME-bucket-cap-mb-5` and so on. If several keys are swept, it makes one for
-each combination.
+The key `sweep` expands a variant or workload into several: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` creates
+one for each value, named `NAME-bucket-cap-mb-5` and so on. If several keys are swept, it creates one for each
+combination.
 
 Unknown keys are refused before anything runs, and so are values that cannot work, such as a batch that
 does not divide among the ranks.

@@ -68,7 +68,7 @@ class CommandWorkload(Entry):
 
     command: Words = Field(min_length=1)
     """The script and its arguments, without a launcher: `train.py --batch-size {batch_per_rank}`, or `-m
-    package.train ...`. Ranks are started like `torchrun` starts them. Words in braces are replaced by their value:
+    package.train ...`. Ranks are started as `torchrun` starts them. Words in braces are replaced by their value:
     `batch_per_rank`, `global_batch`, `ranks`, `seed`, `learning_rate`, `epochs`, and `out`, a separate folder for
     each run. `{{word}}` becomes `{word}`."""
     directory: str = "."

@@ -32,9 +32,9 @@ class Measure(Entry):
     """How long a run measures, and in blocks of how many steps."""
 
     warmup_steps: int = Field(10, ge=0)
-    """Steps dropped from the start of every run, at least; the steady-state test may drop more."""
+    """Smallest number of steps dropped from the start of every run. The steady-state test may drop more."""
     max_warmup_steps: int = Field(50, ge=0)
-    """Steps that the steady-state test may drop, at most, while a run decides whether to continue."""
+    """Largest number of steps that the steady-state test may drop while a run decides whether to continue."""
     min_steps: int = Field(50, ge=10)
     """Steady steps of a run before its precision is first checked."""
     max_steps: int = Field(200, ge=10)
@@ -43,9 +43,10 @@ class Measure(Entry):
     """Target half-width of an interval, as a fraction of its value: of a speedup with `until: decided`, of the
     step time of a point with `until: precise`. No further repeats are run once it is reached."""
     launch_half_width: float | None = Field(None, gt=0, lt=1)
-    """Target half-width of the mean step time of one run, as a fraction: a run without epochs ends when its own
-    steps reach it. If unset, 1.5 times `half_width`: averaged over five runs that is two thirds of `half_width`,
-    which leaves room for the spread between runs. More runs are worth more than longer runs."""
+    """Target half-width of the mean step time of one run, as a fraction: a run without epochs ends when its mean
+    step time is known to this half-width. If unset, 1.5 times `half_width`: averaged over five runs that is two
+    thirds of `half_width`, which leaves room for the spread between runs. More runs are worth more than longer
+    runs."""
     block_steps: int = Field(50, ge=1)
     """Steps between two synchronisations of device and ranks. Each such block is timed as a whole."""
     probe_rounds: int = Field(4, ge=0)
@@ -56,7 +57,7 @@ class Measure(Entry):
     measures the gradient noise scale, which takes about 2 s."""
     batch_trial_share: float = Field(0.2, ge=0, le=0.5)
     """Share of the training's samples for each trial of a larger batch. The first run of each ddp point that
-    trains for `epochs` makes these trials at its end: it continues from a checkpoint at 40 % of the training with
+    trains for `epochs` runs these trials at its end: it continues from a checkpoint at 40 % of the training with
     its own batch, twice and four times that batch, and compares the losses. 0.2 takes 60 % of one training. 0
     switches the trials off, and so does `probe_rounds: 0`; trainings with few steps have no trials."""
     probe_steps: int = Field(10, ge=2)

@@ -33,7 +33,7 @@ class Gain(Entry):
 
 
 class StudyMeasure(Measure):
-    """How long runs measure, and how many repeats there are."""
+    """How long each run measures, and the number of repeats."""
 
     until: Literal["decided", "precise"] = "decided"
     """Purpose of the repeats beyond `repeats`, up to `max_repeats`. `decided`: repeats are run until the verdict

@@ -43,7 +43,7 @@ class Study(Entry):
     """Runs of every point before anything is decided, each in fresh processes. One run gives no interval; 3 give a
     wide one, since 3 runs are too few to estimate the spread well."""
     max_repeats: int | None = Field(None, ge=1)
-    """Runs of a point, at most. If it is above `repeats`, further repeats are run until the condition of
+    """Largest number of runs of a point. If it is above `repeats`, further repeats are run until the condition of
     `measure.until` is met; that needs at least 2 `repeats`. If unset, 12 where `repeats` is unset too, else
     `repeats`."""
     most_launches: int = Field(10_000, ge=1)
@@ -55,7 +55,7 @@ class Study(Entry):
     """Minutes after which a run is stopped, with outcome `timeout`."""
     start_limit_s: float = Field(300, gt=0)
     """Seconds for all nodes of a run to start and meet. After that it is `failed`, and the reason lists the nodes
-    that came."""
+    that were present."""
     stall_limit_s: float = Field(300, gt=0)
     """Seconds without progress after which a rank ends the run as `failed`; the reason names the rank. Ranks make
     no progress, for instance, in a collective that one rank never joins."""
@@ -75,9 +75,9 @@ class Study(Entry):
     workloads: dict[Name, AnyWorkload] = Field(min_length=1)
     """What is trained, by name."""
     host: Host = Host()
-    """What every rank gets of the machine."""
+    """Share of the machine that every rank gets."""
     measure: StudyMeasure = StudyMeasure()
-    """How long runs measure, and how many there are."""
+    """How long each run measures, and the number of runs."""
     report: Report = Report()
     """Settings of the analysis and the documents."""
     verify: Verify = Verify()

@@ -118,7 +118,7 @@ class Knobs(Entry):
     input: InputOptions = InputOptions()
     """How batches are read."""
     log_every_steps: int | None = Field(None, ge=1)
-    """Read the loss from the device and print it every N steps, like training scripts do. Off if unset: the
+    """Read the loss from the device and print it every N steps, as training scripts do. Off if unset: the
     built-in loop does not need the loss to train."""
     checkpoint_every_steps: int | None = Field(None, ge=1)
     """Write model and optimizer to disk every N steps: rank 0 writes one file; with fsdp, or asynchronously, all
