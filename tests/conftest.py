@@ -219,7 +219,7 @@ def handlers_as_at_first() -> None:
 
 @contextlib.contextmanager
 def handlers_kept() -> Iterator[None]:
-    """Restore the signal handlers that a launch sets, since processes of later tests would inherit them."""
+    """Restore the signal handlers that a run sets, since processes of later tests would inherit them."""
     before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield

@@ -1,4 +1,4 @@
-"""Tracks which tensors are on the device that a rank was given. On a CPU they cannot be distinguished otherwise.
+"""Tracks which tensors are on the device of a rank. On a CPU they cannot be distinguished otherwise.
 
 A tensor counts as on the device if it was made or moved with an explicit device, or derives from such a tensor. If
 devices are GPUs, a tensor without an explicit device is on the host. Tensors are identified by their storage,

@@ -52,13 +52,13 @@ def undeclared(log: list[Entry], code: dict[str, str]) -> dict[str, str | None]:
 
 
 def question(changes: dict[str, str | None]) -> str:
-    """What is asked of whoever made these changes."""
+    """What the author of these changes has to do."""
     lines = [f"  {name}{'' if value else ' (gone)'}" for name, value in changes.items()]
     return ASKED.format(changes="\n".join(lines))
 
 
 def refusal(log: list[Entry]) -> str:
-    """Return what is wrong with the entries; '' if nothing is."""
+    """Return the fault of the entries, or '' if there is no fault."""
     versions = [log[0]["protocol"]]
     for before, entry in itertools.pairwise(log):
         if entry["protocol"] != before["protocol"]:

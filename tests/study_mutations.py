@@ -1,4 +1,4 @@
-"""Malformed studies, each with its known error, since it was made wrong on purpose."""
+"""Malformed studies, each with the error that was put into it."""
 
 from __future__ import annotations
 

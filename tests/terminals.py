@@ -1,4 +1,4 @@
-"""Commands on a pseudo-terminal of a given size, and what a person sees there."""
+"""Commands on a pseudo-terminal of a given size, and their screen."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
     python -m bench.loops            our loop beside five others, and beside a hand-written one for every workload
     python -m bench.stopping         steps and seconds until a step time is known, simulated and for real
     python -m bench.communication    whether the methods of measuring communication agree
-    python -m bench.starts           forked launches beside cold ones
-    python -m bench.turns            speedups within launches beside those over launches
+    python -m bench.starts           forked runs beside cold ones
+    python -m bench.turns            speedups within runs beside those over runs
     python -m bench.blocks           coverage and cost of comparisons within repeats, simulated
     python -m bench.default_study    how often the default study decides beside a load, and whether it is right
     python -m bench.default_causes   which causes it names beside that load, and with faults put into it

@@ -54,7 +54,7 @@ STUDY: dict[str, Any] = {
 
 
 def follow(folder: Path) -> None:
-    """Launch, follow the advice, and say what came of it."""
+    """Run the study, follow the advice, and report the outcome."""
     write_news(folder / "news")
     plan, results = launch_all(STUDY, folder)
     workload = "small"

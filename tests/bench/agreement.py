@@ -4,7 +4,7 @@
 
 First, scripts that stamp each update and each wait for a batch themselves (bench/watched) are launched attached,
 and each step is compared with its stamps. Then the hand-written loop, attached, and our own train the same network
-on the same batches in launches of their own, in the order A, B, B, A; the interval is of 90 %, over rounds. Last,
+on the same batches in runs of their own, in the order A, B, B, A; the interval is of 90 %, over rounds. Last,
 the steps after which both are stopped since their step time is known.
 """
 
@@ -46,7 +46,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Compared:
-    """Steps of a launch beside the stamps of its script, without the first step, which has no stamp before it."""
+    """Steps of a run beside the stamps of its script, without the first step, which has no stamp before it."""
 
     counts: tuple[int, int]
     """Steps that were recorded, and that the script made."""
@@ -65,7 +65,7 @@ class Compared:
 
 
 def compare(way: str, size: str, steps: int, folder: Path) -> Compared:
-    """A launch of a script that has a stopwatch."""
+    """A run of a script that has a stopwatch."""
     script, *flags = WAYS[way].split()
     path = folder / "stopwatch.json"
     words = [script, *flags, "--size", size, "--steps", str(steps), "--stopwatch", str(path)]

@@ -1,10 +1,10 @@
-"""What being attached costs a script: the same loop with and without our hooks, in blocks that alternate.
+"""Overhead of attaching to a script: the same loop with and without our hooks, in alternating blocks.
 
     python -m bench.attached_cost [--rounds 60] [--launches 5]
 
 A plain loop with a DataLoader, as people write it. Without hooks, torch has its own functions back. Blocks come in
-rounds of with, without, without, with, in one process. Intervals at 95 % over launches, of the difference of what
-a launch has: the median of its blocks' medians, and the mean of its blocks' means, in which what was noted is read
+rounds of with, without, without, with, in one process. Intervals at 95 % over runs, of the difference of what
+a run has: the median of its blocks' medians, and the mean of its blocks' means, in which what was noted is read
 and written. Beside it the start: seconds that a process takes to import torch with and without us, and
 its resident memory.
 """
@@ -88,7 +88,7 @@ def measure(width: int, layers: int, batch: int, steps: int, rounds: int) -> dic
 
 
 def attached_environment(folder: Path) -> dict[str, str]:
-    """Variables of a process that is attached, without a launch around it."""
+    """Variables of a process that is attached, without a run around it."""
     asked = {"pin": False, "ranks": 1, "starts_ranks": True, "nodes": 1, "probe_rounds": 0}
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     path = os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)

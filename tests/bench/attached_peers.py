@@ -1,4 +1,4 @@
-"""What looking on costs a training: our hooks beside traceml-ai, on the same scripts in the same run.
+"""Overhead of observing a training: our hooks and traceml-ai, on the same scripts in the same run.
 
     python -m bench.attached_peers [--rounds 6] [--steps 400]
 

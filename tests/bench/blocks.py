@@ -1,14 +1,14 @@
-"""How often intervals of a speedup hold the quiet host's ratio, and how wide they are, under what hosts do.
+"""How often intervals of a speedup include the quiet host's ratio, and how wide they are, on disturbed hosts.
 
     python -m bench.blocks [--replications 20000]
 
-Each replication is a study of a base case and one distributed point, its launches in the order of a real plan:
+Each replication is a study of a baseline and one distributed point, its runs in the order of a real plan:
 each second repeat in reverse. Three intervals are compared: Student's t on differences within repeats, which the
 summary prints; Welch's of independent samples, which it printed until 0.2; and an oracle that knows what the host
-did to each launch, takes it away, and uses the independent samples.
+did to each run, takes it away, and uses the independent samples.
 
-A second table is of studies whose launches are made until the verdict is decided (study/looks.py): whether the
-interval at the end holds the truth, how often the verdict is wrong, and how many repeats it took.
+A second table is of studies whose runs are made until the verdict is decided (study/looks.py): whether the
+interval at the end includes the true value, how often the verdict is wrong, and how many repeats it took.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from scipy.special import stdtrit
 CONFIDENCE = 0.95
 REPEATS = (3, 5, 8, 12)
 OWN = (0.01, 0.01)
-"""Spread of the logarithms of a side's launches on a quiet host: base case, distributed point."""
+"""Spread of the logarithms of a side's runs on a quiet host: baseline, distributed point."""
 
 EFFICIENCIES = (0.5, 0.7, 0.74, 0.75, 0.76, 0.8, 0.95)
 HALF_WIDTH = 0.01
 
 Random = np.random.Generator
 Host = Callable[[Random, int, int], np.ndarray]
-"""(random numbers, replications, launches) -> what the host adds to the logarithm of each launch, in order of
+"""(random numbers, replications, runs) -> what the host adds to the logarithm of each run, in order of
 time."""
 
 
@@ -45,7 +45,7 @@ def quiet(_: Random, studies: int, launches: int) -> np.ndarray:
 
 
 def drift(random: Random, studies: int, launches: int) -> np.ndarray:
-    """A steady slow-down or speed-up over the whole study of up to 2 % a launch."""
+    """A steady slow-down or speed-up over the whole study of up to 2 % a run."""
     return random.uniform(-0.02, 0.02, (studies, 1)) * np.arange(launches)
 
 
@@ -55,12 +55,12 @@ def walk(random: Random, studies: int, launches: int) -> np.ndarray:
 
 
 def shared(random: Random, studies: int, launches: int) -> np.ndarray:
-    """A slow-down with a spread of 5 % that is the same for both launches of a repeat."""
+    """A slow-down with a spread of 5 % that is the same for both runs of a repeat."""
     return random.normal(0, 0.05, (studies, launches // 2)).repeat(2, axis=1)
 
 
 def bursts(random: Random, studies: int, launches: int) -> np.ndarray:
-    """Other work of 10 %, which begins with any launch in one case of ten and lasts two launches on average."""
+    """Other work of 10 %, which begins with any run in one case of ten and lasts two runs on average."""
     busy = np.zeros((studies, launches), dtype=bool)
     going = np.zeros(studies, dtype=bool)
     for launch in range(launches):
@@ -70,7 +70,7 @@ def bursts(random: Random, studies: int, launches: int) -> np.ndarray:
 
 
 def outliers(random: Random, studies: int, launches: int) -> np.ndarray:
-    """One launch of ten is slower, by 20 % on average, whichever side it is of."""
+    """One run of ten is slower, by 20 % on average, whichever side it is of."""
     hit = random.random((studies, launches)) < 0.1
     return hit * random.exponential(0.2, (studies, launches))
 
@@ -81,7 +81,7 @@ class Case:
     host: Host
     own: tuple[float, float] = OWN
     failed: float = 0.0
-    """Probability that a launch fails."""
+    """Probability that a run fails."""
 
 
 CASES = (
@@ -98,9 +98,9 @@ CASES = (
 
 
 def simulate(case: Case, repeats: int, studies: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
-    """(logarithms of launches, what the host added to them), both of shape (2 sides, studies, repeats).
+    """(logarithms of runs, what the host added to them), both of shape (2 sides, studies, repeats).
 
-    The true ratio is 1. nan: the launch failed.
+    The true ratio is 1. nan: the run failed.
     """
     added = case.host(random, studies, 2 * repeats).reshape(studies, repeats, 2)
     added[:, 1::2] = added[:, 1::2, ::-1]  # each second repeat in reverse
@@ -200,7 +200,7 @@ def table(studies: int, random: Random) -> list[str]:
     for case in CASES:
         for repeats in REPEATS:
             sides, added = simulate(case, repeats, studies, random)
-            # With a single good launch of a side, or a single whole repeat, there is no interval.
+            # With a single good run of a side, or a single whole repeat, there is no interval.
             usable = np.isfinite(sides[1] - sides[0]).sum(axis=1) >= 2
             sides, added = sides[:, usable], added[:, usable]
             oracle = np.median(independent(sides - added)[1])

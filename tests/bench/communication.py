@@ -1,9 +1,9 @@
-"""Do the methods of measuring communication agree? Two gloo ranks, three sizes of network, several launches each.
+"""Do the methods of measuring communication agree? Two gloo ranks, three sizes of network, several runs each.
 
     python -m bench.communication [--launches 5]
 
 differential = exposed span + interference + remainder; they agree where the interval of the remainder over
-launches holds zero, and where the exposed span by DDP's logger and by bucket stamps do not differ.
+runs holds zero, and where the exposed span by DDP's logger and by bucket stamps do not differ.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def study(launches: int) -> dict[str, Any]:
 
 
 def run(launches: int) -> list[dict[str, Any]]:
-    """A row a size: bytes of gradients, and each quantity with its interval over launches, in ms."""
+    """A row a size: bytes of gradients, and each quantity with its interval over runs, in ms."""
     with tempfile.TemporaryDirectory(prefix="bench-communication-") as folder:
         file = Path(folder) / "study.yaml"
         file.write_text(yaml.safe_dump(study(launches)), encoding="utf-8")

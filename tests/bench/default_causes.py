@@ -2,7 +2,7 @@
 
     python -m bench.default_causes [--runs 10] [--minutes 40] [--folder F]
 
-The default study is launched several times, three launches of each point, beside the load of
+The default study is launched several times, three runs of each point, beside the load of
 bench.recorded_blocks. Its verdict beside that load is the business of bench.default_study; here the causes count.
 The small network spends its time on synchronisation (comm-bound), at a fixed and at a growing global batch.
 Nothing holds back the convolutional one. Then faults that a setting makes are put into it. They have to be among

@@ -1,13 +1,13 @@
-"""How often does the default study decide, beside a load that comes and goes, and is it right?
+"""How often does the default study decide beside an intermittent load, and is it right?
 
     python -m bench.default_study record --blocks 40 --out REFERENCE
     python -m bench.default_study record --loaded --blocks 120 --out LOADED
     python -m bench.default_study judge REFERENCE LOADED
 
-A block holds what the verdicts of the default study are made of: a launch of each distributed configuration, in
-whose processes the base case takes turns, all forked from one new parent. The reference is of a quiet host. Blocks
+A block holds what the verdicts of the default study are made of: a run of each distributed configuration, in
+whose processes the baseline takes turns, all forked from one new parent. The reference is of a quiet host. Blocks
 beside a load are taken one after the other as by studies of their own: each looks where the default study looks,
-and takes as many blocks as its points need. Launches of the base case and probes are left out: no verdict hangs on
+and takes as many blocks as its points need. Launches of the baseline and probes are left out: no verdict hangs on
 them. The load is that of bench.recorded_blocks: one process, busy and idle for random times of some seconds.
 """
 
@@ -46,7 +46,7 @@ def default_study(**changes: Any) -> Study:
 
 
 def record_blocks(blocks: int, out: Path) -> None:
-    """A row per launch: block, point, the speedup within the launch, seconds. Written after every block."""
+    """A row per run: block, point, the speedup within the run, seconds. Written after every block."""
     plan = make_plan(
         default_study(repeats=blocks, max_repeats=blocks, measure={"probe_rounds": 0, "floor": False})
     )
@@ -73,12 +73,12 @@ def record_blocks(blocks: int, out: Path) -> None:
 
 
 def speedup_of(launches: pd.DataFrame, confidence: float) -> Interval:
-    """Of these launches, those that are contended left out where others are there."""
+    """Of these runs, those that are contended left out where others are there."""
     return mean_on_logs(with_turns(launches)["speedup_in_launch"].to_numpy(), confidence=confidence)
 
 
 def verdict_after(launches: pd.DataFrame, study: Study) -> tuple[int, Interval, Verdict]:
-    """(launches made, interval and verdict) of a point that would have these launches."""
+    """(runs made, interval and verdict) of a point that would have these runs."""
     for after in study.looks:
         speedup = speedup_of(launches.iloc[:after], study.level)
         verdict = verdict_of(speedup, ranks=RANKS, report=study.report)
@@ -88,7 +88,7 @@ def verdict_after(launches: pd.DataFrame, study: Study) -> tuple[int, Interval, 
 
 
 def is_against(verdict: Verdict, value: float, study: Study) -> bool:
-    """Whether a verdict says something else than what holds for this value."""
+    """Whether a verdict is wrong if this is the true value."""
     target, margin = RANKS * study.report.target_efficiency, study.report.target_margin
     holds = {
         Verdict.NEGATIVE_SCALING: value < 1,
@@ -100,12 +100,12 @@ def is_against(verdict: Verdict, value: float, study: Study) -> bool:
 
 
 def read_launches(path: Path) -> dict[tuple[str, str], pd.DataFrame]:
-    """Point -> its launches, a row per block."""
+    """Point -> its runs, a row per block."""
     return {point: rows.reset_index(drop=True) for point, rows in pd.read_csv(path).groupby(POINT)}
 
 
 def judge(quiet: Path, loaded: Path) -> pd.DataFrame:
-    """A row per study and point: launches, speedup with its limits, verdict, and whether the reference says so."""
+    """A row per study and point: runs, speedup with its limits, verdict, and whether the reference agrees."""
     study, launches_of = default_study(), read_launches(loaded)
     reference = {point: speedup_of(launches, 0.95) for point, launches in read_launches(quiet).items()}
     blocks = min(map(len, launches_of.values()))
@@ -156,9 +156,9 @@ def summary(rows: pd.DataFrame) -> str:
 
 
 def allocation(loaded: Path) -> str:
-    """Until decided beside fixed numbers of launches for all points: device-seconds, and studies that decide all.
+    """Until decided beside fixed numbers of runs for all points: device-seconds, and studies that decide all.
 
-    Over all windows of as many blocks as the study has launches at the most, so that windows overlap. A fixed
+    Over all windows of as many blocks as the study has runs at most, so that windows overlap. A fixed
     number is looked at once, at the level of the report.
     """
     study, launches_of = default_study(), list(read_launches(loaded).values())

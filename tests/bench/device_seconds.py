@@ -1,22 +1,22 @@
-"""What does a speedup cost in device-seconds, beside a load that comes and goes? Each gain stated apart.
+"""Device-seconds that a speedup costs beside an intermittent load, with each gain stated separately.
 
     python -m bench.device_seconds record --blocks 20 --out FILE
     python -m bench.device_seconds judge FILE
 
-A block has the base case and two ranks of the default study's convnet, cold and forked, in an order that the next
-block reverses; in the forked launch of two ranks the base case takes turns. All designs are judged by these same
-launches:
+A block has the baseline and two ranks of the default study's convnet, cold and forked, in an order that the next
+block reverses; in the forked run of two ranks the baseline takes turns. All designs are judged by these same
+runs:
 
-- `independent, cold`: as release 0.1 did it, launches as independent samples.
-- `blocked, cold`: the same launches, compared within blocks.
-- `blocked, forked`: forked launches, compared within blocks.
-- `turns, forked`: the speedup within forked launches of two ranks; the base case is not launched. A launch without
+- `independent, cold`: as release 0.1 did it, runs as independent samples.
+- `blocked, cold`: the same runs, compared within blocks.
+- `blocked, forked`: forked runs, compared within blocks.
+- `turns, forked`: the speedup within forked runs of two ranks; the baseline is not launched. A run without
   a quiet round does not count, as in a study, and costs what it costs.
 
 The spread of a design is that of its log ratio, over blocks. The blocks that are needed follow from it by
-Student's t, and device-seconds from the median seconds of a launch times its ranks. Intervals are of a bootstrap
+Student's t, and device-seconds from the median seconds of a run times its ranks. Intervals are of a bootstrap
 over blocks. What allocation brings is stated last, simulated: until decided against the best fixed number of
-launches.
+runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ POWER = 0.9
 
 
 def specs_of(start: str, block: int) -> list[RunSpec]:
-    """The base case and two ranks."""
+    """The baseline and two ranks."""
     measure: dict[str, Any] = {"probe_rounds": 0, "floor": False}
     if start == "cold":
         measure |= {"alternating_rounds": 0, "speedup_within": "repeats"}
@@ -62,7 +62,7 @@ def specs_of(start: str, block: int) -> list[RunSpec]:
 
 
 def record_blocks(blocks: int, out: Path) -> None:
-    """A row per launch. Written after every block."""
+    """A row per run. Written after every block."""
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="scalestudy-device-seconds-") as folder:
         for block in range(1, blocks + 1):
@@ -124,7 +124,7 @@ def drawn(rows: pd.DataFrame, times: int) -> list[pd.DataFrame]:
 
 
 def launches_to_a_verdict(spread: float, margin: float) -> tuple[float, int]:
-    """(mean launches until decided, launches of the best fixed design that decides as often).
+    """(mean runs until decided, runs of the best fixed design that decides as often).
 
     margin: of the log speedup from the target. The looks and the level are those of the default study.
     """

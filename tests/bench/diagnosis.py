@@ -2,10 +2,10 @@
 
     python -m bench.diagnosis --seeds 5 --results ../results/faults
 
-Each study is a launch of `scalestudy demo` with a seed of its own, in shuffled order, so that a bad hour of the
+Each study is a run of `scalestudy demo` with a seed of its own, in shuffled order, so that a bad hour of the
 machine does not fall on one fault. What was found is kept as a row of a table beside the documentation, so that
 the studies may be made over several days: a fault and seed that has a row is not measured again. `--again` judges
-anew what was measured, after the diagnosis was changed. The confusion matrix of all rows is printed in the end.
+again what was measured, after the diagnosis was changed. The confusion matrix of all rows is printed in the end.
 
 Right: the cause that was put in is found first; for a control, nothing is found. An abstention names no cause.
 Whatever else is found is a miss, and on a control a false alarm.
@@ -36,12 +36,12 @@ Outcomes = dict[tuple[str, int], dict[str, str]]
 
 
 def first_cause(causes: str) -> str:
-    """What is to be put right first: what is found beside the speed stands behind a verdict of healthy."""
+    """The first finding to act on. Findings that do not concern the speed come after a verdict of healthy."""
     return next((cause for cause in causes.split() if cause != NOTHING), NOTHING)
 
 
 def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
-    """One study: what was found."""
+    """The findings of one study."""
     command = [SCALESTUDY, "demo", "--fault", name, "--seed", str(seed), "--results", str(folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in (0, 1):
@@ -52,7 +52,7 @@ def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
 
 
 def told(found: Diagnosis) -> dict[str, str]:
-    """What is kept of a diagnosis."""
+    """The part of a diagnosis that is kept."""
     causes, possible = (" ".join(one.cause for one in all) for all in (found.findings, found.also_possible))
     return {"verdict": found.verdict, "causes": causes, "possible": possible}
 

@@ -3,7 +3,7 @@
 Each turn is divided by the reference's turn of the same round: a machine that slows down slows both, and the ratio
 stands.
 
-The interval is Student's on the logarithms of the ratios, over rounds; where there are several launches, over the
+The interval is Student's on the logarithms of the ratios, over rounds; where there are several runs, over the
 launches' means, since rounds of one process share its memory layout.
 """
 
@@ -147,7 +147,7 @@ def run_command(comparisons: dict[str, dict[str, str]], *, description: str, arg
 
 
 def _launch(request: dict[str, Any], ranks: int) -> list[dict[str, Any]]:
-    """The turns of one launch of bench.rank; its output is shown only where it fails."""
+    """The turns of one run of bench.rank; its output is shown only where it fails."""
     threads = dict.fromkeys(THREAD_VARIABLES, "1")
     environment = os.environ | threads | MALLOC | QUIET
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nnodes=1", f"--nproc_per_node={ranks}"]

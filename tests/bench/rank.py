@@ -33,7 +33,7 @@ DROPPED_STEPS = 5  # of every turn: the framework's start-up, DDP's second look 
 def run_rounds(contenders: dict[str, str], task: Task, *, rounds: int, seed: int) -> list[dict[str, Any]]:
     """A row per round and contender: seconds a step, the mean (and median) of a turn, the largest over ranks."""
     # What is set up later lies elsewhere in memory, and that alone was worth some per cent of a step: the order is
-    # drawn anew in every launch.
+    # drawn again in every run.
     made = {name: load(contenders[name])(task) for name in shuffled(contenders, seed)}
     ready = {name: made[name] for name in contenders}
     check_same(ready)

@@ -1,8 +1,8 @@
-"""Record blocks of a base case and two ranks beside a load that comes and goes (tests/data/blocks_under_load.csv).
+"""Record blocks of a baseline and two ranks beside a load that comes and goes (tests/data/blocks_under_load.csv).
 
     python -m bench.recorded_blocks [--blocks 60] --out FILE
 
-A block is a launch of each, next to each other; each second block is in reverse. Both are forked, from a new
+A block is a run of each, next to each other; each second block is in reverse. Both are forked, from a new
 parent every five blocks. The load is one process, busy and idle for random times of some seconds.
 """
 
@@ -57,7 +57,7 @@ def beside_load() -> Iterator[None]:
 
 
 def pair(block: int) -> list[RunSpec]:
-    """The base case and two ranks of the default study's convnet, by step times only."""
+    """The baseline and two ranks of the default study's convnet, by step times only."""
     workload: dict[str, Any] = {
         "model": {"type": "convnet", "channels": 32, "num_layers": 3},
         "data": {"type": "digits"},
@@ -85,7 +85,7 @@ def pair(block: int) -> list[RunSpec]:
 
 
 def record(blocks: int) -> pd.DataFrame:
-    """A row per launch: block, ranks, its place in the block, step time."""
+    """A row per run: block, ranks, its place in the block, step time."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for block in range(1, blocks + 1):

@@ -52,7 +52,7 @@ def prepare_off(task: Task) -> Contender:
     return Contender(run, trainer.plain, trainer.stepper.update.optimizer)
 
 
-# The second "off" is the control: it shows what the harness cannot tell apart.
+# The second "off" is the control: it shows what the harness cannot distinguish.
 CONTENDERS = {
     "recorder off": "bench.recorder_cost:prepare_off",
     "recorder off again": "bench.recorder_cost:prepare_off",

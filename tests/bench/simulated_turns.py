@@ -1,15 +1,15 @@
-"""Speedups within launches under what hosts do: how often their intervals hold the truth, and how wide they are.
+"""Speedups within runs on disturbed hosts: how often intervals include the true value, and how wide they are.
 
     python -m bench.simulated_turns [--replications 20000]
 
-The hosts of bench.blocks, looked at in shorter pieces: a launch lasts LAUNCH_BLOCKS blocks of time, and in the
-second half of a distributed one the base case takes turns with it. What the host does to a block is added to the
-logarithm of its step time. A launch's speedup is the ratio of the medians of its blocks; the interval is Student's
-t over launches. The oracle is that of bench.blocks: launches of both sides, with what the host added taken away.
+The hosts of bench.blocks, looked at in shorter pieces: a run lasts LAUNCH_BLOCKS blocks of time, and in the
+second half of a distributed one the baseline takes turns with it. What the host does to a block is added to the
+logarithm of its step time. A run's speedup is the ratio of the medians of its blocks; the interval is Student's
+t over runs. The oracle is that of bench.blocks: runs of both sides, with what the host added taken away.
 
 Other work slows both sides alike, or the distributed blocks only: two ranks have two cores on which somebody else
-may run. What slows one side biases the ratio. So a launch leaves out rounds in which a rank waited for a core
-(measure/quiet.py): a third case has them left out, and launches that have no other.
+may run. What slows one side biases the ratio. So a run leaves out rounds in which a rank waited for a core
+(measure/quiet.py): a third case has them left out, and runs that have no other.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from bench.blocks import CONFIDENCE, OWN, Random, independent
 REPEATS = (3, 5, 8, 12)
 LAUNCH_BLOCKS = 24
 ROUND = (0, 1, 1, 0)
-"""Sides of the blocks of a round: base case, distributed, distributed, base case."""
+"""Sides of the blocks of a round: baseline, distributed, distributed, baseline."""
 ROUNDS = 3
 
 Host = Callable[[Random, int, int], np.ndarray]
-"""(random numbers, studies, repeats) -> (studies, launches, LAUNCH_BLOCKS): what the host adds, in order of
+"""(random numbers, studies, repeats) -> (studies, runs, LAUNCH_BLOCKS): what the host adds, in order of
 time."""
 
 
@@ -39,12 +39,12 @@ def quiet(_: Random, studies: int, repeats: int) -> np.ndarray:
 
 
 def _over_time(values: np.ndarray) -> np.ndarray:
-    """One value a block, one after another, as blocks of launches."""
+    """One value a block, one after another, as blocks of runs."""
     return values.reshape(len(values), -1, LAUNCH_BLOCKS)
 
 
 def drift(random: Random, studies: int, repeats: int) -> np.ndarray:
-    """Up to 2 % a launch."""
+    """Up to 2 % a run."""
     slope = random.uniform(-0.02, 0.02, (studies, 1)) / LAUNCH_BLOCKS
     return _over_time(slope * np.arange(2 * repeats * LAUNCH_BLOCKS))
 
@@ -56,12 +56,12 @@ def walk(random: Random, studies: int, repeats: int) -> np.ndarray:
 
 
 def shared(random: Random, studies: int, repeats: int) -> np.ndarray:
-    """5 %, the same for both launches of a repeat."""
+    """5 %, the same for both runs of a repeat."""
     return random.normal(0, 0.05, (studies, repeats)).repeat(2, axis=1)[:, :, None].repeat(LAUNCH_BLOCKS, axis=2)
 
 
 def bursts(random: Random, studies: int, repeats: int) -> np.ndarray:
-    """Other work of 10 % that lasts two launches on average; it begins during one launch of ten."""
+    """Other work of 10 % that lasts two runs on average; it begins during one run of ten."""
     blocks = 2 * repeats * LAUNCH_BLOCKS
     busy, going = np.zeros((studies, blocks), dtype=bool), np.zeros(studies, dtype=bool)
     for block in range(blocks):
@@ -72,7 +72,7 @@ def bursts(random: Random, studies: int, repeats: int) -> np.ndarray:
 
 
 def outliers(random: Random, studies: int, repeats: int) -> np.ndarray:
-    """One launch of ten is slower, by 20 % on average."""
+    """One run of ten is slower, by 20 % on average."""
     hit = random.random((studies, 2 * repeats, 1)) < 0.1
     return (hit * random.exponential(0.2, hit.shape)).repeat(LAUNCH_BLOCKS, axis=2)
 
@@ -92,9 +92,9 @@ SLOWS = ("both sides", "distributed steps", "distributed steps, noticed")
 
 
 def log_speedups(host: Host, slows: str, repeats: int, studies: int, random: Random) -> np.ndarray:
-    """Logarithm of the ratio of every distributed launch, (studies, repeats); the true ratio is 1.
+    """Logarithm of the ratio of every distributed run, (studies, repeats); the true ratio is 1.
 
-    slows: which steps, of SLOWS. nan: a launch without a round that counts.
+    slows: which steps, of SLOWS. nan: a run without a round that counts.
     """
     added = host(random, studies, repeats).reshape(studies, repeats, 2, LAUNCH_BLOCKS)
     places = np.where(np.arange(repeats) % 2, 0, 1)  # each second repeat in reverse
@@ -105,7 +105,7 @@ def log_speedups(host: Host, slows: str, repeats: int, studies: int, random: Ran
     if slows == "distributed steps, noticed":
         turns = np.where((turns[..., sides == 1] > 0).any(axis=3, keepdims=True), np.nan, turns)
     base, mine = (turns[..., sides == side].reshape(studies, repeats, -1) for side in (0, 1))
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of launches without a round
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of runs without a round
         added_to_base = np.nanmedian(base, axis=2) if slows == "both sides" else 0.0
         return np.asarray(own + np.nanmedian(mine, axis=2) - added_to_base)
 

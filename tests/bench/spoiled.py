@@ -1,9 +1,9 @@
-"""Studies on a host that is busy in half of the launches: does the speedup's interval hold the quiet value?
+"""Studies on a host that is busy in half of the runs: does the speedup's interval include the quiet value?
 
     cd tests && python -m bench.spoiled [--studies 20] [--by launch|repeat]
 
 Step times and readings of the host are simulated. The marks, what is left out, which repeats are launched in the
-place of spoiled ones, and the intervals are the analysis' own. In a launch beside other load the single process
+place of spoiled ones, and the intervals are the analysis' own. In a run beside other load the single process
 takes 1 to 2 times as long and the two ranks 1.3 to 2.2 times. Each study is made a second time on a quiet host.
 """
 
@@ -27,7 +27,7 @@ from scalestudy.study.plan import Plan, make_plan
 
 BASE_S = 0.010
 DRIFT, SCATTER = 0.02, 0.015
-"""Coefficients of variation of step times: between repeats on one host, and between the launches of a repeat."""
+"""Coefficients of variation of step times: between repeats on one host, and between the runs of a repeat."""
 SINGLE, RANKS = (1.0, 2.0), (1.3, 2.2)
 QUIET_CORES, BUSY_CORES = (0.0, 0.06), (0.3, 1.0)
 COOL = {"thermal_slowdown_share": float("nan"), "hardware_slowdown_share": float("nan")}
@@ -35,7 +35,7 @@ COOL = {"thermal_slowdown_share": float("nan"), "hardware_slowdown_share": float
 
 @dataclass(frozen=True)
 class Made:
-    """A study that was made to its end."""
+    """A finished study."""
 
     repeats: int
     clean: int
@@ -43,7 +43,7 @@ class Made:
     width: float
     """Of the interval of the speedup, on logarithms."""
     says_so: bool
-    """Whether the verdict's sentence says that launches were spoiled."""
+    """Whether the verdict's sentence says that runs were spoiled."""
 
 
 def plan_of() -> Plan:
@@ -53,14 +53,14 @@ def plan_of() -> Plan:
 
 
 def mark(cores: float) -> str:
-    """As the analysis marks a launch beside which others took this many cores."""
+    """As the analysis marks a run beside which others took this many cores."""
     load = {"span_s": 5.0, "cpus": 2, "others_cores": cores, "swapped_mib": 0.0, "gpu_others": 0}
     load |= dict.fromkeys(("stolen_share", "memory_stall_share", "throttled_share", "clock_jump_s"), 0.0)
     return str(spoiled_columns({"host_load": {"training": [load]}}, COOL, SpoiledFrom())["spoiled"])
 
 
 def launched(frame: pd.DataFrame, speedup: float, busy: str | None, random: np.random.Generator) -> pd.DataFrame:
-    """The launches of a study, half of them beside other load. busy: each `launch`, or `repeat`, by chance."""
+    """The runs of a study, half of them beside other load. busy: each `launch`, or `repeat`, by chance."""
     runs = frame.copy()
     repeats = sorted(set(runs["repeat"]))
     drift = {repeat: random.normal(0, DRIFT) for repeat in repeats}

@@ -1,10 +1,10 @@
-"""Do forked launches measure what cold ones do, and how long does each take? Pairs of both, in random order.
+"""Do forked runs measure what cold ones do, and how long does each take? Pairs of both, in random order.
 
     python -m bench.starts [--pairs 70] [--minutes 12]
 
 Two studies, each on two ranks: short steps, in which communication counts, and longer ones of a convnet. The ratio
 of step times is forked over cold, with its 90 % interval over pairs: Student's on logarithms. That of the standard
-deviations between launches has Fisher's. Every five pairs have a parent of their own, as a repeat has.
+deviations between runs has Fisher's. Every five pairs have a parent of their own, as a repeat has.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def spec_of(workload: dict[str, Any], start: str, pair: int) -> RunSpec:
 
 
 def launch(workload: dict[str, Any], start: str, pair: int, results: Path) -> dict[str, float]:
-    """Step time and wall time of a launch, the latter with and without the training. Its record is not kept."""
+    """Step time and wall time of a run, the latter with and without the training. Its record is not kept."""
     record, _ = measure_run(spec_of(workload, start, pair), results)
     assert record.outcome == "ok", record.reason
     directory = results / "runs" / record.run_id
@@ -79,7 +79,7 @@ def launch(workload: dict[str, Any], start: str, pair: int, results: Path) -> di
 
 
 def compare(workload: dict[str, Any], pairs: int, end: float, folder: Path) -> pd.DataFrame:
-    """A row per launch, of at most so many pairs."""
+    """A row per run, of at most so many pairs."""
     order, rows = random.Random(1), []
     for pair in range(pairs):
         for start in order.sample(STARTS, 2):

@@ -69,7 +69,7 @@ Path("plan.json").write_text(make_plan(load_study("study.yaml")).model_dump_json
 
 
 def write_plan(folder: Path) -> None:
-    """The plan that a revision makes of the study; it says which runs there are."""
+    """The plan that a revision computes for the study; it lists the runs."""
     code = PLAN.format(config="config." if (folder / "workflow/scalestudy/study/config").is_dir() else "")
     environment = os.environ | {"PYTHONPATH": str(folder / "workflow")}
     subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, check=True)

@@ -1,12 +1,12 @@
-"""Time spent measuring until a step time is known to +-1 %, against the fixed protocol of 5 x (50 + 200) steps.
+"""Time until a step time is known to +-1 %, compared with the fixed protocol of 5 x (50 + 200) steps.
 
     python -m bench.stopping [--studies 500] [--target 0.01]
 
-Both begin with five launches (the adaptive one also with three) and add as many as the spread of those asks for.
+Both begin with five runs (the adaptive one also with three) and add as many as the spread of those asks for.
 First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then
-for real, on one process, twice: a network whose launches scatter as this machine makes them, for a target that it
+for real, on one process, twice: a network whose runs scatter as this machine makes them, for a target that it
 can reach; and steps that wait for a clock nearly all of their time, as those on a GPU wait for the device, whose
-launches scatter as little.
+runs scatter as little.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from simulated import (
 )
 
 STEP_CVS = (0.005, 0.01, 0.03)
-FIRST = (3, 5)  # launches whose spread decides how many there will be
-MOST = 300  # launches; far beyond what any of the simulated spreads asks for
+FIRST = (3, 5)  # runs whose spread decides how many there will be
+MOST = 300  # runs; far beyond what any of the simulated spreads asks for
 MOST_REAL = 12
 
 
@@ -71,7 +71,7 @@ REAL = {
 def simulate(
     make: Callable[[], tuple[float, int]], *, first: int, target: float, studies: int
 ) -> tuple[float, float]:
-    """(share of intervals that hold the truth, mean steps until the step time is known to the target)."""
+    """(share of intervals that include the true value, mean steps until the step time is known to the target)."""
     covered, made = 0, 0
     for _ in range(studies):
         launches, steps = configuration(make, half_width=target, first=first, most=MOST)
@@ -82,7 +82,7 @@ def simulate(
 
 
 def simulate_all(target: float, studies: int) -> list[dict[str, Any]]:
-    """Every published spread of launches with every spread of steps, adaptive and fixed launches side by side."""
+    """Every published spread of runs with every spread of steps, adaptive and fixed runs side by side."""
     rule = StepRule(
         half_width=1.5 * target, min_warmup_steps=10, max_warmup_steps=50, min_steps=50, max_steps=FIXED_STEPS
     )

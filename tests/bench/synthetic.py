@@ -1,7 +1,7 @@
 """A study of any number of runs, written as observations without training anything: what the later stages read.
 
-The numbers are made up, of a plausible size. What a column holds is told by its name, so that one that is added
-tomorrow is filled too.
+The numbers are simulated, of a plausible size. The content of a column follows from its name, so a new column is
+filled too.
 """
 
 from __future__ import annotations

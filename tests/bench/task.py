@@ -67,7 +67,7 @@ CASES = SIZES | CLASSES
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained on this rank."""
+    """The training of this rank."""
 
     case: Case
     data: Data

@@ -6,12 +6,12 @@ A study holds a workload, and the same at twice and four times the batch, with t
 larger batch has (SGD: in proportion; Adam: by the square root). The time at the larger batch is predicted from the
 rows of the smallest one: throughput by the step model, samples by the gradient noise scale
 (diagnose/larger_batch.py). So it is for one process, and for two ranks at a fixed and at a growing global batch.
-Each is held against the times of five launches with seeds of their own, in common repeats. The target is no choice
+Each is held against the times of five runs with seeds of their own, in common repeats. The target is no choice
 of ours: it is 95 % of the accuracy that one process has at its end. Crossings are interpolated between the ends of
 epochs.
 
 Rows are kept in docs/measurements/time_to_accuracy.csv. A workload that has rows is not measured again. With
---repeats the named workloads are launched more often, and their rows are of all launches: for limits that are
+--repeats the named workloads are launched more often, and their rows are of all runs: for limits that are
 wider than the study wants.
 """
 
@@ -284,7 +284,7 @@ def rows_of(
 
 
 def _of_one_process(case: Case) -> Case:
-    """The base case as a point of its own, which has no overhead."""
+    """The baseline as a point of its own, which has no overhead."""
     point = case.base.copy()
     for end in ("", "_low", "_high"):
         point[f"overhead_s{end}"] = 0.0
@@ -310,7 +310,7 @@ def _target(base: pd.Series, plan: Plan, epochs: pd.DataFrame) -> float:
 def _reached(
     point: pd.Series, plan: Plan, runs: pd.DataFrame, epochs: pd.DataFrame, target: float
 ) -> tuple[Interval, int]:
-    """(seconds to the target, geometric mean over launches that reach it, at LEVEL; how many reach it).
+    """(seconds to the target, geometric mean over runs that reach it, at LEVEL; how many reach it).
 
     Launches that reach it in their first epoch do not count: nobody knows where in it.
     """
@@ -334,7 +334,7 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def summary_of(rows: Sequence[Row]) -> list[str]:
-    """What all rows say together. A launch that never reached the target is in no mean: such rows are counted."""
+    """Results of all rows together. A run that never reached the target is in no mean: such rows are counted."""
     whole = [row for row in rows if row.reached >= REPEATS and not isnan(row.predicted_low)]
     held = sum(row.predicted_low <= row.measured <= row.predicted_high for row in whole)
     widths = [max(row.predicted_high / row.predicted, row.predicted / row.predicted_low) for row in whole]

@@ -3,15 +3,15 @@
     python -m bench.tune --folder FOLDER [--passes 3] [--seeds 10] [--live 10] [--minutes 60] [--blocks 10]
 
 1. Grid: all settings of a small network on two ranks, launched once in each pass, each pass in a random order.
-2. Replay: a search of each seed, and random search, on the recorded launches of the grid. The r-th launch of a
+2. Replay: a search of each seed, and random search, on the recorded runs of the grid. The r-th launch of a
    setting is that of one pass. A final launch is charged WHOLE times the device time. The budget is a quarter of
-   the device time of one pass. Random search launches settings once, in random order, until the budget ends, and
+   the device time of one pass. Random search runs settings once, in random order, until the budget ends, and
    takes the best. Launches that were neighbours in a search were none in the grid, so that drift does not cancel.
-3. Live: the search and random search with launches of their own, as many as the minutes allow.
+3. Live: the search and random search with runs of their own, as many as the minutes allow.
 4. All winners, and the best of the grid's means, are launched again in common blocks. What each search reached is
    the goodput of its winner over that of the grid's winner, within blocks.
 
-It goes on from the records in FOLDER. The gradient noise scale is measured once, for all of them, and charged to
+It continues from the records in FOLDER. The gradient noise scale is measured once, for all of them, and charged to
 none. The study's accuracy margin is 5 points, so that the final blocks do not rule out a batch of which the grid
 does not know the accuracy.
 """
@@ -79,7 +79,7 @@ NO_LIMIT_S = 600.0
 
 @dataclass
 class Grid:
-    """Recorded launches of every setting. at[setting index][pass]."""
+    """Recorded runs of every setting. at[setting index][pass]."""
 
     space: Space
     noise: Interval
@@ -165,8 +165,8 @@ def random_search(grid: Grid, launches: Any, seed: int, budget_s: float) -> tupl
 
 
 def in_blocks(grid: Grid, winners: Sequence[int], blocks: int, folder: Path) -> pd.DataFrame:
-    """Logarithm of the goodput of these settings, a row a block, launched anew; every second block in reverse."""
-    place = folder / f"again-{'-'.join(map(str, winners))}"  # launches of other winners were no neighbours
+    """Logarithm of the goodput of these settings, a row a block, launched again; every second block in reverse."""
+    place = folder / f"again-{'-'.join(map(str, winners))}"  # runs of other winners were no neighbours
     live = LiveLaunches(grid.space, "tuned", place, folder / "data")
     order = random.Random(7).sample(list(winners), len(winners))
     rows = []

@@ -1,11 +1,11 @@
-"""What does a speedup within a launch bring? Launches in whose processes the base case takes turns, each beside a
-launch of the base case in processes of its own.
+"""What does a speedup within a run bring? Launches in whose processes the baseline takes turns, each beside a
+launch of the baseline in processes of its own.
 
     python -m bench.turns [--repeats 14] [--minutes 12]
 
-Two studies on two ranks, as in bench.starts. A repeat has a launch of the base case and one of two ranks, in an
-order that the next repeat reverses. Both speedups are of the same launches of two ranks: over the base case of the
-repeat, and within the launch. The spread is the standard deviation of their logarithms over repeats; its ratio
+Two studies on two ranks, as in bench.starts. A repeat has a run of the baseline and one of two ranks, in an
+order that the next repeat reverses. Both speedups are of the same runs of two ranks: over the baseline of the
+repeat, and within the run. The spread is the standard deviation of their logarithms over repeats; its ratio
 has limits by Fisher's F, as of independent samples. Launches for the same interval go with its square.
 """
 
@@ -38,7 +38,7 @@ ROUNDS = 6
 
 
 def specs_of(workload: dict[str, Any], repeat: int) -> list[RunSpec]:
-    """The base case and the two ranks of a repeat, in an order that the next one reverses."""
+    """The baseline and the two ranks of a repeat, in an order that the next one reverses."""
     common = {"optimizer": {"type": "sgd", "learning_rate": 0.01}, "epochs": 0, "scaling": ["strong"]}
     study = parse_study(
         {
@@ -58,7 +58,7 @@ def specs_of(workload: dict[str, Any], repeat: int) -> list[RunSpec]:
 
 
 def launch(spec: RunSpec, results: Path) -> dict[str, float]:
-    """Columns of a launch. Its record is not kept."""
+    """Columns of a run. Its record is not kept."""
     record, _ = measure_run(spec, results)
     assert record.outcome == "ok", record.reason
     directory = results / "runs" / record.run_id

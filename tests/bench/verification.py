@@ -1,9 +1,9 @@
-"""Is the advice right? Studies are run, their advice is tried, and predictions are held against what came of it.
+"""Is the advice right? Studies are run, their advice is tried, and predictions are compared with the outcome.
 
     python -m bench.verification [--studies NAME ...] [--seeds 1] [--minutes 60] [--folder F]
 
 Each study is run as far as its findings, then its first pieces of advice are tried as `scalestudy verify` tries
-them, before beside after in launches of their own. What came of each is kept as a row of
+them, before beside after in runs of their own. What came of each is kept as a row of
 docs/measurements/verification.csv, so that studies may be made over several days: a study and seed that has rows
 is not measured again. In the end docs/verification.md is written from all rows.
 
@@ -55,7 +55,7 @@ REPEATS = 5
 FEWEST = 9
 """Rows of other studies from which limits are recalibrated: with fewer their largest miss says too little."""
 LEVEL = 0.90
-"""Of the intervals that are asked for: 90 % of the measured gains are to be within the predicted limits."""
+"""Level of the predicted limits: 90 % of the measured gains should be within them."""
 
 TOKENS = {
     "type": "synthetic-tokens",
@@ -166,8 +166,8 @@ def study_of(name: str, seed: int) -> dict[str, Any]:
 def tried(name: str, seed: int, folder: Path) -> list[Row]:
     """Run a study and try its advice. What is finished is not run again. folder: where results/ stands.
 
-    The launches are those of a workflow, in its order, made one after another by this process: a job of Snakemake
-    takes longer than a launch here.
+    The runs are those of a workflow, in its order, made one after another by this process: a job of Snakemake
+    takes longer than a run here.
     """
     plan, results = launch_all(study_of(name, seed), folder)
     diagnoses = diagnose_study(plan.study, table_of(results, "summary"), table_of(results, "forecasts"))
@@ -184,9 +184,9 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
 
 
 def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
-    """Make every launch of a study in its order, and its tables: (the plan, its folder of results).
+    """Make every run of a study in its order, and its tables: (the plan, its folder of results).
 
-    A launch that is recorded is not made again. folder: absolute; results/ stands there, and files of data.
+    A run that is recorded is not made again. folder: absolute; results/ stands there, and files of data.
     """
     plan = make_plan(parse_study(content, source=content["study"]))
     results = folder / "results" / plan.study.name
@@ -305,7 +305,7 @@ def _half_widths(row: Row) -> tuple[float, float]:
 
 
 def seed_lines(scored: list[Row]) -> list[str]:
-    """What the rows say whose limits are as a study prints them now."""
+    """Result of the rows whose limits are as a study prints them now."""
     mine = [row for row in scored if row.widened == BETWEEN_STUDIES]
     within = sum(row.predicted_low <= row.gain <= row.predicted_high for row in mine)
     share = f" ({within / len(mine):.0%})" if mine else ""
@@ -358,7 +358,7 @@ def _said(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def summary(rows: list[Row], scored: list[Row]) -> list[str]:
-    """What all rows say together. scored: those with a prediction and a measured gain."""
+    """Results of all rows together. scored: those with a prediction and a measured gain."""
     verdicts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     faulty = sum(row.kind == "fault" for row in rows)

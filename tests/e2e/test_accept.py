@@ -23,7 +23,7 @@ def red(found: AcceptanceFile, *leave_out: int) -> list[str]:
 
 
 def test_the_short_form(tmp_path: Path) -> None:
-    """Clocks and bandwidth are measured on a busy host here; their values are no business of this test."""
+    """Clocks and bandwidth are measured on a busy host here, so this test does not check their values."""
     found = accepted(tmp_path, "--short")
     assert red(found, 2, 4) == []
     assert [stage.number for stage in found.stages] == [1, 2, 3, 4, 5]

@@ -47,7 +47,7 @@ class Launched:
 
 
 def launched(example: str, tmp_path: Path, *changes: tuple[str, str], command: str = "") -> Launched:
-    """A launch of an example on two ranks. changes: words of its script, and what is there instead of them."""
+    """A run of an example on two ranks. changes: words of its script, and what is there instead of them."""
     text = (EXAMPLES / example / "train.py").read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text
@@ -128,7 +128,7 @@ def test_validations_within_an_epoch_of_lightning_are_epochs_of_the_study(tmp_pa
 
 
 def test_the_trainer_evaluates_once_more_after_training_and_on_several_data_sets(tmp_path: Path) -> None:
-    """Neither is an epoch more: the metric that was named counts, and only while training goes on."""
+    """Neither adds an epoch: only the named metric counts, and only during training."""
     run = launched(
         "huggingface",
         tmp_path,
@@ -165,7 +165,7 @@ def test_a_metric_that_is_not_there_ends_the_run_and_those_that_are_there_are_na
     "example", [pytest.param(name, marks=[] if name == "accelerate" else pytest.mark.slow) for name in WRONG]
 )
 def test_outside_a_study_a_script_does_what_it_does_without_the_callback(example: str, tmp_path: Path) -> None:
-    """Also with the name of a metric that is not there."""
+    """Also with the name of a metric that does not exist."""
     text = (EXAMPLES / example / "train.py").read_text(encoding="utf-8")
     old, new, _ = WRONG[example]
     without = re.sub(r"\[Scalestudy\w+\(.*?\)\]", "[]", text)

@@ -46,7 +46,7 @@ def study_of(command: str, folder: Path, arguments: str = "", **changes: Any) ->
 
 
 def checked(text: str, command: str, tmp_path: Path, arguments: str = "", **changes: Any) -> list[str]:
-    """What is said of a script of this text."""
+    """Return what the check of the arguments prints for a script with this text."""
     (tmp_path / "train.py").write_text(dedent(text), encoding="utf-8")
     plan = make_plan(parse_study(study_of(command, tmp_path, arguments, **changes), source="test"))
     return list(check_arguments(plan, tmp_path / "results"))

@@ -1,4 +1,4 @@
-"""What becomes of a launch of somebody's own script: its end, its probes, its faults."""
+"""What becomes of a run of somebody's own script: its end, its probes, its faults."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) ->
 
 
 def test_parameters_stay_equal_on_all_ranks_until_the_probes_begin(tmp_path: Path) -> None:
-    """The script prints them at every step: what is looked at is what it would have trained."""
+    """Each rank prints the sum of its parameters at every step, so that ranks can be compared."""
     body = """
         plain = model.module if ranks > 1 else model
         told = lambda step: f"sum {step} {float(plain[0].weight.sum())}{os.linesep}"
@@ -174,7 +174,7 @@ def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_process_that_has_reported_and_does_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where gloo waits for ever while a model is freed."""
+    """As where gloo waits forever while a model is freed."""
     monkeypatch.setattr(watch, "TEARDOWN_S", 1.0)
     head = "import atexit, time\natexit.register(time.sleep, 600)\n" + HEAD
     found = run(tmp_path, "train(epochs=1)", head=head, run_to_end=True)
@@ -183,7 +183,7 @@ def test_a_process_that_has_reported_and_does_not_end_is_ended(
 
 
 def test_step_times_are_those_of_the_script_s_own_stopwatch(tmp_path: Path) -> None:
-    """It reads the clock right after each update. What lies between the two stamps is our own hook."""
+    """The script reads the clock right after each update. Only our own hook runs between the two timestamps."""
     body = """
         stamps = []
         train(epochs=1, after=lambda step: stamps.append(time.perf_counter()))

@@ -1,4 +1,4 @@
-"""Scripts that do what scripts do with processes and groups, and what becomes of their launches."""
+"""Scripts that fork, or use process groups in unusual ways, and the outcomes of their runs."""
 
 from __future__ import annotations
 

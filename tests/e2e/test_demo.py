@@ -1,4 +1,4 @@
-"""A fault that is really there, put into the ranks of a launch, is named by the diagnosis."""
+"""The diagnosis names a real fault that is injected into the ranks of a run."""
 
 from __future__ import annotations
 

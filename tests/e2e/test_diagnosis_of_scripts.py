@@ -12,7 +12,7 @@ from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.registry.codes import Verdict
 
 ABSTAINS = ("unexplained",)
-"""More repeats are asked for: on a busy host an interval may include the target, whatever the fault."""
+"""More repeats are requested: on a busy host an interval may include the target, whatever the fault."""
 
 pytestmark = pytest.mark.slow
 

@@ -53,7 +53,7 @@ def copied(name: str, tmp_path: Path) -> Path:
 
 
 def observations(folder: Path, name: str) -> list[Observation]:
-    """Of the launches that were made; launches in reserve may not have been needed."""
+    """Return the records of the runs; runs in reserve may not have been needed."""
     found = [read_observation(path.parent) for path in sorted(folder.glob(f"results/{name}/runs/*/run.json"))]
     return [one for one in found if one.record.outcome != "unneeded"]
 

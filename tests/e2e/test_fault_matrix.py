@@ -1,6 +1,6 @@
-"""Faults of one launch on one host: who is hit, and when; what is recorded, what is left, what the next call does.
+"""Faults of one run on one host: who is hit, and when; what is recorded, what is left, what the next call does.
 
-Each cell is a real launch of two ranks. A rank waits at the moment, so that the fault meets it there for certain.
+Each cell is a real run of two ranks. A rank waits at the moment, so that the fault meets it there for certain.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WHOLE, STOPPED, FAILED, NOTHING = "ok", "ok, without its probes", "failed", ""
 
 @dataclass(frozen=True)
 class Cell:
-    """A fault at a moment, and what it comes to."""
+    """A fault at a moment, and its outcome."""
 
     victim: str
     fault: int | str
@@ -205,7 +205,7 @@ def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, 
 def test_complete_steps_with_probes_over_the_time_limit_are_a_run(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The launcher's clock goes on by half an hour as soon as the ranks probe."""
+    """The launcher's clock advances by half an hour as soon as the ranks probe."""
     launch = Faulted(results, tmp_path, "probe", seed=next(SEEDS))
     late = SimpleNamespace(sleep=time.sleep, monotonic=lambda: time.monotonic() + 1800 * launch.is_there)
     monkeypatch.setattr(process, "time", late)
@@ -220,7 +220,7 @@ def test_complete_steps_with_probes_over_the_time_limit_are_a_run(
 
 
 def of_fault(launch: Faulted, cell: Cell) -> None:
-    """Whether the record says what happened, and has what was measured; reading it checks all its files."""
+    """Whether the record has the reason and the measurements. Reading it checks all of its files."""
     observation = read_observation(launch.run)
     record = observation.record
     kinds = {warning["kind"] for warning in record.environment["warnings"]}

@@ -1,6 +1,6 @@
 """Two calls at once, and a study, its code or its environment changed while it runs.
 
-No launch is made twice, nothing that was measured is changed, and the next call makes what is missing.
+No run is measured twice, no measurement is changed, and the next call runs what is missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEPT = "every finished run"
 
 
 def study(**changes: Any) -> dict[str, Any]:
-    """One workload, two launches, of which each trains for some seconds."""
+    """One workload and two runs; each trains for some seconds."""
     content = tiny_study() | {"measure": {"probe_rounds": 0}} | changes
     del content["workloads"]["second"]
     content["workloads"]["first"]["epochs"] = 100
@@ -37,7 +37,7 @@ def fault(name: str, outcome: str, *, moment: str = "block", next_call: str) -> 
 def start(
     command: tuple[str, ...], checkout: Checkout, said: Path, at: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """A call by a user; what it says is in a file."""
+    """A call by a user, with its output in a file."""
     with said.open("wb") as output:
         return subprocess.Popen(
             command,
@@ -51,7 +51,7 @@ def start(
 
 
 def in_block(checkout: Checkout) -> None:
-    """Wait until a launch trains."""
+    """Wait until a run trains."""
     wait_for(lambda: list(checkout.root.glob("results/tiny/runs/.partial/*/progress.json")))
 
 

@@ -1,4 +1,4 @@
-"""A clock of the day that is wrong, or jumps while ranks train: no time of a step has it in it, and it is told."""
+"""A system clock that is wrong or jumps while ranks train: no step time is affected, and it is reported."""
 
 from __future__ import annotations
 

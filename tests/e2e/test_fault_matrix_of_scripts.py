@@ -71,7 +71,7 @@ TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node=2 train.py {b
 
 
 def kill(name: str, signum: int) -> Callable[[Path], None]:
-    """A fault: a signal to the process that left its id under this name. What is stopped is woken."""
+    """A fault: a signal to the process that left its id under this name. A stopped process is continued."""
 
     def hit(folder: Path) -> None:
         pid = int((folder / f"{name}.pid").read_text())

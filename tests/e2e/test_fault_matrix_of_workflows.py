@@ -1,4 +1,4 @@
-"""Faults of Snakemake while a launch trains: no finished run is lost or repeated, and the next call ends it."""
+"""Faults of Snakemake while a run trains: no finished run is lost or repeated, and the next call ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages that write documents onto disks that take none: one line says which file and why, and nothing is left.
+"""Stages that cannot write their documents: one line names the file and the reason, and nothing is left behind.
 
 The same command works as soon as there is room.
 """
@@ -45,7 +45,7 @@ def cells() -> Iterator[object]:
     for fault in FAULTS:
         for stage, moment in MOMENTS.items():
             if (fault, stage) == ("file size limit", "typeset"):
-                continue  # it is LaTeX that ends then, and its log that says so
+                continue  # it is LaTeX that ends then, and its log that reports this
             mark = pytest.mark.fault(
                 fault=f"{fault}, in stage {stage}",
                 moment=moment,
@@ -68,7 +68,7 @@ def command(stage: str, results: Path) -> list[str]:
 
 
 def call(words: list[str], before: tuple[str, ...] = (), limit: int | None = None) -> tuple[int, str]:
-    """(exit status, what it said on stderr). limit: bytes that a file may have."""
+    """(exit status, stderr). limit: bytes that a file may have."""
     limited = None if limit is None else partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
     ended = subprocess.run(
         [*before, str(BIN / "scalestudy"), *words], capture_output=True, text=True, preexec_fn=limited

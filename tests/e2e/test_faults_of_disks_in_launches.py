@@ -1,6 +1,6 @@
-"""Disks that fill up, break down, go away or are slow while a launch trains or writes its record; and power cuts.
+"""Disks that fill up, break down, go away or are slow while a run trains or writes its record; and power cuts.
 
-What was finished stays byte for byte, the launch says why it has no record, or has one that says it, and the same
+What was finished stays byte for byte, the run says why it has no record, or has one that says it, and the same
 command measures it as soon as it can be written.
 """
 
@@ -25,7 +25,7 @@ NOT_WRITTEN = "no record; one line names the file and the reason"
 
 @contextlib.contextmanager
 def nearly_full(place: Path) -> Iterator[None]:
-    """Meanwhile there is room for what a launch writes at its start, and not for its tables."""
+    """Meanwhile there is room for what a run writes at its start, and not for its tables."""
     with full(place):
         filler = place / ".filler"
         os.truncate(filler, max(0, filler.stat().st_size - 32 * 1024))
@@ -48,7 +48,7 @@ def cell(name: str, moment: str, outcome: str) -> object:
 
 
 class Launches:
-    """Two launches of a checkout; the first is made."""
+    """Two runs of a checkout; the first is made."""
 
     def __init__(self, checkout: Checkout, *, epochs: int = 2) -> None:
         study = tiny_study()
@@ -94,7 +94,7 @@ class Launches:
 
 
 def assert_refused_or_failed(launches: Launches, status: int, why: str, in_record: str) -> None:
-    """The launch has a record that says why it failed, or none, and a line that names file and reason."""
+    """The run has a record that says why it failed, or none, and a line that names file and reason."""
     if (launches.runs / launches.second / "run.json").exists():
         record = read_record(launches.runs / launches.second)
         assert record.outcome == "failed"

@@ -134,7 +134,7 @@ def test_a_rank_without_memory_for_whole_gradients_leaves_the_others_no_collecti
 
 
 def test_a_device_that_is_lost_while_training_is_the_cause_and_not_a_peer_that_is_gone(tmp_path: Path) -> None:
-    """NCCL's error is the same for both. The other rank waits in a collective, and says so."""
+    """NCCL's error is the same for both. The other rank waits in a collective, and reports this."""
     record = failed("lost device", "strict", tmp_path).record
     assert record.outcome == "failed"
     assert record.reason.startswith("rank 1: DistBackendError: NCCL error in: ")

@@ -1,4 +1,4 @@
-"""A study that was really run, on 1 and 2 ranks over gloo: what it recorded, and what was made of it."""
+"""A study that was really run, on 1 and 2 ranks over gloo: its records, tables and documents."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_steps_are_complete_and_their_parts_add_up(observations: dict[tuple[str,
 def test_two_ranks_learn_what_one_process_learns(
     observations: dict[tuple[str, int], Observation], workload: str
 ) -> None:
-    """Strong scaling holds the global batch and the order of samples: the loss is the same but for rounding."""
+    """Strong scaling keeps the global batch and the order of samples, so only rounding changes the loss."""
     one, two = observations[workload, 1], observations[workload, 2]
     for column in ("train_loss", "validation_loss"):
         assert two.epochs[column].tolist() == pytest.approx(one.epochs[column].tolist(), rel=1e-4)
@@ -166,7 +166,7 @@ def test_snakemake_report_has_captions_labels_and_categories(
     assert "Speedup and efficiency relative to the plain model in one process." in index, "a caption, whole"
     page.open(tmp_path / entrance)
     assert page.problems == []
-    # Snakemake brings Tailwind's script for development along, which says so.
+    # Snakemake includes Tailwind's script for development, which prints this warning.
     assert [text for text in page.warnings if not text.startswith("cdn.tailwindcss.com should not")] == []
     assert "Findings" in page.get("document.body.innerText")
     assert all(url.startswith(("file:", "data:")) for url in page.requests)

@@ -67,7 +67,7 @@ def losses(observation: Observation) -> list[float]:
 def test_forked_ranks_train_as_cold_ones_do_and_share_a_parent(mark: str, tmp_path: Path) -> None:
     variants = ({"strategy": "single"}, DDP)
     parents, warm = [], []
-    for variant in variants:  # first: the parent would not wait for ever while others start cold
+    for variant in variants:  # first: the parent would not wait forever while others start cold
         warm.append(succeeded(forked(mark, variant, report={"overhead_reference": False}), tmp_path))
         parents.append(oldest(mark))
     assert len(parents[0]) == 1
@@ -107,7 +107,7 @@ def endless(checkout: Checkout, mark: str) -> str:
 
 
 def ranks(mark: str) -> list[psutil.Process]:
-    """The two ranks of a launch that is under way, in the order of their process ids."""
+    """The two ranks of a run that is under way, in the order of their process ids."""
     ids = oldest(mark)
     supervisors = [process.pid for process in family(mark) if process.ppid() in ids]
     return sorted((p for p in family(mark) if p.ppid() in supervisors), key=lambda process: process.pid)
@@ -121,13 +121,13 @@ def test_an_ended_launch_leaves_no_run_and_no_rank(checkout: Checkout, mark: str
     assert len(ranks(mark)) == 2
     process.send_signal(signum)
     process.wait(timeout=180)
-    wait_for(lambda: len(family(mark)) <= 1)  # the parent may wait for another launch
+    wait_for(lambda: len(family(mark)) <= 1)  # the parent may wait for another run
     assert not (checkout.root / "results/tiny/runs" / name).exists()
 
 
 @pytest.mark.parametrize("who", ["rank", "supervisor", "parent"])
 def test_a_process_that_is_killed(checkout: Checkout, mark: str, who: str) -> None:
-    """A rank is named; without a supervisor the launch fails; without its parent it goes on."""
+    """A rank is named; without a supervisor the run fails; without its parent it continues."""
     name = endless(checkout, mark)
     process = checkout.start("scalestudy", "stage", "train", "--run", name)
     progress = checkout.root / "results/tiny/runs/.partial" / name / "progress.json"

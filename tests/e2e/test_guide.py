@@ -33,7 +33,7 @@ BEFORE = {
     "adapters.accelerate": "from accelerate import Accelerator\naccuracy, loss = 0.5, 1.0",
     "scalestudy.Recorder": "loader, accuracy = [[1, 2], [3, 4]], 0.5",
 }
-"""What a block of Python takes for given."""
+"""Lines that a block of Python needs before it."""
 AFTER = {
     "adapters.huggingface": "trainer.train()",
     "adapters.lightning": "trainer.fit(boring_classes.BoringModel())",
@@ -66,7 +66,7 @@ def test_the_commands_on_one_machine(tmp_path: Path) -> None:
 
 
 def test_the_command_for_a_cluster(tmp_path: Path) -> None:
-    """Up to what it would submit."""
+    """The command for a cluster, up to the jobs that it would submit."""
     folder = empty_folder(tmp_path)
     (cluster,) = (text for text in COMMANDS if "--profile" in text)
     said = run(cluster.replace("--profile slurm", "--profile slurm --dry-run"), folder)
@@ -91,7 +91,7 @@ def test_every_block_is_followed() -> None:
 
 
 def test_the_refusal_is_what_is_printed(tmp_path: Path) -> None:
-    """The example of an argument that is not taken, but for the place of the script."""
+    """The example of an unknown argument, except for the location of the script."""
     (block,) = (text for language, text in BLOCKS if language == "text")
     shutil.copy(ROOT / "examples/huggingface/train.py", tmp_path / "train.py")
     (tmp_path / "own.yaml").write_text(

@@ -1,4 +1,4 @@
-"""What else a host did while a launch was measured is in its record, as the host's counters have it."""
+"""What else a host did while a run was measured is in its record, as the host's counters have it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS: dict[str, Any] = {"min_steps": 3000, "max_steps": 3000}
 
 @contextlib.contextmanager
 def neighbour() -> Iterator[psutil.Process]:
-    """A process that computes beside a launch, on whichever CPU it gets."""
+    """A process that computes beside a run, on whichever CPU it gets."""
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         yield psutil.Process(process.pid)
@@ -33,7 +33,7 @@ def test_a_neighbour_is_in_the_record_and_what_the_ranks_take_is_not_counted_as_
     start: str, tmp_path: Path
 ) -> None:
     """Beside whatever else runs here. The neighbour has a fair share of the CPUs all the time, so what it took of
-    the whole launch says about what it took of the training."""
+    the whole run says about what it took of the training."""
     host = {"start": start, "cores_per_rank": 1}
     with neighbour() as process:
         begun, at = sum(process.cpu_times()[:2]), time.monotonic()

@@ -17,7 +17,7 @@ from conftest import BIN, mlp_workload, planned
 from own_scripts import SCRIPTS
 
 UNPRIVILEGED = ("setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override")
-"""Under which also root may write only where permissions say so."""
+"""Prefix under which root, too, may write only where permissions allow it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is killed leaves no half-written run and no process; what was measured stays and is not measured again."""
+"""A killed call leaves no half-written run and no process. Finished runs are kept and not measured again."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
     next_call="measures the missing runs",
 )
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
-    """Killed inside its third launch, then run to its end."""
+    """Killed inside its third run, then run to its end."""
     study = tiny_study() | {"repeats": 2}
     del study["workloads"]["second"]
     checkout.configure(study)

@@ -1,4 +1,4 @@
-"""Many knobs at once on real launches: they work together, and each leaves its mark where it should."""
+"""Many knobs at once on real runs: they work together, and each leaves its mark where it should."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ TAIL = {"single fp16": 30, "ddp powersgd": 15, "fsdp bf16": 14}
 
 @dataclass(frozen=True)
 class Launched:
-    """An observation, and what stands in its directory."""
+    """An observation, and the files in its directory."""
 
     observation: Observation
     directory: Path
@@ -124,7 +124,7 @@ Trained = Callable[[str], Launched]
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """A case by its name; each is launched once, when it is asked for."""
+    """A case by its name; each is launched once, when it is requested."""
     made: dict[str, Launched] = {}
     results = tmp_path_factory.mktemp("knobs")
 
@@ -144,7 +144,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return launch
 
 
-# Each is a launch of its own; one of them is always tested.
+# Each is a run of its own; one of them is always tested.
 ALWAYS = "ddp powersgd"
 NAMES = [name if name == ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 
@@ -156,7 +156,7 @@ def with_knob(name: str) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NAMES)
 def test_knobs_go_together(trained: Trained, case: str) -> None:
-    """The launch ends well, the model learns, and nothing but the observation is left."""
+    """The run ends well, the model learns, and nothing but the observation is left."""
     launched = trained(case)
     losses = step_losses(launched.observation.steps)
     assert np.isfinite(losses).all()
@@ -192,7 +192,7 @@ def test_a_short_batch_is_trained_on_and_not_measured(trained: Trained, case: st
 
 @pytest.mark.parametrize("case", with_knob("compile"))
 def test_what_is_to_be_compiled_is_compiled(trained: Trained, case: str) -> None:
-    """torch itself says what it compiles; a model that it leaves out would run all the same."""
+    """torch itself reports what it compiles. A model that it leaves out would run too."""
     assert "TRACED GRAPH" in trained(case).log
 
 

@@ -50,7 +50,7 @@ def test_a_block_takes_as_long_as_its_parts(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def slowed(tmp_path_factory: pytest.TempPathFactory) -> Observation:
-    """A launch of two ranks, the second of which sleeps 200 ms in every backward pass."""
+    """A run of two ranks, the second of which sleeps 200 ms in every backward pass."""
     study = tiny_study()
     study["workloads"]["first"] |= {"batch_size": 718, "epochs": 3}
     study["measure"] = {"warmup_steps": 1, "probe_rounds": 2, "probe_steps": 3, "block_steps": 2}
@@ -61,7 +61,7 @@ def slowed(tmp_path_factory: pytest.TempPathFactory) -> Observation:
 
 
 def run_with(script: Path, spec: RunSpec, directory: Path) -> Observation:
-    """The launch of a spec, with a script in the place of `-m scalestudy.train`."""
+    """The run of a spec, with a script in the place of `-m scalestudy.train`."""
     (directory / "spec.json").write_text(spec.to_json())
     command = rank_command(spec, directory, directory)
     at = command.index("scalestudy.train")

@@ -1,4 +1,4 @@
-"""Runs that want more memory than they may have: each ends as `oom`, in words, and the study goes on."""
+"""Runs that want more memory than they may have: each ends as `oom`, in words, and the study continues."""
 
 from __future__ import annotations
 

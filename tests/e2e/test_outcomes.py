@@ -74,7 +74,7 @@ def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_repo
 
 
 def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The launcher's clock goes on by half an hour as soon as there is something to keep, however late that is."""
+    """The launcher's clock advances by half an hour as soon as there is something to keep."""
     checkout.configure(study := variation(epochs=5000, time_limit_min=30))
     runs, name = checkout.root / "results/tiny/runs", run_id(study, 2)
     progress = runs / ".partial" / name / "progress.json"

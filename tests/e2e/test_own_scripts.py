@@ -21,7 +21,7 @@ from scalestudy.record.observation import TRAINING_PHASES
 
 EXPECTED: list[dict[str, Any]] = json.loads((SCRIPTS / "expected.json").read_text(encoding="utf-8"))
 ACCUMULATED = {"lucidrains_cycle.py": 4, "hf_trainer.py": 2, "accelerate_loop.py": 2}
-"""Batches of a step, where no argument says so."""
+"""Batches of a step of scripts whose arguments do not give the number."""
 READ_AHEAD = {"prefetcher.py": 40 * 8}
 """Samples that another thread may have read when training ends."""
 SEEN_OTHERWISE = {
@@ -32,7 +32,7 @@ SEEN_OTHERWISE = {
 
 
 def samples_of_a_step(entry: dict[str, Any]) -> int:
-    """Of one rank, as a study of the script would say."""
+    """Samples of an optimizer step of one rank, from the arguments of a script."""
     words = [*entry["args"], "--batch-size", "8", "--accum", "1"]
     batch = int(words[1 + next(at for at, word in enumerate(words) if word in ("--batch-size", "-b"))])
     return batch * int(words[words.index("--accum") + 1]) * ACCUMULATED.get(entry["script"], 1)
@@ -78,7 +78,7 @@ def test_steps_and_samples_are_counted_as_a_human_does(entry: dict[str, Any], tm
         return
     steps = found.steps[found.steps["phase"].isin(TRAINING_PHASES)]
     counted = Counter(steps["rank"])
-    if isinstance(entry["steps"], list):  # ranks with more data go on alone; what all of them did is kept
+    if isinstance(entry["steps"], list):  # ranks with more data continue alone; what all of them did is kept
         assert counted == dict.fromkeys(range(entry["ranks"]), min(entry["steps"]))
         return
     assert counted == dict.fromkeys(range(entry["ranks"]), entry["steps"] * SEEN_OTHERWISE.get(entry["script"], 1))

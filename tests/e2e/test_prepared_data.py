@@ -17,7 +17,7 @@ SUMMARY = "results/reviews/comprehensive_summary.csv"
 
 @pytest.fixture(scope="module")
 def asked() -> list[str]:
-    """Paths that were asked of the server."""
+    """Paths that were requested from the server."""
     return []
 
 
@@ -74,7 +74,7 @@ def test_every_run_trained_on_it_and_says_so(finished: Checkout) -> None:
 
 
 def test_nothing_is_done_again_when_the_archive_is_gone(finished: Checkout) -> None:
-    """The server is down by now: whoever asked for the file again would fail."""
+    """The server is down by now, so a second download would fail."""
     (downloads,) = (finished.root / "resources/data").glob("downloads")
     for file in downloads.iterdir():
         file.unlink()

@@ -1,4 +1,4 @@
-"""What launches record that has nothing to do with how fast the host is meanwhile."""
+"""What runs record that has nothing to do with how fast the host is meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of a script beside its steps: options of its wrapper and loader, memory, and its base case."""
+"""What is detected in a script besides its steps: options of its wrapper and loader, memory, and its baseline."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ WRAPPED = {
 
 @pytest.mark.slow
 def test_a_base_case_of_one_rank_names_its_wrapper_and_what_it_takes(tmp_path: Path) -> None:
-    """The script cannot do without torchrun's variables: DDP is around the model of its base case too."""
+    """The script cannot do without torchrun's variables: DDP is around the model of its baseline too."""
     fault = Fault(LOOP, (), WRAPPED)
     variants = {"single": {"strategy": "single", "launcher": "torchrun"}, "ddp": {"strategy": "ddp"}}
     measure = MEASURE | {"probe_rounds": 6, "probe_steps": 20}

@@ -1,4 +1,4 @@
-"""Launches of a script that would feed each other are told from those that do not, by what the first one touched.
+"""Runs of a script that would share files are distinguished from others by the files that the first run touched.
 
 Each script is written as people write them. The verdict beside it was written before the rules were tuned.
 """

@@ -1,4 +1,4 @@
-"""The instrument on real launches of a study without epochs: stopping, reserve, probes, memory, traces."""
+"""The instrument on real runs of a study without epochs: stopping, reserve, probes, memory, traces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scalestudy.train.probes.rounds import FEWEST_STEPS
 
 
 def study_of_step_times() -> dict[str, Any]:
-    """One workload without epochs, launches in reserve that will not be needed, and a trace."""
+    """One workload without epochs, runs in reserve that will not be needed, and a trace."""
     study = tiny_study()
     study["workloads"] = {"first": study["workloads"]["first"] | {"epochs": 0}}
     study["variants"]["ddp"] |= {"log_every_steps": 5, "checkpoint_every_steps": 10}
@@ -26,7 +26,7 @@ def study_of_step_times() -> dict[str, Any]:
         "repeats": 3,
         "max_repeats": 4,
         "profile": True,
-        # At 55 % three launches are known to 99 % also where one of them took several times as long as another.
+        # At 55 % three runs are known to 99 % also where one of them took several times as long as another.
         "report": {"confidence": 0.55, "overhead_reference": False},
         "measure": {
             "until": "precise",
@@ -88,7 +88,7 @@ def test_the_study_counts_what_was_launched(results: Path) -> None:
 
 @pytest.mark.slow
 def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp_path: Path) -> None:
-    """The same runs, held to a target that nothing reaches."""
+    """The same runs, with a target that none of them reaches."""
     study = study_of_step_times() | {"measure": study_of_step_times()["measure"] | {"half_width": 1e-6}}
     study["scales"], study["profile"] = ["1x2"], False
     checkout = make_checkout(tmp_path / "checkout")

@@ -1,4 +1,4 @@
-"""What a person sees of a study: on a terminal of 80 and of 40 columns, without one, and after Ctrl-C."""
+"""The screen of a study: on a terminal of 80 and of 40 columns, without one, and after Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scalestudy tune` with launches of its own: it finds what is slow, repeats nothing, and ends with a study."""
+"""`scalestudy tune` with runs of its own: it finds what is slow, repeats nothing, and ends with a study."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ while time.monotonic() < end and not aside.exists():
 
 @pytest.mark.alone  # another test beside it would be other load too
 def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(tmp_path: Path) -> None:
-    """Two busy processes end when the launch is set aside, and the second launch has the host to itself."""
+    """Two busy processes end when the run is set aside, and the second run has the host to itself."""
     target = Target.of(parse_study(STUDY, source="test"), "mlp", "ddp", "1x2")
     space = make_space(target, levels={"accumulation_steps": [1, 8]}, hold=[])
     launches = LiveLaunches(space, NAME, tmp_path / NAME, tmp_path / "data")

@@ -1,4 +1,4 @@
-"""The base case and the distributed training take turns in the processes of one launch."""
+"""The baseline and the distributed training take turns in the processes of one run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_blocks_take_turns_and_every_rank_counts_alike(
     assert ROUNDS <= rounds <= MOST_TIMES * ROUNDS  # more than asked where other tests take the cores
     assert list(leading["phase"]) == [ALTERNATING_BASE, ALTERNATING, ALTERNATING, ALTERNATING_BASE] * rounds
     assert set(turns.loc[turns["rank"] == 1, "phase"]) == {ALTERNATING}
-    # What follows has the same numbers on both ranks: the probes are told apart by them.
+    # What follows has the same numbers on both ranks: the probes are distinguished by them.
     rest = found.blocks[found.blocks["phase"] != ALTERNATING_BASE]
     numbers = [
         rest.loc[rest["rank"] == rank, ["block", "phase", "first_step"]].to_numpy().tolist() for rank in (0, 1)

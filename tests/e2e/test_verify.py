@@ -1,4 +1,4 @@
-"""Advice is tried: its study is made, run by Snakemake, scored, and not run again."""
+"""Advice is tried: its study is written, run by Snakemake, scored, and not run again."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_patch_of_ours_that_is_refused_is_one_line_and_loses_no_trial(place: P
 
 
 def too_cheap(place: Path, tmp_path: Path) -> tuple[Path, float]:
-    """(a copy of the study whose table says a hundredth of the time of each launch, mean device-hours of one)."""
+    """(a copy of the study whose table says a hundredth of the time of each run, mean device-hours of one)."""
     copy = Path(
         shutil.copytree(
             place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")
@@ -172,18 +172,18 @@ def launches_of_trial(tmp_path: Path) -> dict[str, RunRecord]:
 
 
 def taken_hours(records: dict[str, RunRecord]) -> list[float]:
-    """Device-hours of the launches that were made."""
+    """Device-hours of the runs, without those that were not needed."""
     made = [one for one in records.values() if one.outcome != "unneeded"]
     return [one.totals.wall_time_s * one.spec.world_size / 3600 for one in made]
 
 
-@pytest.mark.slow  # beside other load all launches may be shorter than the mean that the budget is made of
+@pytest.mark.slow  # beside other load all runs may be shorter than the mean that the budget is made of
 def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measured_counts(
     place: Path, tmp_path: Path
 ) -> None:
-    """Two repeats of three launches were thought to cost a hundredth: the budget ends them within one launch."""
+    """Two repeats of three runs were thought to cost a hundredth: the budget ends them within one run."""
     copy, hours = too_cheap(place, tmp_path)
-    budget = 3.2 * hours  # the first repeat has one launch of one rank and two of two
+    budget = 3.2 * hours  # the first repeat has one run of one rank and two of two
     in_shell(f"scalestudy verify --results results/small --budget {budget}", tmp_path)
     records = launches_of_trial(tmp_path)
     assert len(records) == 6
@@ -197,7 +197,7 @@ def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measu
     assert found.verdict == "undecided"
     assert "the budget ended after 1 repeat" in found.reason
     assert found.gain.value > 0
-    # As docs/verify.md says how to go on.
+    # As docs/verify.md says how to continue.
     name = found.trial.id
     in_shell(f"scalestudy retry results/{name} --outcome unneeded", tmp_path)
     in_shell(f"scalestudy run --study results/small/verification/{name}.yaml", tmp_path)

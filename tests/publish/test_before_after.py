@@ -70,7 +70,7 @@ def flat(text: str) -> str:
 
 
 def summary_part(text: str, which: str) -> str:
-    """What the text report's summary says of a way of scaling."""
+    """Return the sentences of the text report's summary about a way of scaling."""
     head = text[: text.index("\nMEASUREMENTS\n")]
     return next(flat(item) for item in head.split("\n* ") if which in item)
 
@@ -136,7 +136,7 @@ def test_one_process_has_limits_of_its_own_launches_and_a_speedup_by_definition(
 
 
 def launched(content: dict[str, Any], before: int, after: int, **place: Any) -> tuple[str, dict[str, Any], str]:
-    """(text, cells by quantity, page) of a trial with these numbers of launches before and after."""
+    """(text, cells by quantity, page) of a trial with these numbers of runs before and after."""
     made = tried_study(content)
     runs = made.runs.copy()
     runs["validation_accuracy"] = 0.9 + 0.001 * runs["repeat"]

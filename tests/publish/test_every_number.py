@@ -1,4 +1,4 @@
-"""Every number that a document prints is in numbers.json, as it is printed there; and says where it is from."""
+"""Every number that a document prints is in numbers.json with the same digits, and names its source."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plan(content: dict[str, Any]) -> Plan:
 
 @pytest.fixture
 def results(plan: Plan) -> Results:
-    """With probes, notes and a trace: whatever a document may have to say."""
+    """A study with probes, notes and a trace, so that its documents have all of their parts."""
     runs = study_of(plan, TIMES)
     runs["record_sha256"] = "abcdef" * 10
     plain = results_of(plan, runs)
@@ -56,7 +56,7 @@ def numbers(plan: Plan, results: Results) -> NumbersFile:
 
 
 def known(numbers: NumbersFile, plan: Plan) -> set[str]:
-    """What numbers.json has as text, and what a study says of itself: levels of its factors and its targets."""
+    """Texts of numbers.json, and numbers of the study file: levels of its factors and its targets."""
     study = plan.study
     texts = [text for number in numbers.numbers.values() for text in vars(number.shown).values()]
     shown = {re.sub(r"[^\d.-]", "", text) for text in texts}
@@ -70,7 +70,7 @@ def known(numbers: NumbersFile, plan: Plan) -> set[str]:
 
 
 def unknown(text: str, numbers: NumbersFile, plan: Plan) -> list[str]:
-    """Numbers of a text that nobody accounts for. Outcomes such as '2 ok' count launches."""
+    """Numbers of a text that nobody accounts for. Outcomes such as '2 ok' count runs."""
     text = re.sub(
         r"\b\d+ (?:ok|oom|timeout|failed)\b|\d+ of \d+ (?:launches|runs)|batch \d+x?|\d+-column", " ", text
     )
@@ -92,12 +92,12 @@ def test_the_text_report(plan: Plan, results: Results, numbers: NumbersFile) -> 
 
 
 def without_prose(text: str) -> str:
-    """Without why a launch stopped, which is told in words of the launch."""
+    """Without the reason why a run stopped, which is a text of the run."""
     return re.sub(r"known to within [\d.]+% after \d+ runs \(target [\d.]+%\)", " ", " ".join(text.split()))
 
 
 def without_thresholds(text: str) -> str:
-    """Without what evidence is held against: (>= 10% ...)."""
+    """Without the thresholds of evidence: (>= 10% ...)."""
     return re.sub(r"\([^)]*\)", " ", text)
 
 

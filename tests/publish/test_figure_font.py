@@ -1,4 +1,4 @@
-"""The lean font of figures sets text as the whole one does, which stands in where it lacks a character."""
+"""The reduced font of figures sets text as the whole font does, which is used where a character is missing."""
 
 from __future__ import annotations
 

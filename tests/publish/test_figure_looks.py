@@ -1,4 +1,4 @@
-"""What a careful reader sees of a figure: no text on other text, none too small, series that differ in grey."""
+"""Legibility of figures: no text overlaps another, no text is too small, and series differ in grey."""
 
 from __future__ import annotations
 

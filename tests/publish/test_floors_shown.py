@@ -1,4 +1,4 @@
-"""What documents say of the smallest difference that a study shows: text, page, LaTeX and numbers agree."""
+"""The smallest difference that a study shows, in its documents: text, page, LaTeX and numbers agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIMES = {
     ("mlp", 2, 32): [0.0131, 0.0139, 0.0132, 0.0133, 0.0135],
 }
 ALIKE = [1.004, 0.991, 1.012, 0.998, 1.006]
-"""Step times of the second launches over those of the first."""
+"""Step times of the second runs over those of the first."""
 SLOWER = [1.10, 1.11, 1.09, 1.10, 1.12]
 SCATTER = [1.04, 0.93, 1.06, 0.95, 1.03]
 
@@ -136,7 +136,7 @@ def notes_of(plan: Plan, results: Results) -> dict[str, list[str]]:
 
 
 def test_a_difference_below_the_floor_is_marked() -> None:
-    """The speedup of 0.97 is known to half a percent, and base cases scatter by 5 %."""
+    """The speedup of 0.97 is known to half a percent, and baselines scatter by 5 %."""
     plan, results = made(SCATTER)
     notes = notes_of(plan, results)
     smallest = book_of(plan, results).shown("mlp.single.floor.smallest_difference_percent")

@@ -140,7 +140,7 @@ def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
 
 
 def test_the_ideal_line_is_ideal_everywhere(plan: Plan) -> None:
-    """Drawn from end to end it would be straight over an axis that is not."""
+    """A line drawn from end to end would be straight, although the axis is logarithmic."""
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)
     with paper_style():

@@ -26,7 +26,7 @@ BUSY = {"kind": "busy host", "text": "the host is busy: others used 0.6 cores ju
 
 
 def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[str, str]:
-    """(text, page) of a study whose launches had these environments in turn."""
+    """(text, page) of a study whose runs had these environments in turn."""
     plan = make_plan(parse_study(content, source="x"))
     times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
     observations = [

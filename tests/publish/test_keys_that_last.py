@@ -1,4 +1,4 @@
-"""Keys of numbers stay what they are when a study is measured again; those of older releases lead to them."""
+"""Keys of numbers do not change when a study is measured again; keys of older releases lead to them."""
 
 from __future__ import annotations
 

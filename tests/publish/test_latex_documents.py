@@ -66,7 +66,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def content(**study: Any) -> dict[str, Any]:
-    """A study with everything that a document may have to say."""
+    """A study whose documents have all of their parts."""
     return {
         "study": "small",
         "repeats": 3,
@@ -77,7 +77,7 @@ def content(**study: Any) -> dict[str, Any]:
 
 
 def measured(environment: StudyEnvironment = ENVIRONMENT, **study: Any) -> tuple[Plan, Results]:
-    """Some launches fail; probes, notes and a trace are there."""
+    """Some runs fail; probes, notes and a trace are there."""
     plan = make_plan(parse_study(content(**study), source="x"))
     runs = study_of(plan, SOME_FAIL)
     runs["record_sha256"], runs["commit"], runs["dirty"] = "abcdef" * 10, "0123456789abcdef" * 2, True
@@ -86,7 +86,7 @@ def measured(environment: StudyEnvironment = ENVIRONMENT, **study: Any) -> tuple
 
 
 def all_failed(reason: str) -> tuple[Plan, Results]:
-    """Names as long as they may be, and data from a file; no launch ended well."""
+    """Names as long as they may be, and data from a file; no run ended well."""
     study = content(report={"paper": "article"}, description=HOSTILE)
     workload = study["workloads"]["mlp"] | {"data": {"type": "cifar", "path": SIGNS, "sha256": "0" * 64}}
     study["variants"] = {"single": {"strategy": "single"}, "v" * 60: {"strategy": "ddp"}}
@@ -124,7 +124,7 @@ def write_results(folder: Path, plan: Plan, results: Results) -> None:
 
 
 def write_documents(folder: Path, drawn: Path, plan: Plan, results: Results, command: str = "snakemake") -> None:
-    """The three .tex files with their tables and figures, as the rules make them."""
+    """The three .tex files with their tables and figures, as the rules write them."""
     write_results(folder, plan, results)
     assert main(["stage", "tables", f"--results={folder}"]) == 0
     (folder / "figures").mkdir()

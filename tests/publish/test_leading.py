@@ -1,4 +1,4 @@
-"""What stands at the top of every document: each point of a small study, and the outlines of a large one."""
+"""The top of every document: each point of a small study, and the outlines of a large one."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def probed(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
-    """As a study without epochs has it: no launch was ever validated."""
+    """As a study without epochs has it: no run was ever validated."""
     columns = [name for name in summary if name.startswith(("validation_accuracy", "accuracy_difference"))]
     changed = summary.assign(**dict.fromkeys(columns, float("nan")))
     changed.loc[changed["accuracy_kept"] != "none", "accuracy_kept"] = "not_shown"
@@ -264,7 +264,7 @@ def flat(text: str) -> str:
 
 
 def read(page: str) -> str:
-    """What a reader sees of a page."""
+    """Return the visible text of a page."""
     return flat(unescape(re.sub(r"</?[a-z][^>]*>", "", page)))
 
 

@@ -39,7 +39,7 @@ WITH_NOTES = (
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    """Two workloads; one of their points has no good launch."""
+    """Two workloads; one of their points has no good run."""
     both = {"mlp": mlp_workload(), "other": mlp_workload()}
     study = small_content(repeats=3, scales=["1x2", "1x4"], workloads=both)
     return make_plan(parse_study(study, source="x"))
@@ -100,7 +100,7 @@ def heads(page: Page) -> dict[str, int]:
 
 
 def click(page: Page, column: int) -> str | None:
-    """Press the button of a column; what the column says of its order then."""
+    """Press the button of a column, and return its sort order."""
     head = f"{MEASUREMENTS}.tHead.rows[0].cells[{column}]"
     page.get(f"{head}.querySelector('button').click()")
     return page.get(f"{head}.getAttribute('aria-sort')")

@@ -1,4 +1,4 @@
-"""The page of many points: the same numbers, in parts that are closed until a reader wants one."""
+"""The page of many points: the same numbers, in parts that are closed until a reader opens one."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def plan() -> Plan:
 
 
 def recorded(spec: RunSpec, *, job: str, node: str, started_at: str) -> Observation:
-    """A launch with a step time that depends on its repeat, made in this job, on this node, at this time."""
+    """A run with a step time that depends on its repeat, made in this job, on this node, at this time."""
     step_s = STEP_S[spec.variant, spec.batch_per_rank] * (1 + 0.01 * spec.repeat)
     made = observation(spec, [[step_s] * 40] * spec.world_size, environment={"slurm_job_id": job})
     ranks = tuple(rank.model_copy(update={"node": node}) for rank in made.record.ranks)
@@ -93,7 +93,7 @@ def test_launches_of_whole_repeats_in_jobs_of_their_own_are_together(plan: Plan)
 
 
 def test_device_hours_of_idle_devices_are_told_where_there_are_any(plan: Plan) -> None:
-    """Six launches of one rank and three of two, 2 s each, in a job of two devices: 36 device-seconds, 12 idle."""
+    """Six runs of one rank and three of two, 2 s each, in a job of two devices: 36 device-seconds, 12 idle."""
     for held, said in ((2, r"0\.010* device-hours, including 0\.003\d* of idle devices"), (None, "")):
         runs = runs_of(plan.study, [recorded(spec, **HERE) for spec in plan.runs.values()])
         runs["held_devices"] = float("nan") if held is None else held

@@ -1,4 +1,4 @@
-"""What a row says of its work and its settings: parameters, arithmetic, bytes, micro-batches."""
+"""Work and settings in the row of a point: parameters, arithmetic, bytes, micro-batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A launch that begins while SLURM's controller is away waits for it, and says so."""
+"""A run that begins while SLURM's controller is away waits for it, and reports this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches of a repeat in one job of SLURM, and what is said where they are in several."""
+"""Runs of a repeat in one job of SLURM, and the notes where they are in several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What machines and ranks do to a launch: each ends in its named outcome, and nothing is left behind."""
+"""What machines and ranks do to a run: each ends in its named outcome, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slurm_cluster import Cluster
 from slurm_studies import ENDLESS, Launch, Submitting
 
 COME_UP_S = 15
-"""Limit of a launch in which some do not come: long enough for the others, also on a host with other work."""
+"""Limit of a run in which some do not come: long enough for the others, also on a host with other work."""
 
 
 @pytest.mark.slow

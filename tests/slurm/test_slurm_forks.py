@@ -1,4 +1,4 @@
-"""Forked launches in one job of SLURM: a parent that has imported torch serves all of a repeat."""
+"""Forked runs in one job of SLURM: a parent that has imported torch serves all of a repeat."""
 
 from __future__ import annotations
 

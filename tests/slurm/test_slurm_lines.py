@@ -43,7 +43,7 @@ def test_what_sbatch_is_told_by_scale(gpus: Submitting, tmp_path: Path) -> None:
 
 
 def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> None:
-    """Three launches of five minutes each, on the devices of the largest."""
+    """Three runs of five minutes each, on the devices of the largest."""
     host = {"device": "cuda"}
     gpus.configure(small_study(scales=["1x2", "1x4"], host=host))
     assert told(gpus, tmp_path) == {"1x4": BLOCK}
@@ -55,13 +55,13 @@ def test_gpus_are_asked_for_by_type_in_the_number_of_each_scale(gpus: Submitting
 
 
 def told(gpus: Submitting, tmp_path: Path, *arguments: str) -> dict[str, str]:
-    """What sbatch is told of each job, by its nodes and devices. arguments: of snakemake."""
+    """Arguments of sbatch for each job, by its nodes and devices. arguments: of snakemake."""
     said = tmp_path / "said"
     recorder = tmp_path / "bin/sbatch"
     recorder.parent.mkdir()
     recorder.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {said}\nexit 1\n')
     recorder.chmod(0o755)
-    # Nodes that have what is asked for: those of the test cluster are smaller, and such a job is not submitted.
+    # Nodes that have what is requested: those of the test cluster are smaller, and such a job is not submitted.
     large = recorder.with_name("sinfo")
     nodes = "main*|4|64|500000|gpu:a100:8|infinite|1-infinite"
     large.write_text(f"#!/bin/sh\ncase \"$*\" in *%D*) echo '{nodes}';; *) echo 'main*';; esac\n")
@@ -96,7 +96,7 @@ def test_what_srun_is_told(gpus: Submitting, scale: str) -> None:
 
 
 def test_a_smaller_launch_sees_its_own_devices_on_the_first_nodes_of_a_job(gpus: Submitting) -> None:
-    """In a job of two nodes with four GPUs each, one launch after another: where it runs and what it is given."""
+    """One run after another in a job of two nodes with four GPUs each: where it runs, and its devices."""
     gpus.configure(small_study(scales=["1x2", "2x1", "2x4"], host={"device": "cuda"}, allocations="blocks"))
     cluster = gpus.cluster
     asked = ["--nodes=2", "--ntasks=2", "--cpus-per-task=4", "--gres=gpu:4", "--mem=32000", "--output=/dev/null"]

@@ -1,4 +1,4 @@
-"""What becomes of a launch whose node, job or driver is taken away, and of what had been measured before."""
+"""What becomes of a run whose node, job or driver is taken away, and of what had been measured before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slurm_studies import Launch, Submitting, small_study
 pytestmark = pytest.mark.slow
 
 LONG = 60
-"""Epochs of a launch that is still under way when the fault comes, and ends soon after it."""
+"""Epochs of a run that is still under way when the fault comes, and ends soon after it."""
 
 
 def measured_once(launch: Launch) -> None:

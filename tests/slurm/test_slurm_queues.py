@@ -1,4 +1,4 @@
-"""What queues do to a launch: each ends in its named outcome, and nothing is left behind."""
+"""What queues do to a run: each ends in its named outcome, and nothing is left behind."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from slurm_studies import Driver, Submitting, small_study
 
 
 def logs_of(submitting: Submitting) -> list[str]:
-    """What the logs of the runs say."""
+    """Texts of the logs of the runs."""
     return [path.read_text() for path in submitting.results.glob("logs/train/*.log")]
 
 
@@ -181,7 +181,7 @@ def test_a_job_that_can_never_start_is_said_to(submitting: Submitting, waiting: 
     next_call="the runs are measured once the key is changed",
 )
 def test_an_account_that_a_partition_refuses(submitting: Submitting) -> None:
-    """Where there is no accounting SLURM takes such a job, and never starts it."""
+    """Without accounting SLURM accepts such a job, and never starts it."""
     submitting.configure(small_study())
     given = [
         f"{rule}:{resource}"

@@ -15,17 +15,17 @@ from slurm_studies import Submitting, small_study
 
 @pytest.fixture(scope="module")
 def studied(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Submitting, str]:
-    """A study of 1, 2 and 4 ranks on one node and on two that was submitted, and what Snakemake said."""
+    """A study of 1, 2 and 4 ranks on one node and on two that was submitted, and the output of Snakemake."""
     root = make_checkout(tmp_path_factory.mktemp("studied") / "checkout").root
     submitting = Submitting(root, cluster)
-    references = {"overhead_reference": True}  # three batches on one process: launches that share a job
+    references = {"overhead_reference": True}  # three batches on one process: runs that share a job
     study = small_study(scales=["1x2", "2x1", "2x2"], report=references, allocations="blocks")
     submitting.configure(study)
     return submitting, submitting.submit().stdout
 
 
 def test_every_run_came_up_as_planned(studied: tuple[Submitting, str]) -> None:
-    """Exactly world-size ranks, on as many nodes as the scale says: nothing doubled, nothing squeezed together."""
+    """There are exactly world-size ranks, on the number of nodes of the scale."""
     submitting, _ = studied
     records = submitting.records()
     assert set(records) == set(submitting.plan().runs)
@@ -58,7 +58,7 @@ def test_the_plan_says_how_many_jobs_there_will_be(studied: tuple[Submitting, st
     submitting, _ = studied
     said = submitting.run("scalestudy", "plan").stdout
     assert "on a cluster: 1 job" in said
-    # Six launches of five minutes on four devices: three single processes, two of two ranks, one of four.
+    # Six runs of five minutes on four devices: three single processes, two of two ranks, one of four.
     assert "of these 2 device-hours, 1.08 idle" in said
 
 

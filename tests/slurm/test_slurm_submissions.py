@@ -1,4 +1,4 @@
-"""Submissions do not get into each other's way, nor into that of whoever edits a config; and none is needed."""
+"""Submissions do not disturb each other, and editing a config does not disturb them."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_torch_is_imported_under_train_alone(path: Path) -> None:
-    """And in the rank that has a fault put into it."""
+    """And in the rank into which a fault is injected."""
     if room(path) != "train" and path.relative_to(PACKAGE).as_posix() != "demo/rank.py":
         assert not {name for name in imports(path) if name.split(".")[0] == "torch"}
 

@@ -1,4 +1,4 @@
-"""The command starts with the standard library alone, and says in one line what its environment lacks."""
+"""The command starts with the standard library alone, and names in one line what its environment lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captions of Snakemake's report: what they name is there, for a name that is not leaves a hole and no error."""
+"""Captions of Snakemake's report: every name in them exists, since a missing one leaves a gap without an error."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ FAULTS = int(os.environ.get("CHAOS_FAULTS", "10"))
 
 
 def study(**changes: Any) -> dict[str, Any]:
-    """Twelve launches: a base case and two variants, four times."""
+    """Twelve runs: a baseline and two variants, four times."""
     return {
         "study": "tiny",
         "seed": 3,
@@ -76,7 +76,7 @@ def test_random_faults_lose_and_repeat_no_training(seed: int, tmp_path: Path) ->
 
 
 def disturbed(content: dict[str, Any], seed: int, folder: Path) -> Chaos:
-    """A study that met its faults and was then called once more. Nothing is lost, changed or left over."""
+    """A study that met its faults and was then called again. Nothing is lost, changed or left over."""
     checkout = make_checkout(folder / "checkout")
     checkout.configure(content)
     temporary = folder / "tmp"

@@ -1,4 +1,4 @@
-"""Launches until decided, for real: what is not needed is recorded as that, and nothing is launched twice."""
+"""Real runs until decided: runs that are not needed are recorded as such, and nothing is run twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def records(checkout: Checkout) -> dict[str, RunRecord]:
 
 @pytest.fixture
 def settled(checkout: Checkout) -> Checkout:
-    """A study that knows enough after its first look."""
+    """A study whose verdicts are decided at its first look."""
     checkout.configure(study_of(half_width=0.99))
     checkout.run("snakemake", str(RESULTS / "performance_report.txt"))
     return checkout

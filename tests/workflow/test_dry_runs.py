@@ -1,4 +1,4 @@
-"""The workflow as it is called: every command of the README plans what it should, and the linters are content."""
+"""Calls of the workflow: every command of the documents plans what it should, and the linters have no finding."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_each_way_of_calling_plans_the_whole_study(checkout: Checkout, arguments
 
 @pytest.mark.slow
 def test_where_latex_is_missing_everything_else_is_planned(checkout: Checkout, tmp_path: Path) -> None:
-    """Said in one line, and the .tex files are made all the same."""
+    """Reported in one line, and the .tex files are written anyway."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("sh", "bash", "env", "uname", "cat", "which"):

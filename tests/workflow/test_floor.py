@@ -1,4 +1,4 @@
-"""Base cases launched twice, for real: what is launched, and what every document makes of it."""
+"""Baselines that are really run twice: the runs, and the difference in every document."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(check
     assert "single-again" in checkout.run("scalestudy", "plan").stdout
     checkout.run("snakemake")
     for name, record in before.items():
-        # A launch that was not needed may be decided on again; it is not launched.
+        # A run that was not needed may be decided on again; it is not launched.
         again = read_record(runs / name)
         assert again == record or (again.outcome, again.reason) == ("unneeded", record.reason)
     new = {path.name: read_record(path) for path in runs.glob("first-*") if path.name not in before}
@@ -44,7 +44,7 @@ def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(check
     for one in new.values():
         base = bases[one.spec.repeat]
         assert one.spec == base.spec.model_copy(update={"variant": "single-again"})
-        # On a busy host the fourth repeat may be needed: the twin is launched if its base case is.
+        # On a busy host the fourth repeat may be needed: the twin is launched if its baseline is.
         assert one.outcome == base.outcome
     assert not [rule for rule in planned(checkout.run("snakemake", "-n").stdout) if rule.startswith("train")]
 

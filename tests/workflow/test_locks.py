@@ -44,7 +44,7 @@ def test_the_call_after_one_that_was_killed_just_works(checkout: Checkout, signu
 
 
 class Persistence:
-    """What Snakemake's own says of its lock files."""
+    """Snakemake's own list of its lock files."""
 
     def __init__(self, file: Path) -> None:
         self._lockfile = {"output": str(file)}

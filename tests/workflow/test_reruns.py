@@ -1,4 +1,4 @@
-"""What runs again after a change: exactly what the change touches, and training only for what is measured."""
+"""What runs again after a change: only what depends on it, and training only if the measurement changes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_words_and_limits_measure_nothing(edited: Checkout) -> None:
 
 def test_more_repeats_keep_the_runs_that_are_there(edited: Checkout) -> None:
     edited.configure(tiny_study() | {"repeats": 2})
-    assert training(plan_after(edited)) == 4  # the second launch of each of four points
+    assert training(plan_after(edited)) == 4  # the second run of each of four points
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_another_study_does_not_disturb_this_one(edited: Checkout) -> None:
 
 @pytest.mark.slow
 def test_a_forced_rerun_keeps_what_was_measured(edited: Checkout) -> None:
-    """`snakemake --forceall` makes all anew; the launches are there and stay."""
+    """`snakemake --forceall` repeats every rule; finished runs are kept."""
     runs = edited.root / "results/tiny/runs"
     before = {path: path.read_bytes() for path in sorted(runs.glob("*/*"))}
     edited.run("snakemake", "--forceall", "results/tiny/performance_report.txt")

@@ -32,7 +32,7 @@ def test_a_study_plans_in_full(checkout: Checkout, name: str) -> None:
 
 
 def small_form(name: str) -> list[str]:
-    """A study's file and the one that makes it small."""
+    """A study's file and the file that scales it down."""
     return [f"config/studies/{name}.yaml", f"config/studies/cpu-small/{name}.yaml"]
 
 

@@ -18,14 +18,14 @@ from test_reruns import PACKAGE, PROTOCOL_4, append, training
 ARCHIVE = Path(__file__).parents[1] / "data" / "study_0.1.tar.xz"
 RESULTS = Path("results/earlier")
 COMPARED_WITHIN_REPEATS = [f"{name}_{limit}" for name in ("speedup", "efficiency") for limit in ("low", "high")]
-"""What has other limits than in 0.1, where launches were independent samples."""
+"""What has other limits than in 0.1, where runs were independent samples."""
 EQUAL_ACCURACIES = [f"accuracy_difference_{limit}" for limit in ("low", "high")]
-"""Of launches that all have the same difference. 0.1 took it for certain; today it has the width of a count."""
+"""Of runs that all have the same difference. 0.1 took it for certain; today it has the width of a count."""
 
 
 @pytest.fixture
 def upgraded(tmp_path: Path) -> Checkout:
-    """A checkout of today with a study that release 0.1 finished, and what Snakemake noted of its launches."""
+    """A checkout of today with a study that release 0.1 finished, and what Snakemake noted of its runs."""
     checkout = make_checkout(tmp_path / "upgraded")
     subprocess.run(["tar", "-xf", str(ARCHIVE), "-C", str(checkout.root)], check=True)
     shutil.move(checkout.root / "config.yaml", checkout.root / "config/config.yaml")
@@ -70,7 +70,7 @@ def test_runs_are_kept_where_snakemake_remembers_nothing(upgraded: Checkout) -> 
 
 @pytest.mark.slow
 def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Checkout) -> None:
-    """The base case is measured again by a fourth protocol; its two ranks are still of the first."""
+    """The baseline is measured again by a fourth protocol; its two ranks are still of the first."""
     append(upgraded, PACKAGE / "record/protocol.py", PROTOCOL_4)
     for run in upgraded.root.glob(f"{RESULTS}/runs/mlp-single-*"):
         shutil.move(run, upgraded.root / RESULTS / "superseded" / run.name)

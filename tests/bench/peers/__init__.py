@@ -1,13 +1,13 @@
 """The contenders: the same model, data and optimizer, trained by six loops, a file each.
 
 `prepare(task)` builds everything once and returns a Contender whose `run(steps)` trains that many optimizer steps.
-A module is imported when it is asked for, so that our own loop can be measured where no peer is installed.
+A module is imported when it is requested, so that our own loop can be measured where no peer is installed.
 """
 
 from __future__ import annotations
 
 # Name in the table -> where its `prepare` is. The second hand-written loop is the control: it differs from the
-# first in nothing, so what it shows is what the harness itself cannot tell apart.
+# first in nothing, so what it shows is what the harness itself cannot distinguish.
 LOOPS = {
     "hand-written": "bench.peers.handwritten:prepare",
     "hand-written again": "bench.peers.handwritten:prepare",

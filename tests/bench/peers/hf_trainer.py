@@ -39,7 +39,7 @@ class WithLoss(nn.Module):
 
 
 class Batches(Dataset):
-    """Whole batches, cut when they are asked for."""
+    """Whole batches, cut when they are requested."""
 
     def __init__(self, task: Task, indices: list[Tensor]) -> None:
         self.task, self.indices = task, indices

@@ -40,7 +40,7 @@ class Module(lightning.LightningModule):
 
 @dataclass(frozen=True)
 class Batches:
-    """Whole batches, cut when they are asked for. The Trainer takes any iterable: no DataLoader is in the way."""
+    """Whole batches, cut when they are requested. The Trainer takes any iterable: no DataLoader is in the way."""
 
     task: Task
     indices: list[Tensor]

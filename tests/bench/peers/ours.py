@@ -84,7 +84,7 @@ def blocks(trainer: Trainer, epoch: int, steps: int) -> Iterator[list[Tensor]]:
 
 
 def train_steps(trainer: Trainer, epoch: int, steps: int) -> None:
-    """So many steps of an epoch as `Trainer.train` makes them; no validation."""
+    """Train this many steps of an epoch as `Trainer.train` does, without validation."""
     trainer.stepper.model.train()
     for block in blocks(trainer, epoch, steps):
         trainer.train_block(epoch, block)

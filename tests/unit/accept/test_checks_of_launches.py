@@ -1,4 +1,4 @@
-"""Checks of what launches leave: each fault in an observation makes its own check red."""
+"""Checks of observations: each fault makes its own check red."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUSY = [{"kind": "busy host", "text": ""}]
 
 
 def made(**changes: Any) -> Observation:
-    """A launch of 60 steps on two ranks that ended well."""
+    """A run of 60 steps on two ranks that ended well."""
     found = observation(SPEC, [[0.001] * 60] * 2, environment=PLACE | changes.pop("environment", {}), **changes)
     found.record.totals.__dict__["training_wall_time_s"] = 1.5
     return found
@@ -52,7 +52,7 @@ def test_a_launch_that_failed_has_one_red_check_and_no_name_of_a_host() -> None:
 
 
 def with_reason(outcome: str, rank: int, steps: int = 30) -> Observation:
-    """A launch whose reason is that of one of its ranks."""
+    """A run whose reason is that of one of its ranks."""
     found = observation(SPEC, [[0.001] * steps] * 2, outcome=outcome, environment=PLACE)
     ranks = tuple(
         one.model_copy(update={"reason": "a reason" if one.rank == rank else ""}) for one in found.record.ranks

@@ -1,4 +1,4 @@
-"""nccl-tests beside the probe, and a launch without links: tables as public issues have them, made-up launches."""
+"""nccl-tests beside the probe, and a run without links: tables as public issues have them, made-up runs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ PLAN = Launches("cuda", 2).without_links()
 
 
 def launched(transport: str | None = "NET/Socket", gb_per_s: float = 2.0, **given: Any) -> list[Observation]:
-    """The launches of PLAN on two of eight GPUs with NVLink, whose all-reduces have this bus bandwidth."""
+    """The runs of PLAN on two of eight GPUs with NVLink, whose all-reduces have this bus bandwidth."""
     place = {"backend": "nccl", "device": "NVIDIA H100 80GB HBM3", "device_type": "cuda", "warnings": []}
     place |= {"hardware": hardware_facts({}, FakeNvml(*switched()))}
     place |= {"nccl_transport": transport} if transport else {}

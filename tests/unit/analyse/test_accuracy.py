@@ -20,7 +20,7 @@ BASE = [0.970, 0.990, 0.951, 0.969]  # seeds matter more than what is compared
 
 
 def compare(differences: list[float] | np.ndarray, confidence: float = 0.95) -> tuple[Interval, str]:
-    """Comparison of launches that differ from those of equal seed by so much."""
+    """Comparison of runs that differ from those of equal seed by so much."""
     base = pd.Series(BASE[: len(differences)] if len(differences) <= 4 else 0.97, index=range(len(differences)))
     return compare_accuracy(base + differences, base, margin=0.01, confidence=confidence)
 
@@ -50,7 +50,7 @@ def test_only_launches_of_equal_seed_are_compared() -> None:
 
 
 def test_differences_that_are_all_the_same_keep_the_width_of_a_count() -> None:
-    """Three launches, each with four of 359 held-out samples fewer."""
+    """Three runs, each with four of 359 held-out samples fewer."""
     base = pd.Series([337, 344, 349]) / 359
     interval, shown = compare_accuracy(base - 4 / 359, base, margin=0.02, confidence=0.95)
     half = stats.norm.ppf(0.975) * (1 / 359) / np.sqrt(6 * 3)
@@ -98,7 +98,7 @@ def test_time_to_accuracy_is_linear_between_the_ends_of_epochs() -> None:
 
 
 def summary_with(content: dict[str, Any], times: dict[tuple[int, int], list[float]]) -> pd.DataFrame:
-    """Summary of a study in which launches reached the target after these seconds (world size, batch)."""
+    """Summary of a study in which runs reached the target after these seconds (world size, batch)."""
     content["workloads"]["mlp"]["target_accuracy"] = 0.9
     plan = make_plan(parse_study(content, source="x"))
     steps = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.001] for s in plan.runs.values()}

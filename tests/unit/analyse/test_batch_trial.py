@@ -1,4 +1,4 @@
-"""What a trial of larger batches says: the noise scale that explains its losses."""
+"""Result of a trial of larger batches: the noise scale that explains its losses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Comparisons within repeats: drift cancels, what lacks a side is left out, and limits hold the truth as often
-as said."""
+"""Comparisons within repeats: drift cancels, one-sided repeats are left out, intervals have nominal coverage."""
 
 from __future__ import annotations
 
@@ -84,7 +83,7 @@ def test_limits_hold_the_truth_as_often_as_they_say(shared: float) -> None:
 
 
 def test_drift_that_a_repeat_shares_cancels() -> None:
-    """Shared effects of 5 %, launches of 1 %, five repeats."""
+    """Shared effects of 5 %, runs of 1 %, five repeats."""
     random = np.random.default_rng(21)
     drawn = [blocks(random, count=5, shared=0.05, own=0.01) for _ in range(400)]
 

@@ -37,7 +37,7 @@ def spec(content: dict[str, Any]) -> RunSpec:
 
 
 def probed(spec: RunSpec, *, hidden_ms: float = 0.0, costs_ms: float = 2.0, noise_ms: float = 0.0) -> Observation:
-    """A launch whose probes have a known answer, in ms.
+    """A run whose probes have a known answer, in ms.
 
     Rank 0 computes 3 forward and 4 backward, rank 1 half a ms more of backward. With synchronisation the backward
     computation takes 1 longer (interference) and `costs_ms` of communication are exposed. `hidden_ms` is lost
@@ -135,7 +135,7 @@ def test_a_hook_that_sees_something_else_is_told() -> None:
 
 
 def test_a_negative_differential_stays_negative(spec: RunSpec) -> None:
-    """Never clipped to look clean; the reader is told that it is not distinguishable from zero."""
+    """The value is never clipped. A note reports that it does not differ significantly from zero."""
     observation = probed(spec, costs_ms=0.0, noise_ms=1.0)
     sync = observation.steps["phase"] == "probe-sync"
     observation.steps.loc[sync, "step_time_s"] -= 1.6e-3
@@ -145,7 +145,7 @@ def test_a_negative_differential_stays_negative(spec: RunSpec) -> None:
 
 
 def test_of_fsdp_the_reduce_scatter_alone_is_told(spec: RunSpec) -> None:
-    """Its optimizer does nothing without synchronisation: that is no communication."""
+    """Without synchronisation its optimizer does nothing, and this does not count as communication."""
     made = probed(spec)
     kept = made.steps["phase"].isin(["measured", "probe-sync", "probe-no-sync"])
     steps = made.steps[kept].copy()
@@ -254,7 +254,7 @@ def test_bootstrap_needs_repeats_enough() -> None:
 
 
 def test_bootstrap_covers_and_agrees_with_student_on_normal_logarithms() -> None:
-    """With a drift of 5 % that the launches of a repeat share, which is in neither interval."""
+    """With a drift of 5 % that the runs of a repeat share, which is in neither interval."""
     random = np.random.default_rng(4)
     hits, widths = 0, []
     for number in range(400):

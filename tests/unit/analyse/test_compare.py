@@ -1,4 +1,4 @@
-"""Studies held against each other: which points are the same question, and what their ratios show."""
+"""Comparison of studies: which points are the same in both, and what their ratios show."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_other_way_round_it_is_the_inverse(content: dict[str, Any]) -> None:
 
 
 def test_ratios_of_studies_cover_at_their_level(content: dict[str, Any]) -> None:
-    """The whole way, 60 pairs of studies with 4 points that scatter by 2 and 4 %: 95 % intervals hold the truth.
+    """60 pairs of studies with 4 points that scatter by 2 and 4 %: nominal coverage of 95 % intervals.
 
     The share of 240 has a standard error of 1.4 %.
     """
@@ -106,7 +106,7 @@ def test_ratios_of_studies_cover_at_their_level(content: dict[str, Any]) -> None
 
 
 def test_a_difference_of_efficiencies_covers_at_its_level() -> None:
-    """2 000 pairs of efficiencies of 3 launches over 3: at least 95 %, and not by being endless."""
+    """2 000 pairs of efficiencies of 3 runs over 3: at least 95 %, and not by being endless."""
     random = np.random.default_rng(3)
     held, widths, pairs = 0, [], 2000
     for _ in range(pairs):
@@ -163,7 +163,7 @@ def test_efficiencies_are_those_of_the_summaries(content: dict[str, Any]) -> Non
 
 
 def test_what_one_study_lacks_is_there_and_says_so(content: dict[str, Any]) -> None:
-    """Also as many ranks on other nodes are another point, and a base case is one whatever is scaled from it."""
+    """Also as many ranks on other nodes are another point, and a baseline is one whatever is scaled from it."""
     more = changed(content, "scales", ["1x2", "2x1"])
     strong = changed(content, "workloads.mlp.scaling", ["strong"])
     found = compare_studies([source("A", strong), source("B", more)]).points
@@ -218,7 +218,7 @@ def test_another_batch_is_another_point(content: dict[str, Any]) -> None:
 def test_what_is_not_the_same_question_is_refused_with_its_key(
     content: dict[str, Any], key: str, value: Any, named: str, variants: set[str]
 ) -> None:
-    """A base case that differs takes with it what is held against it."""
+    """If a baseline differs, the points relative to it are not compared either."""
     found = compare_studies([source("A", content), source("B", changed(content, key, value))])
     assert {refusal.variant for refusal in found.refusals} == variants
     assert {key for refusal in found.refusals for key in refusal.keys} == {named}
@@ -329,7 +329,7 @@ def test_environments_differ_by_what_they_hold_and_not_by_its_order() -> None:
 
 
 def scattering(letter: str, content: dict[str, Any], times: Any, twins: list[float]) -> Source:
-    """A study whose base case was launched twice; twins: step times of the second launches over the first."""
+    """A study whose baseline was launched twice; twins: step times of the second runs over the first."""
     plain = source(letter, changed(content, "measure.floor", True), times)
     again = plain.runs["variant"] == "single-again"
     plain.runs.loc[again, "step_time_s"] *= [twins[repeat - 1] for repeat in plain.runs.loc[again, "repeat"]]

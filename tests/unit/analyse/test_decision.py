@@ -1,4 +1,4 @@
-"""Which launches are made next: those of comparisons that are open, in whole repeats, within the budget."""
+"""Which runs are next: the runs of undecided comparisons, in whole repeats, within the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalestudy.study.plan import Plan, make_plan
 
 BASE = [0.0100, 0.0104, 0.0097, 0.0101, 0.0102, 0.0099]
 CLEAR = [0.0200, 0.0207, 0.0195, 0.0203, 0.0204, 0.0198]
-"""Half as fast as the base case, whatever the host did."""
+"""Half as fast as the baseline, whatever the host did."""
 CLOSE = [0.0066, 0.0073, 0.0060, 0.0068, 0.0071, 0.0063]
 """Around the target of 75 %."""
 
@@ -35,7 +35,7 @@ def decision_of(
     bound_h: float | None = None,
     **given: list[Any],
 ) -> DecisionFile:
-    """The decision on launches with these step times by name of workload, from those of the first repeats."""
+    """The decision on runs with these step times by name of workload, from those of the first repeats."""
     times = {(name, 1, 32): BASE for name in ("clear", "close")} | {
         (name, 1, 16): BASE for name in ("clear", "close")
     }
@@ -81,7 +81,7 @@ def test_what_failed_is_not_launched_again(failed: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("probed", "left_out"), [(3, True), (2, False), (0, False)])
 def test_probes_are_left_out_where_all_planned_launches_made_them(probed: int, left_out: bool) -> None:
-    """The base case has none to leave out."""
+    """The baseline has none to leave out."""
     plan = plan_of()
     times = {(name, 1, batch): BASE for name in ("clear", "close") for batch in (16, 32)}
     runs = study_of(plan, times | {("clear", 2, 16): CLEAR, ("close", 2, 16): CLOSE})
@@ -104,7 +104,7 @@ def test_the_smaller_of_the_study_s_budget_and_the_bound_of_a_trial_counts(
 
 
 def test_idle_devices_of_jobs_use_up_the_budget() -> None:
-    """18 launches of 2 s are 13 of 20 millihours by their ranks; in jobs of four devices the budget is gone."""
+    """18 runs of 2 s are 13 of 20 millihours by their ranks; in jobs of four devices the budget is gone."""
     within = decision_of(plan_of(measure={"budget_device_hours": 0.02}), 3)
     assert within.needed
     assert within.budget_ends_after is None
@@ -119,7 +119,7 @@ def test_one_failed_launch_does_not_end_a_comparison() -> None:
     assert decision.needed
 
 
-# A launch of the builder takes 2 s: a repeat of one workload 2 x (1 + 1 + 2) = 8 device-seconds, of both 16.
+# A run of the builder takes 2 s: a repeat of one workload 2 x (1 + 1 + 2) = 8 device-seconds, of both 16.
 @pytest.mark.parametrize(
     ("seconds", "after", "ends", "repeats"),
     [

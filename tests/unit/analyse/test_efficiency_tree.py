@@ -10,7 +10,7 @@ from scalestudy.analyse.point.efficiency_tree import efficiency_tree
 
 
 def point(**known: float) -> pd.Series:
-    """A row of the summary; limits are 1 % either side, and what is not given is not known."""
+    """A row of the summary; limits are 1 % on either side, and missing values are unknown."""
     columns = ("efficiency", "step_time_s", "step_time_alone_s", "differential_s", "interference_s", "wait_time_s")
     values = dict.fromkeys(columns, nan) | known
     return pd.Series(

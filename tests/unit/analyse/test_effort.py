@@ -1,4 +1,4 @@
-"""What a study took is summed over launches, and its parts are told only where every launch knows them."""
+"""The effort of a study is summed over runs, and its parts are reported only if every run has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joules of a sample from counters at the ends of blocks, and the shares of readings with a clock held back."""
+"""Joules of a sample from counters at the ends of blocks, and the shares of readings with a limited clock."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_heat_and_a_power_limit_are_told_apart(plan: Plan) -> None:
 
 
 def documents(plan: Plan, **changes: Any) -> tuple[pd.DataFrame, str, str, str]:
-    """(summary, text report, page, the summary table) of launches with slightly different power."""
+    """(summary, text report, page, the summary table) of runs with slightly different power."""
     made = [
         observation(
             spec,

@@ -20,7 +20,7 @@ def plan(content: dict[str, Any]) -> Plan:
 
 
 def launches(plan: Plan, *environments: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a launch recorded of where it ran, for each of these environments."""
+    """What a run recorded of where it ran, for each of these environments."""
     specs = list(plan.runs.values())
     return [
         observation(

@@ -1,4 +1,4 @@
-"""What a study can show at all: how often that holds over simulated studies whose truth is known."""
+"""The smallest difference that a study can show, checked on simulated studies with a known true value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scipy import stats
 
 STUDIES = 1000
 DRIFT, NOISE = 0.05, 0.01
-"""Standard deviations of logarithms: common to a repeat, and of a single launch."""
+"""Standard deviations of logarithms: common to a repeat, and of a single run."""
 
 
 def plan_of(**changes: Any) -> Plan:
@@ -44,7 +44,7 @@ def runs_of(plan: Plan, first: np.ndarray, again: np.ndarray) -> pd.DataFrame:
 def simulated(
     repeats: int, random: np.random.Generator, *, true_ratio: float = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Step times of a base case and of a twin: drift of the host in common, noise of their own."""
+    """Step times of a baseline and of a twin: drift of the host in common, noise of their own."""
     drift = DRIFT * random.standard_normal(repeats)
     first, again = (np.exp(drift + NOISE * random.standard_normal(repeats)) for _ in range(2))
     return first, true_ratio * again
@@ -52,7 +52,7 @@ def simulated(
 
 @pytest.mark.parametrize("repeats", [2, 3, 5, 8])
 def test_the_smallest_difference_is_shown_in_four_of_five_studies(repeats: int) -> None:
-    """The truth is known here, so that the difference is exact; the interval has to find it from launches."""
+    """The true spread is known here, so the difference is exact; the interval has to show it."""
     random, level = np.random.default_rng(repeats), 0.95
     truth = Interval(sqrt(2) * NOISE)
     size = smallest_shown(truth, count=repeats, freedom=repeats - 1, confidence=level).value
@@ -93,7 +93,7 @@ def test_the_limits_of_a_spread_are_those_of_chi_square() -> None:
 def test_identical_base_cases_show_no_difference_as_often_as_said(
     repeats: dict[str, int], measure: dict[str, Any]
 ) -> None:
-    """Also for the limits of the smallest difference, which hold the one that the true spread gives."""
+    """The limits of the smallest difference also include the value that follows from the true spread."""
     plan, random = plan_of(**repeats, measure=measure), np.random.default_rng(1)
     study = plan.study
     most = study.most_repeats
@@ -129,7 +129,7 @@ def test_a_spread_of_the_first_repeats_keeps_its_freedom() -> None:
     plan = plan_of(repeats=3, max_repeats=12, measure={"until": "precise"})
     row = floors_frame(plan, runs_of(plan, *simulated(3, np.random.default_rng(2)))).iloc[0]
     now, then = (log1p(row[name]) for name in ("smallest_difference", "smallest_difference_at_most"))
-    assert now / then == pytest.approx(2.0)  # the root of 12 / 3 launches
+    assert now / then == pytest.approx(2.0)  # the root of 12 / 3 runs
 
 
 def test_drift_is_told_apart_from_the_noise_of_launches() -> None:
@@ -163,7 +163,7 @@ def test_fewer_than_two_repeats_have_no_floor() -> None:
 
 
 def test_the_summary_is_the_same_with_twins_and_without() -> None:
-    """They are not averaged with the base case, and are no further point."""
+    """They are not averaged with the baseline, and are no further point."""
     times = {("mlp", 1, 32): [0.01, 0.011], ("mlp", 1, 16): [0.006, 0.006]}
     times |= {("mlp", 2, 16): [0.005, 0.006], ("mlp", 2, 32): [0.012, 0.011]}
     plans = [plan_of(measure={"floor": floor}) for floor in (True, False)]
@@ -193,7 +193,7 @@ def interval(name: str, value: float, half: float) -> dict[str, float]:
         (interval("speedup", 1.46, 0.01), [Claim.TARGET]),
         (interval("speedup", 1.52, 0.1), []),  # undecided: nothing is claimed
         (interval("speedup", 1.9, 0.01), []),
-        # It says what launches of the base case scatter by, and that is in no speedup within launches.
+        # It says what runs of the baseline scatter by, and that is in no speedup within runs.
         (interval("speedup", 0.98, 0.01) | {"interval": IntervalMethod.T_WITHIN_LAUNCHES}, []),
         ({"speedup": 0.98}, []),
         (interval("relative_throughput", 1.02, 0.01), [Claim.VARIANT]),

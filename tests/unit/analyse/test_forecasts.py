@@ -1,4 +1,4 @@
-"""Forecasts of scales that were not measured: right as often as they say on other people's tables, or refused."""
+"""Forecasts of scales that were not measured: nominal coverage on published tables, or refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUESTIONS = questions()
 
 
 def answer(question: Question) -> tuple[float, bool]:
-    """(relative error, whether the 90 % interval holds what was measured)."""
+    """(relative error, whether the 90 % interval includes the measured value)."""
     made = forecast(question.known, question.next.place, strong=question.strong, confidence=0.9)
     time = question.next.step_time_s
     return made.step_time_s.value / time - 1, made.step_time_s.low <= time <= made.step_time_s.high

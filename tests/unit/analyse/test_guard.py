@@ -1,4 +1,4 @@
-"""A guard's answer from launches: its error rates, its power, and the launches that it asks for."""
+"""A guard's answer from runs: its error rates, its power, and the runs that it requests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_worse_goes_before_cannot_tell_before_within() -> None:
 
 
 def test_many_points_need_surer_ones() -> None:
-    """Holm: alone this one is worse, among twenty it cannot be told."""
+    """Holm: this comparison alone is worse; among twenty it is undecided."""
     sure = Change(0.05, 0.01, 30, 16)
     assert judged(sure)[0].word is Guarded.WORSE
     among = judged(sure, *[Change(0.0, 0.01, 30, 16)] * 19)
@@ -113,7 +113,7 @@ def test_the_launches_that_it_asks_for_decide_in_four_of_five_cases() -> None:
 
 
 def simulated(change: float, limit: Limit, *, points: int = 1, seed: int = 0) -> float:
-    """Share of 200 comparisons that say worse: five launches a side that scatter by 1 %, which is what launches
+    """Share of 200 comparisons that say worse: five launches a side that scatter by 1 %, which is what runs
     of one GPU, or of a quiet host, do (docs/benchmarks.md)."""
     random = np.random.default_rng(seed)
     failed = 0

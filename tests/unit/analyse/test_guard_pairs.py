@@ -14,8 +14,8 @@ from scalestudy.registry.codes import Guarded
 LIMIT = Limit(quantity="step_time", change=0.03)
 GUARDS = 200
 LAUNCH, DRIFT = 0.015, 0.01
-"""Standard deviations of the logarithm of a step time: of a launch beside its neighbour, and of what the host
-changes by from one launch to the next. Launches on one GPU scatter by 0.1 to 0.5 %, on eight by 0.3 to 2 %."""
+"""Standard deviations of the logarithm of a step time: of a run beside its neighbour, and of what the host
+changes by from one run to the next. Launches on one GPU scatter by 0.1 to 0.5 %, on eight by 0.3 to 2 %."""
 
 
 def test_the_order_is_abba_and_its_reverse() -> None:
@@ -62,7 +62,7 @@ def test_a_pair_without_a_value_is_left_out() -> None:
 
 
 def guarded(change: float, limit: Limit, *, most: int = 12, seed: int) -> tuple[list[Guarded], float]:
-    """(answers of 200 guards, mean number of pairs). The host drifts as a random walk over all launches."""
+    """(answers of 200 guards, mean number of pairs). The host drifts as a random walk over all runs."""
     random = np.random.default_rng(seed)
     answers, made = [], 0
     for _ in range(GUARDS):

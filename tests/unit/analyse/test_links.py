@@ -1,4 +1,4 @@
-"""What links give a ring of NCCL, and which of them limits it; devices and links as NVML's stand-in answers."""
+"""The bandwidth of a ring of NCCL over links, and the link that limits it, with a simulated NVML."""
 
 from __future__ import annotations
 

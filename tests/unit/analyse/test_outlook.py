@@ -1,4 +1,4 @@
-"""What is expected of further launches: as often right as it says, and nothing more for what is settled."""
+"""Expected numbers of further runs: nominal coverage, and no further runs of settled comparisons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalestudy.study.plan import Plan, make_plan
 
 @pytest.fixture
 def plan() -> Plan:
-    """A base case, one process at half the batch, and two ranks: three configurations, one comparison."""
+    """A baseline, one process at half the batch, and two ranks: three configurations, one comparison."""
     content = small_content(repeats=3, max_repeats=12, workloads={"mlp": mlp_workload(scaling=["strong"])})
     return make_plan(parse_study(content, source="x"))
 
@@ -61,7 +61,7 @@ def test_twins_cost_as_many_launches_as_their_base_case() -> None:
 
 
 def test_idle_devices_are_part_of_the_expected_hours(plan: Plan) -> None:
-    """Of every third launch, which holds twice what it uses."""
+    """Of every third run, which holds twice what it uses."""
     settled = [compared(plan, np.log([1.9, 1.91, 1.89]), "decided")]
     device_s = {run: 2400.0 if spec.world_size == 1 else 1200.0 for run, spec in plan.runs.items()}
     idle_s = {run: 1200.0 if spec.world_size == 1 else 0.0 for run, spec in plan.runs.items()}
@@ -107,7 +107,7 @@ def test_futures_are_as_likely_as_they_are_said_to_be(plan: Plan) -> None:
 
 
 def test_where_two_settings_are_compared_the_gain_has_to_be_decided() -> None:
-    """The speedup is clear and the gain is not, and the other way round."""
+    """The speedup is clear and the gain is not, and vice versa."""
     gain = {"before": {"workload": "mlp", "variant": "ddp"}, "after": {"workload": "mlp", "variant": "other"}}
     content = small_content(
         repeats=3,

@@ -70,7 +70,7 @@ def row(summary: pd.DataFrame, scaling: str, ranks: int) -> pd.Series:
 
 
 def of_protocol(runs: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
-    """Where the chosen launches were measured by protocol 2."""
+    """Where the chosen runs were measured by protocol 2."""
     return runs.assign(protocol=chosen.map({True: 2, False: 1}))
 
 
@@ -91,7 +91,7 @@ def test_a_row_is_of_the_newest_protocol_where_step_times_do_not_compare(
 def test_blocks_of_a_protocol_that_is_left_out_are_in_no_interval(
     content: dict[str, Any], second: Callable
 ) -> None:
-    """With 9 launches on each side the bootstrap draws blocks; blocks of the launch left out are absurd."""
+    """With 9 runs on each side the bootstrap draws blocks; blocks of the run left out are absurd."""
     second(EVERYTHING)
     plan = make_plan(parse_study(content | {"repeats": 9}, source="x"))
     runs = study_of(plan, {key: [*values, *values, values[0]] for key, values in TIMES.items()})
@@ -171,7 +171,7 @@ def test_a_page_of_rows_without_a_ratio_can_be_made(plan: Plan, runs: pd.DataFra
 
 @pytest.fixture
 def of_fsdp(content: dict[str, Any], second: Callable) -> tuple[Plan, pd.DataFrame]:
-    """A study with FSDP beside DDP, and its launches; the second protocol changed FSDP alone."""
+    """A study with FSDP beside DDP, and its runs; the second protocol changed FSDP alone."""
     variants = content["variants"] | {"fsdp": {"strategy": "fsdp", "base": "single"}}
     content |= {"variants": variants, "repeats": 4, "scales": ["1x2", "1x4"]}
     plan = make_plan(parse_study(content, source="x"))

@@ -1,4 +1,4 @@
-"""Sixty blocks that were recorded beside a load that comes and goes: five of them hold what all of them say."""
+"""Sixty blocks, recorded beside an intermittent load: intervals from five of them include the speedup of all."""
 
 from __future__ import annotations
 

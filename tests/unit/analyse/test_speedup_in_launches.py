@@ -1,4 +1,4 @@
-"""A point has two speedups, over launches of its base case and within its own launches; the study says which
+"""A point has two speedups, over runs of its baseline and within its own runs; the study says which
 counts."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def plan_of(within: str = "launches", **changes: Any) -> Plan:
 
 
 def runs_of(plan: Plan, own: list[float], turns: str = "made") -> pd.DataFrame:
-    """Three repeats, with these speedups within the launches of two ranks."""
+    """Three repeats, with these speedups within the runs of two ranks."""
     padded = {1: [*BASE, *BASE], 2: [*MINE, *MINE]}
     runs = study_of(plan, {("mlp", ranks, batch): padded[ranks] for ranks, batch in ((1, 32), (1, 16), (2, 16))})
     runs = runs[runs["repeat"] <= 3].copy()
@@ -107,7 +107,7 @@ def test_a_launch_without_a_quiet_round_counts_where_there_are_too_few_others(
 
 
 def test_only_launches_that_make_the_speedup_are_made_again() -> None:
-    """Its own, where each has a speedup; with launches of the base case where the study is judged by those."""
+    """Its own, where each has a speedup; with runs of the baseline where the study is judged by those."""
     found = {}
     for within in ("launches", "repeats"):
         plan = plan_of(within, report={"target_efficiency": 0.755, "target_margin": 0})
@@ -119,7 +119,7 @@ def test_only_launches_that_make_the_speedup_are_made_again() -> None:
 
 
 def test_a_budget_does_not_take_the_base_case_out_of_the_repeats_that_every_study_makes() -> None:
-    """With a budget it is looked after the first repeat too. A base case with one launch would have no limits."""
+    """With a budget it is looked after the first repeat too. A baseline with one run would have no limits."""
     measure = {"alternating_rounds": 6, "speedup_within": "launches", "budget_device_hours": 10}
     plan = plan_of(measure=measure)
     assert plan.study.decisions[0] == 1
@@ -175,7 +175,7 @@ def test_cores_of_a_rank_are_those_that_hosts_gave_where_the_study_names_none() 
 
 
 def test_a_point_that_never_had_memory_for_turns_is_not_launched_again() -> None:
-    """Its base case has no further launches to compare it with, and more of its own would have no turns either."""
+    """Its baseline has no further runs to compare it with, and more of its own would have no turns either."""
     plan = plan_of(report={"target_efficiency": 0.755, "target_margin": 0})
     runs = runs_of(plan, [], turns="no_memory")
     decision = decide(plan, runs, summary_frame(plan, runs), after=3)

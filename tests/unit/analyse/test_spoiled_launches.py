@@ -1,4 +1,4 @@
-"""A launch is marked by what its host says; spoiled repeats are left out, counted, and launched again."""
+"""A run is marked by the readings of its host; spoiled repeats are left out, counted, and repeated."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_limits_are_the_study_s_and_a_record_without_readings_is_not_clean() -> 
 BASE = [0.0100, 0.0104, 0.0097, 0.0101, 0.0102, 0.0099]
 MINE = [0.0064, 0.0066, 0.0063, 0.0064, 0.0065, 0.0063]
 SLOW = 1.6
-"""Times the step of a launch beside other load: the quiet speedup is 1.57, beside load it is 0.98 or 2.5."""
+"""Times the step of a run beside other load: the quiet speedup is 1.57, beside load it is 0.98 or 2.5."""
 
 
 def plan_of(**changes: Any) -> Plan:
@@ -173,7 +173,7 @@ def test_two_launches_are_said_to_be_two() -> None:
 def test_spoiled_repeats_are_launched_again_and_quiet_ones_are_not(
     spoiled: dict[int, tuple[int, ...]], again: bool
 ) -> None:
-    """Decided or not: the whole repeat, with all launches that are compared in it."""
+    """Decided or not: the whole repeat, with all runs that are compared in it."""
     plan = plan_of(report={"target_efficiency": 0.3})
     runs = runs_of(plan, spoiled, repeats=3)
     decision = decide(plan, runs, summary_frame(plan, runs), after=3)

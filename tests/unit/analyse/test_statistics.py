@@ -15,7 +15,7 @@ from scalestudy.measure.batch_means import mser5
 from scalestudy.registry.codes import Refused
 from scipy import stats
 
-# DLPerf's five launches of ResNet-50 with AMP, in samples/s.
+# DLPerf's five runs of ResNet-50 with AMP, in samples/s.
 ONE_GPU = [802.4, 803.69, 802.9, 803.66, 793.9]
 EIGHT_GPUS = [6173.05, 6135.08, 6160.56, 6154.66, 6130.69]
 THIRTY_TWO_GPUS = [22978.13, 22053.98, 22551.16, 23049.75, 22364.13]
@@ -92,7 +92,7 @@ def test_a_time_that_is_not_positive_is_refused() -> None:
 
 
 def test_intervals_cover_at_their_level() -> None:
-    """3 launches against 3, lognormal with different spreads: a nominal 95 % interval covers 94 to 97 %."""
+    """3 runs against 3, lognormal with different spreads: a nominal 95 % interval covers 94 to 97 %."""
     generator = np.random.default_rng(1)
     studies, covered = 4000, 0
     for _ in range(studies):

@@ -1,4 +1,4 @@
-"""One mean describes the steps, or it is said why it does not; counted over series whose truth is known."""
+"""One mean describes the steps, or the reason is given why it does not; counted over simulated series."""
 
 from __future__ import annotations
 

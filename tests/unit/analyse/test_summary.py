@@ -1,4 +1,4 @@
-"""From steps to rows: warm-up, the slowest rank, ratios, and every launch accounted for."""
+"""From steps to rows: warm-up, the slowest rank, ratios, and every run accounted for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches of a repeat that were not made together are counted, by how they were apart."""
+"""Runs of a repeat that were not run together are counted, by the way in which they were apart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def launches(**columns: Any) -> pd.DataFrame:
     [
         ({}, {}),
         ({"slurm_job": ["7", "8", "7"]}, {JOBS: 1}),
-        ({"node_names": ["a b", "a", "b a"]}, {}),  # the node of the base case is among them
+        ({"node_names": ["a b", "a", "b a"]}, {}),  # the node of the baseline is among them
         ({"node_names": ["b c", "a", "b"]}, {NODES: 2}),
         ({"slurm_job": ["7", "8", "9"], "node_names": ["a", "a", "b"]}, {JOBS: 2, NODES: 1}),
         ({"started_at": [f"2026-01-0{day}T03:00:00+00:00" for day in (1, 2, 3)]}, {DAYS: 2}),

@@ -1,4 +1,4 @@
-"""Traces: what is taken, what is read, and what the summary makes of events whose answer is known."""
+"""Traces: which are recorded, which are read, and the summary of events with a known answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from torch import nn
 US = 1e-6
 CPU = torch.device("cpu")
 
-# torch_tb_profiler/consts.py of pytorch/kineto, written anew.
+# torch_tb_profiler/consts.py of pytorch/kineto, written again.
 TENSORBOARD = re.compile(r"(?P<worker>.*?)(?P<span>\.\d+)?\.pt\.trace\.json(\.gz)?")
 
 

@@ -79,7 +79,7 @@ def test_all_ranks_leave_after_one_step_soon(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_hears_too_late_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It goes on into a step in which the others do not follow; all agree on a later one."""
+    """One rank continues into a step that the others do not start; all agree on a later step."""
     monkeypatch.setattr(ending, "NOTICE_S", 0.0)
     monkeypatch.setattr(ending, "NOTICE_STEPS", 1)
     trained = Trained(tmp_path, slow_to_hear=2)

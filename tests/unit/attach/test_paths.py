@@ -1,4 +1,4 @@
-"""What is wrapped to see which files a script opens: it works as before, and its notes say what happened."""
+"""The functions that are wrapped to record the files of a script work as before, and their notes are correct."""
 
 from __future__ import annotations
 

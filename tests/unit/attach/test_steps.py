@@ -14,7 +14,7 @@ MAIN = 11
 
 
 class Ticking:
-    """A second passes between any two looks at the clock."""
+    """A clock that advances by one second at every reading."""
 
     def __init__(self) -> None:
         self.time = 0.0

@@ -1,4 +1,4 @@
-"""What a launch asks for, and which runs a rule is for."""
+"""The resources that a run requests, and the runs of a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan asks for is said before it runs."""
+"""The cost of a plan is printed before it runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def write_record(results: Path, spec: RunSpec, outcome: str = "ok") -> None:
 def test_cost_is_told_before_anything_runs(content: dict[str, Any]) -> None:
     content["time_limit_min"] = 30
     text = "\n".join(plan_lines(make_plan(parse_study(content, source="x"))))
-    # 4 single and 4 two-rank launches of at most half an hour: (4 + 8) / 2 device-hours
+    # 4 single and 4 two-rank runs of at most half an hour: (4 + 8) / 2 device-hours
     assert "8 runs" in text
     assert "at most 6 device-hours and 4 hours" in text
 
 
 def test_idle_devices_are_told_and_how_to_avoid_them(content: dict[str, Any]) -> None:
-    """Eight launches of 32 minutes in a job of two devices, four of them on one: 8.53 device-hours, 2.13 idle."""
+    """Eight runs of 32 minutes in a job of two devices, four of them on one: 8.53 device-hours, 2.13 idle."""
     text = "\n".join(plan_lines(make_plan(parse_study(content, source="x"))))
     assert "on a cluster: 1 job, 8.53 device-hours requested" in text
     assert "of these 8.53 device-hours, 2.13 idle: one job runs all scales of a repeat" in text

@@ -1,4 +1,4 @@
-"""A table or document that is not what a stage wrote is refused by its name, whichever command reads it."""
+"""Every command refuses a changed table or document, and names the file."""
 
 from __future__ import annotations
 

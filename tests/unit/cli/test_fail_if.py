@@ -171,7 +171,7 @@ def test_documents_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_failed_in_both_is_named_and_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Failed in one of them it cannot be told: that may be the change."""
+    """If a point failed in only one study, the answer is undecided, since the change may be the cause."""
     folders = [write_results(tmp_path / name, scales=["1x2", "1x4"]) for name in ("old", "new")]
 
     def without_memory(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A study of somebody else is a program: what it runs is printed once, and again when it changes."""
+"""A study is a program: its commands are printed before the first run, and again when they change."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest
     assert (workload.optimizer.type, workload.optimizer.learning_rate) == ("adamw", 0.01)
     ddp, single = study.variants["ddp"], study.variants["single"]
     assert (ddp.ddp.bucket_cap_mb, ddp.precision, ddp.accumulation_steps) == (50, "bf16", 2)
-    # The base case has the settings of the variant, but not those of its strategy.
+    # The baseline has the settings of the variant, but not those of its strategy.
     assert (single.strategy, single.precision, single.accumulation_steps) == ("single", "bf16", 2)
     assert not ddp.input.drop_last
     assert f"scalestudy run --study {file}" in capsys.readouterr().out

@@ -52,7 +52,7 @@ def test_a_price_that_is_not_known_is_within_no_budget() -> None:
 
 
 def launched(name: str, hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the device-hours that the launches of a trial have taken."""
+    """Set the device-hours that the runs of a trial have taken."""
     before = trials._device_hours
     monkeypatch.setattr(trials, "_device_hours", lambda one: hours if one == name else before(one))
 

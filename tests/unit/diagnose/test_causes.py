@@ -32,7 +32,7 @@ def diagnose(
 ) -> Diagnosis:
     """The diagnosis of strong scaling on two ranks whose row has these columns."""
     content = content | {"repeats": 3}
-    parts = {"accumulation_steps": (variant or {}).get("accumulation_steps", 1)}  # the base case has as many
+    parts = {"accumulation_steps": (variant or {}).get("accumulation_steps", 1)}  # the baseline has as many
     single, ddp = content["variants"]["single"] | parts, content["variants"]["ddp"] | (variant or {})
     content["variants"] = {"single": single, "ddp": ddp}
     plan = make_plan(parse_study(content, source="x"))
@@ -66,7 +66,7 @@ SLOW_LINK = {"all_reduce_gib_per_s": 0.05, "all_reduce_bus_gib_per_s": 0.05}
 
 
 def bus(gib_per_s: float) -> dict[str, float]:
-    """A bus bandwidth, in all launches and by the line through all sizes."""
+    """A bus bandwidth, in all runs and by the line through all sizes."""
     names = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s", "all_reduce_bus_gib_per_s_max")
     return dict.fromkeys(names, gib_per_s)
 

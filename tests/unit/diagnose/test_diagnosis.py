@@ -27,7 +27,7 @@ NOISE = (1.0, 1.004, 0.997)
 def diagnose(
     content: dict[str, Any], times: dict, *, noise: tuple = NOISE, **options: Any
 ) -> dict[str, Diagnosis]:
-    """Diagnoses by scaling, of launches with these step times. Several ranks have the noise of the next repeat."""
+    """Diagnoses by scaling, of runs with these step times. Several ranks have the noise of the next repeat."""
     content = content | {"repeats": len(noise)}
     plan = make_plan(parse_study(content, source="x"))
     turned = (*noise[1:], noise[0])
@@ -96,7 +96,7 @@ def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, An
 
 def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) -> None:
     """The same numbers as a comm-bound study, with both ranks on one core: the batch must not be blamed."""
-    # The base case has the same threads per rank, on a core of its own.
+    # The baseline has the same threads per rank, on a core of its own.
     plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
     launches = {key: [time * factor for factor in NOISE] for key, time in NEGATIVE.items()}
     runs = study_of(plan, launches)
@@ -159,7 +159,7 @@ def test_every_patch_gives_a_valid_study(content: dict[str, Any], times: dict) -
 
 
 MANY = {"type": "synthetic-images", "samples": 100_000, "channels": 1, "size": 8}
-"""Samples enough for any batch that is asked for."""
+"""Samples enough for any batch that is requested."""
 LINE = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0037, ("mlp", 2, 32): 0.0041}
 """Tc = 0.2 ms + 25 us B, and an overhead of 3.1 ms on two ranks."""
 

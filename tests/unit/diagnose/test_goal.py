@@ -60,7 +60,7 @@ def test_device_time_counts_ranks() -> None:
 
 
 def test_the_order_follows_the_goal() -> None:
-    """More progress comes first where progress is asked for, though what keeps the training comes first else."""
+    """More progress comes first where progress is requested, though what keeps the training comes first else."""
     kept = Recommendation(id="kept", change="", worth=Interval(1.2))
     batch = Recommendation(id="batch", change="", worth=Interval(1.5), changes=Changes.BATCH)
     unknown = Recommendation(id="unknown", change="")

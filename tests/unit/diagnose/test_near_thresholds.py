@@ -1,6 +1,6 @@
 """Causes near their thresholds: a point with a known truth is drawn many times; the causes of each draw are named.
 
-A draw has three launches: each time and each part of a step scatters about its truth, and the row gets means and
+A draw has three runs: each time and each part of a step scatters about its truth, and the row gets means and
 intervals of the three. By thresholds alone a cause comes and goes from draw to draw, and a test shows that. With
 the causes that the measurements do not rule out, the true ones are among the named ones.
 """
@@ -33,7 +33,7 @@ from scalestudy.study.plan import make_plan
 DRAWS = 200
 LAUNCHES = 3
 STEP_SD, PART_SD = 0.01, 0.05
-"""Relative standard deviations of a step time and of a part of it, over launches."""
+"""Relative standard deviations of a step time and of a part of it, over runs."""
 MS = 1e-3
 
 
@@ -138,7 +138,7 @@ def case_of(true: Truth) -> Case:
 
 
 def draw(case: Case, true: Truth, random: np.random.Generator) -> Case:
-    """The case with three new launches of all that scatters."""
+    """The case with three new runs of all that scatters."""
 
     def launches(ms: float, spread: float) -> np.ndarray:
         return ms * MS * np.exp(spread * random.standard_normal(LAUNCHES))
@@ -264,7 +264,7 @@ def test_of_a_healthy_point_only_what_is_likely_is_named() -> None:
 
 
 def test_the_support_is_the_confidence_of_the_limit_at_the_threshold() -> None:
-    case = case_of(FAR["comm-bound"])  # three launches, limits at 95 %
+    case = case_of(FAR["comm-bound"])  # three runs, limits at 95 %
     between = Interval(3.0, 2.0, 5.0)
     assert beyond(case, between, 2.0) == pytest.approx(0.975)
     assert beyond(case, between, 3.0) == pytest.approx(0.5)
@@ -276,7 +276,7 @@ def test_the_support_is_the_confidence_of_the_limit_at_the_threshold() -> None:
 
 
 def test_without_limits_a_part_is_as_uncertain_as_the_step() -> None:
-    """The step of three launches has limits; that of one launch has an assumed error of 2 %."""
+    """The step of three runs has limits; that of one run has an assumed error of 2 %."""
     case = case_of(FAR["comm-bound"])
     three = with_values(case.point, Interval(0.008, 0.0075, 0.0085).columns("step_time_s"))
     assert beyond(replace(case, point=three), Interval(0.0010), 0.0005) == pytest.approx(0.975, abs=0.002)

@@ -171,7 +171,7 @@ def study_of(command: str, **changes: Any) -> dict[str, Any]:
 
 @functools.cache
 def summary_and_plan(content: str, times: tuple[tuple[Any, float], ...]) -> tuple[pd.DataFrame, Plan]:
-    """Of a study as JSON, whose launches have these step times: many cases have the same."""
+    """Of a study as JSON, whose runs have these step times: many cases have the same."""
     plan = make_plan(parse_study(json.loads(content), source="x"))
     return summary_of(plan, {key: [time * factor for factor in NOISE] for key, time in times}), plan
 

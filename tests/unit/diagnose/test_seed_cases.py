@@ -27,7 +27,7 @@ def judged(
     variants: dict[str, Any] | None = None,
     seen: dict[str, Any] | None = None,
 ) -> dict[str, Diagnosis]:
-    """Diagnoses by variant of a published case: one launch, no parts of the step, no probes.
+    """Diagnoses by variant of a published case: one run, no parts of the step, no probes.
 
     times: (ranks, batch per rank) -> seconds of a step. seen: columns of the distributed rows that were published.
     """

@@ -31,7 +31,7 @@ def spec(content: dict[str, Any]) -> RunSpec:
 
 @pytest.fixture
 def cut_off(spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What a launch in SLURM job 7 left that was killed together with everything around it."""
+    """What a run in SLURM job 7 left that was killed together with everything around it."""
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     partial = tmp_path / "runs/.partial" / spec.run_id
     partial.mkdir(parents=True)
@@ -70,7 +70,7 @@ def test_a_launch_whose_job_is_over_is_recorded(
 def test_a_launch_that_was_asked_for_less_is_recorded_as_planned(
     cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ranks of a launch in reserve are given another spec where they leave the probes out."""
+    """Ranks of a run in reserve are given another spec where they leave the probes out."""
     states(monkeypatch, "NODE_FAIL")
     write_text(cut_off / "planned.json", spec.to_json())
     write_text(cut_off / "spec.json", spec.without_probes.to_json())
@@ -117,7 +117,7 @@ def test_a_launch_whose_job_goes_on_is_left_alone(
 
 
 def test_a_measured_run_is_vouched_for_again(spec: RunSpec, tmp_path: Path) -> None:
-    """Snakemake removes the outputs of all launches that shared a job with one that failed."""
+    """Snakemake removes the outputs of all runs that shared a job with one that failed."""
     partial = tmp_path / "runs/.partial/x"
     partial.mkdir(parents=True)
     final = tmp_path / "runs" / spec.run_id

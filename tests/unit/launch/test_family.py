@@ -1,4 +1,4 @@
-"""Whichever process of a launch is killed: nothing that it started outlives it, and its locks last as long."""
+"""Whichever process of a run is killed: nothing that it started outlives it, and its locks last as long."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pids(place: Path) -> dict[str, int]:
-    """Of all processes of the launch, once they are up."""
+    """Of all processes of the run, once they are up."""
     wait_for(lambda: all((place / f"{name}.pid").exists() for name in NAMES))
     return {name: int((place / f"{name}.pid").read_text()) for name in NAMES}
 
@@ -99,7 +99,7 @@ def run() -> tuple[int, bool]:
 
 @pytest.mark.parametrize("victim", ["starter", "keeper"])
 def test_nothing_lives_when_a_launch_is_over_whose_starter_was_killed(place: Path, victim: str) -> None:
-    """The daemon has no mark and no log: only its keeper knows that it is of the launch."""
+    """The daemon has no mark and no log: only its keeper knows that it is of the run."""
     found: dict[str, int] = {}
 
     def kill() -> None:

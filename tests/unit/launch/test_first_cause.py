@@ -110,7 +110,7 @@ def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
 
 
 def test_the_rank_whose_loss_was_no_number_first(spec: RunSpec) -> None:
-    """A step later the gradients of all ranks are none, and each goes on to the end of its block."""
+    """A step later the gradients of all ranks are none, and each continues to the end of its block."""
     ranks = observation(spec, [[0.001] * 5] * 2).record.ranks
     said = ("loss is nan at step 31 on rank 0", "loss is nan at step 30 on rank 1")
     reports = tuple(

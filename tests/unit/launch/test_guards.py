@@ -1,4 +1,4 @@
-"""What is seen just before a launch: refused where it cannot be right, told where it may spoil the numbers."""
+"""What is seen just before a run: refused where it cannot be right, told where it may spoil the numbers."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_a_rank_far_from_its_gpu_is_warned_of(content: dict[str, Any], dgx: Mach
 
 
 def looked_at(content: dict[str, Any], there: Machine, placed: Portions) -> list[dict[str, str]]:
-    """Warnings of a launch whose ranks were told where they run."""
+    """Warnings of a run whose ranks were told where they run."""
     guard = look(spec_of(content, device="cuda"), tell(placed), nvml=there.nvml, system=there.root / "system")
     return guard.environment["warnings"]
 

@@ -58,7 +58,7 @@ def test_a_clock_that_is_set_jumps_and_one_that_is_slewed_does_not(moved_s: floa
 
 
 def test_a_reading_is_of_the_time_that_was_measured() -> None:
-    """Half a second before and after it, as samples go; load of the start of a launch is not in it."""
+    """Half a second before and after it, as samples go; load of the start of a run is not in it."""
     samples = [sample(at / 2, busy_s=0 if at < 4 else at - 3) for at in range(9)]
     assert [one.host.at_s for one in between(samples, 1.2, 2.1)] == [1, 1.5, 2, 2.5]
     assert read(*between(samples, 0.5, 1.5))["others_cores"] == 0

@@ -1,4 +1,4 @@
-"""What a launch's own processes take is counted, and what others take is not."""
+"""What a run's own processes take is counted, and what others take is not."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def spec(content: dict[str, Any]) -> RunSpec:
 
 
 def record(spec: RunSpec, results: Path, meanwhile: Any = None) -> tuple[RunRecord, bool]:
-    """Record a launch that is not needed; `meanwhile` is done while it would have run."""
+    """Record a run that is not needed; `meanwhile` is done while it would have run."""
 
     def make(partial: Path, code: str, _: Earlier) -> RunRecord:
         made = not_made(spec, partial, code, "unneeded", "enough")

@@ -1,4 +1,4 @@
-"""A launch that replaces spoiled ones begins when nobody else computes, or when it has waited long enough."""
+"""A run that replaces spoiled ones begins when nobody else computes, or when it has waited long enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a launch touched to what launches share, and whether the next one is refused."""
+"""From what a run touched to what runs share, and whether the next one is refused."""
 
 from __future__ import annotations
 

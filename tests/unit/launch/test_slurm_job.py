@@ -1,4 +1,4 @@
-"""What SLURM says of a job, and what is made of it."""
+"""SLURM's description of a job, and how it is read."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_a_job_that_waits() -> None:
         ("cpu=16,gres/gpu:a100=4,gres/gpu:h100=2", "cuda", 6),
         ("cpu=16,gres/gpu=8", "cpu", 4),  # ranks on CPUs: as many as its cores make
         ("cpu=16", "auto", 4),
-        ("cpu=1", "auto", 2),  # fewer than the launch has ranks is a site's way of counting
+        ("cpu=1", "auto", 2),  # fewer than the run has ranks is a site's way of counting
     ],
 )
 def test_devices_that_a_job_holds_for_a_launch(
     content: dict[str, Any], granted: str, device: str, held: int
 ) -> None:
-    """A launch of two ranks with four cores each: the job may hold more, and these are idle."""
+    """A run of two ranks with four cores each: the job may hold more, and these are idle."""
     plan = make_plan(parse_study(content | {"host": {"device": device, "cores_per_rank": 4}}, source="x"))
     spec = next(spec for spec in plan.runs.values() if spec.world_size == 2)
     cores = granted.replace(" ", ",").split(",")[0].removeprefix("cpu=")
@@ -140,7 +140,7 @@ def test_how_a_job_ended_is_an_outcome(state: str, outcome: str, reason: str) ->
     ],
 )
 def test_a_job_whose_processes_are_ending_has_no_end_yet(reason: str, outcome: str, words: str) -> None:
-    """SLURM hides what it will be; a launch in it is measured again unless the reason says more."""
+    """SLURM hides what it will be; a run in it is measured again unless the reason says more."""
     job = Job("7", "COMPLETING", reason=reason)
     assert job.alive
     assert what_became(job, 5) == (outcome, f"SLURM job 7 {words}")
@@ -186,7 +186,7 @@ def test_no_launch_is_begun_that_could_not_be_ended() -> None:
 def test_a_job_that_ends_while_its_controller_is_away_keeps_what_was_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """SLURM's commands are not there at all, which is no answer either."""
+    """SLURM's commands are missing, which counts as no answer."""
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome, reason = Slurm(Job("7", "RUNNING", ("a",))).took(signal.SIGTERM, 12)
     assert outcome == "preempted"

@@ -1,4 +1,4 @@
-"""What is started, what is made of its end, and that nothing outlives us."""
+"""How ranks are started, how their end is judged, and that no process is left behind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def evidence(reports: tuple[RankReport, ...], **changes: Any) -> Evidence:
 
 
 def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int, RunSpec]) -> None:
-    """A step's time is the largest over ranks: where one is missing steps, no number may be made of it."""
+    """A step time is the maximum over ranks: if a rank lacks steps, there is no step time."""
     first, second = reports(specs[2], ("ok", ""), ("ok", ""))
     found = judge(specs[2], evidence((first, second.model_copy(update={"steps": 3}))))
     assert found == ("failed", "rank 1 made 3 steps and rank 0 made 5; all must make the same number of steps")

@@ -1,4 +1,4 @@
-"""What a launch does between two measurements goes without pandas, whose import takes longer than all of it."""
+"""What a run does between two measurements goes without pandas, whose import takes longer than all of it."""
 
 from __future__ import annotations
 

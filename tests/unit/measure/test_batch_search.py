@@ -1,4 +1,4 @@
-"""The search for a batch, on machines made up of a memory and a throughput that saturates."""
+"""The search for a batch, on simulated machines with a memory limit and a saturating throughput."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def trial(batch: int, outcome: str, throughput: float, reason: str) -> BatchTria
 
 
 def machine(*, fits: float = float("inf"), half_at: float = 1.0, fails_at: int = 0) -> Callable[[int], BatchTrial]:
-    """A trial on a machine that holds `fits` samples and has half its throughput of 1000 at `half_at`."""
+    """A trial on a machine with memory for `fits` samples and half of its throughput of 1000 at `half_at`."""
 
     def attempt(batch: int) -> BatchTrial:
         if batch == fails_at:

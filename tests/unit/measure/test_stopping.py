@@ -46,7 +46,7 @@ def test_too_few_steps_decide_nothing() -> None:
 
 
 def test_steps_without_any_spread_are_enough() -> None:
-    """A clock too coarse to see a difference is no reason to measure for ever."""
+    """A clock that is too coarse to show a difference does not prolong a run indefinitely."""
     look = RULE.look(np.ones(60))
     assert look.enough
     assert look.half_width == 0
@@ -99,9 +99,9 @@ def test_launches_are_added_by_the_spread_of_the_first() -> None:
 
 @pytest.fixture(scope="module")
 def studies() -> list[tuple[list[float], list[float]]]:
-    """2 000 studies of a base case and a distributed point: the step times of each's launches.
+    """2 000 studies of a baseline and a distributed point: the step times of each's runs.
 
-    Spread between launches as published, on 1 GPU for the base case and on 8 or 32 for the other.
+    Spread between runs as published, on 1 GPU for the baseline and on 8 or 32 for the other.
     """
     random = np.random.default_rng(2026)
     made = []
@@ -117,7 +117,7 @@ def _launches(truth: Truth, random: np.random.Generator) -> list[float]:
 
 
 def _truth(launch_cv: tuple[float, float], random: np.random.Generator) -> Truth:
-    """Spread of launches log-uniform in a range, of steps 0.5-3 %, correlation 0-0.5."""
+    """Spread of runs log-uniform in a range, of steps 0.5-3 %, correlation 0-0.5."""
     low, high = np.log(launch_cv)
     return Truth(
         launch_cv=float(np.exp(random.uniform(low, high))),
@@ -131,7 +131,7 @@ def by_repeat(launches: list[float]) -> pd.Series:
 
 
 def test_a_speedup_is_covered_as_often_as_it_says(studies: list) -> None:
-    """The bar: 94-96 % at a nominal 95 %, with early stopping of steps and launches."""
+    """The bar: 94-96 % at a nominal 95 %, with early stopping of steps and runs."""
     hits = 0
     for base, mine in studies:
         found = ratio_in_blocks(*(by_repeat(side) for side in (base, mine)), planned=3, confidence=0.95)
@@ -162,9 +162,9 @@ def test_the_spread_of_all_launches_would_cover_less(studies: list) -> None:
 
 
 def test_early_stopping_halves_the_device_time() -> None:
-    """Steps made until the step time is known to +-1 %, against launches of 50 + 200 steps, as many as that takes.
+    """Steps made until the step time is known to +-1 %, against runs of 50 + 200 steps, as many as that takes.
 
-    Both start with 5 launches and add what their spread asks for. Start-up of launches is not counted.
+    Both start with 5 runs and add what their spread asks for. Start-up of runs is not counted.
     """
     random = np.random.default_rng(2026)
     until = {"half_width": TARGET, "first": FIXED_LAUNCHES, "most": 300}
@@ -193,7 +193,7 @@ def test_rounds_of_probes_end_where_the_difference_is_known() -> None:
 @pytest.mark.parametrize("spread", [0.001, 0.002, 0.004, 0.01])
 @pytest.mark.parametrize("most", [4, 8])
 def test_probes_that_end_early_keep_the_level_of_their_interval(most: int, spread: float) -> None:
-    """Counted over launches: a difference of 10 ms in steps of 100 ms is held as often as the interval says."""
+    """Counted over runs: a difference of 10 ms in steps of 100 ms is held as often as the interval says."""
     random, launches, missed = np.random.default_rng(11), 4000, 0
     for _ in range(launches):
         differences = random.normal(0.010, 0.100 * spread, most)

@@ -1,4 +1,4 @@
-"""A fetched file is the right one or none; a cut connection costs what was missing and nothing else."""
+"""A download is either complete and correct or refused; after an interruption only the rest is downloaded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def url_of(server: Server) -> str:
 
 
 def part_of(root: Path) -> Path:
-    """Where a fetch leaves what it has so far."""
+    """Location of a partial download."""
     path = root / "downloads" / f"{DIGEST[:16]}-archive.tar.gz.part"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

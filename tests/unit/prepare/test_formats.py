@@ -1,4 +1,4 @@
-"""Every official format is read as it is, and what is malformed, missing or cut short is refused by name."""
+"""Every official format is read unchanged, and malformed, missing or truncated files are refused by name."""
 
 from __future__ import annotations
 

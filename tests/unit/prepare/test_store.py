@@ -1,4 +1,4 @@
-"""Data are prepared once, whole, and shared; what a store holds is what the files say."""
+"""Data are prepared once, as a whole, and shared; a store contains the data of the files."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_one_place_and_a_checksum_for_every_file(changes: dict[str, Any], said: 
 
 
 def test_two_at_once_make_one_store(tmp_path: Path, text: TextFileData, root: Path) -> None:
-    """Both come while a third holds the lock: one of them makes the store, and the other one keeps it."""
+    """Both start while a third process has the lock: one of them prepares the store, and the other one uses it."""
     command = [BIN / "scalestudy", "stage", "prepare", "--data-json", text.model_dump_json(), "--data", root]
     logs = [tmp_path / f"{number}.log" for number in range(2)]
     with alone(root / text.store_name):

@@ -1,4 +1,4 @@
-"""What columns and codes say in documents alone."""
+"""Words for columns and codes that only documents use."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_code_that_is_told_has_words(words: dict[StrEnum, Any], codes: set
     "words", [ACCURACY, comparison.ACCURACY, comparison.ACCURACY_CELL, verified.KEPT, tuned._KEPT]
 )
 def test_accuracy_is_called_kept_or_equivalent_only_where_the_test_shows_that(words: dict[StrEnum, str]) -> None:
-    """ "Not shown to be kept" is no such claim."""
+    """ "Not shown to be kept" does not claim that accuracy was kept."""
     claims = {code for code, said in words.items() if "not " not in said and ("kept" in said or "equiv" in said)}
     assert claims == {AccuracyKept.EQUIVALENT}
 

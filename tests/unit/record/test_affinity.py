@@ -75,7 +75,7 @@ def test_more_ranks_than_gpus_share_the_cores_out(dgx: Machine) -> None:
 
 
 def test_a_rank_on_an_instance_of_mig_is_near_the_board(tmp_path: Path) -> None:
-    """The driver knows the affinity of the board, and not of its instances."""
+    """The driver reports the affinity of the board, and not of its instances."""
     there = machine(tmp_path, sockets=2, cores=8, gpus=[0, 1], instances=["MIG-a", "MIG-b"])
     boards = (there.boards[0], Board("GPU-1", cpus=there.socket(1), instances=["MIG-c", "MIG-d"]))
     there = Machine(there.root, 2, 8, boards)
@@ -131,7 +131,7 @@ def test_fewer_cores_than_gpus(tmp_path: Path) -> None:
 
 
 def test_one_process_of_a_job_gets_what_each_of_n_ranks_gets(tmp_path: Path) -> None:
-    """2 x 16 cores and 8 GPUs, so 4 for each, however the job of the base case is cut out."""
+    """2 x 16 cores and 8 GPUs, so 4 for each, however the job of the baseline is cut out."""
     there = machine(tmp_path, sockets=2, cores=16, gpus=[0] * 4 + [1] * 4)
     every = there.placed(8)
     assert every.cores_per_rank == 4

@@ -1,4 +1,4 @@
-"""A document is read by the model that wrote it; what is none of it is refused by name, with what to do."""
+"""A document is read by the model that wrote it; other content is refused by name, with what to do."""
 
 from __future__ import annotations
 

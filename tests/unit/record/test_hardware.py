@@ -1,4 +1,4 @@
-"""The hardware block: what this host really says, and what a GPU would."""
+"""The hardware block: of this host, and of a simulated GPU."""
 
 from __future__ import annotations
 

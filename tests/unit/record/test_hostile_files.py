@@ -1,4 +1,4 @@
-"""Results of other people: pipes, devices, links, bombs and lies in the place of files are refused by name."""
+"""Results of other people: pipes, devices, links, bombs and falsified files are refused by name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ KINDS += ("no text", "empty")
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run as a launch publishes it."""
+    """A run as the launcher publishes it."""
     spec: RunSpec = next(iter(make_plan(parse_study(small_content(), source="x")).runs.values()))
     runs = tmp_path_factory.mktemp("hostile") / "runs"
     partial = runs / ".partial" / spec.run_id

@@ -1,4 +1,4 @@
-"""A lock is held once, is waited for, and goes with its holder however that ends."""
+"""A lock has one holder, others wait for it, and it is released whatever ends its holder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code that measures is declared, file by file; what protocols have in common is told column by column."""
+"""The measuring code is declared file by file, and the comparability of protocols column by column."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_moved_file_is_named_at_both_places(tmp_path: Path) -> None:
 
 
 def test_all_that_a_rank_loads_is_measuring_code() -> None:
-    """Imports are followed in the source; this asks a rank."""
+    """The other tests follow imports in the source; this one lists the modules that a rank has imported."""
     code = "import sys, json, scalestudy.train.__main__; print(json.dumps(list(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = [name for name in json.loads(result.stdout) if name.startswith("scalestudy.")]

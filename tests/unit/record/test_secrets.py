@@ -1,4 +1,4 @@
-"""Secrets of the environment are in no record, whoever printed them, and no study may hold one."""
+"""No record contains secrets of the environment, whichever process printed them, and no study may contain one."""
 
 from __future__ import annotations
 

@@ -17,14 +17,14 @@ from scalestudy.study.plan import make_plan
 
 @pytest.fixture
 def run(content: dict[str, Any], tmp_path: Path) -> Path:
-    """The directory of a run that was recorded as a launch does it."""
+    """The directory of a run, recorded as the launcher does it."""
     spec = next(iter(make_plan(parse_study(content, source="x")).runs.values()))
     record_unneeded(spec, tmp_path, "three launches are enough")
     return tmp_path / "runs" / spec.run_id
 
 
 def of_release_0_2(run: Path) -> None:
-    """Take the record's own checksum out, and vouch for what is left."""
+    """Turn a record into one of release 0.2: without a checksum of its own, and with `run.sha256` to match."""
     path = run / "run.json"
     content = json.loads(path.read_bytes())
     del content["checksum"]

@@ -1,4 +1,4 @@
-"""What is generated from the registry is in step with it, and tables on disk have its columns."""
+"""Generated texts match the registry, and tables on disk have its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns and codes say, in words that findings and documents share."""
+"""Words for columns and codes that findings and documents share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many short launches in few jobs: whole repeats in one where devices allow, and every launch in exactly one."""
+"""Many short runs in few jobs: whole repeats in one where devices allow, and every run in exactly one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_of(content: dict[str, Any], **changes: Any) -> Plan:
 
 
 def up_to(*scales: str, epochs: int = 0, workloads: int = 1, **changes: Any) -> Plan:
-    """Strong scaling of 64 samples, without single processes other than the base case; ten minutes a launch."""
+    """Strong scaling of 64 samples, without single processes other than the baseline; ten minutes a run."""
     workload = mlp_workload(batch_size=64, scaling=["strong"], epochs=epochs)
     content = small_content(
         scales=list(scales),
@@ -35,7 +35,7 @@ def up_to(*scales: str, epochs: int = 0, workloads: int = 1, **changes: Any) -> 
 
 
 def many(content: dict[str, Any]) -> dict[str, Any]:
-    """60 launches of 4 kinds: three workloads, five repeats, on 1, 2, 4 and 8 ranks."""
+    """60 runs of 4 kinds: three workloads, five repeats, on 1, 2, 4 and 8 ranks."""
     mlp = content["workloads"]["mlp"] | {"scaling": ["weak"]}
     content = content | {"workloads": {f"mlp{number}": mlp for number in (1, 2, 3)}, "allocations": "scales"}
     return content | {"repeats": 5, "scales": ["1x2", "1x4", "2x4"]}
@@ -50,7 +50,7 @@ def test_sixty_launches_of_four_kinds_are_at_most_eight_jobs(content: dict[str, 
     allocations = make_allocations(plan)
     assert len(plan.runs) == 60
     assert len({(a.nodes, a.devices_per_node) for a in allocations}) == 4
-    assert len(allocations) == 8  # half an hour for each launch, five hours for a job
+    assert len(allocations) == 8  # half an hour for each run, five hours for a job
     assert len(make_allocations(plan_of(many(content), time_limit_min=10))) == 4
 
 
@@ -85,7 +85,7 @@ def test_whole_repeats_of_one_node_share_a_job_and_the_idle_part_is_known() -> N
 
 
 def test_a_repeat_is_not_split_where_it_fits() -> None:
-    """Four launches a repeat: a job of 90 minutes holds nine launches, and so two repeats."""
+    """Four runs per repeat: a job of 90 minutes has time for nine runs, and so for two repeats."""
     plan = up_to("1x2", "1x4", "1x8", allocation_limit_min=90, repeats=5)
     jobs = make_allocations(plan)
     repeats = [sorted({plan.runs[run].repeat for run in job.runs}) for job in jobs]
@@ -93,7 +93,7 @@ def test_a_repeat_is_not_split_where_it_fits() -> None:
 
 
 def test_workloads_are_not_split_where_a_repeat_does_not_fit() -> None:
-    """Comparisons are within a workload: three workloads of four launches, nine launches a job."""
+    """Comparisons are within a workload: three workloads of four runs, nine runs per job."""
     plan = up_to("1x2", "1x4", "1x8", workloads=3, allocation_limit_min=90)
     jobs = make_allocations(plan)
     assert not split_repeats(plan, jobs)
@@ -101,7 +101,7 @@ def test_workloads_are_not_split_where_a_repeat_does_not_fit() -> None:
 
 
 def test_a_workload_that_does_not_fit_keeps_its_base_case_with_as_many_launches_as_fit() -> None:
-    """Three launches a job: the base case and two of three others."""
+    """Three runs per job: the baseline and two of three others."""
     plan = up_to("1x2", "1x4", "1x8", allocation_limit_min=30)
     jobs = make_allocations(plan)
     assert sorted(len(job.runs) for job in jobs) == [1, 1, 1, 1, 3, 3, 3, 3]
@@ -109,7 +109,7 @@ def test_a_workload_that_does_not_fit_keeps_its_base_case_with_as_many_launches_
         singles = sum(plan.runs[run].strategy == "single" for run in job.runs)
         assert singles == (len(job.runs) == 3)
     assert sum(split_repeats(plan, jobs).values()) == 4
-    # A job of what is left holds the devices of these launches, not of the largest scale.
+    # A job of what is left holds the devices of these runs, not of the largest scale.
     assert all(job.idle_device_hours == pytest.approx(0) for job in jobs if len(job.runs) == 1)
 
 
@@ -193,7 +193,7 @@ def when_decided(plan: Plan, run: str) -> tuple[int, bool]:
 
 
 def check(plan: Plan, jobs: tuple[Allocation, ...]) -> None:
-    """What holds of the jobs of any study."""
+    """Check properties that the jobs of every study have."""
     order = {run: place for place, run in enumerate(plan.runs)}
     most = max(1, int(plan.study.allocation_limit_min // launch_min(plan)))
     assert sorted(run for job in jobs for run in job.runs) == sorted(plan.runs), "one job for every launch"

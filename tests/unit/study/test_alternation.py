@@ -1,4 +1,4 @@
-"""Which launches train their base case too, and that all others stay what they were."""
+"""Which runs train their baseline too, and that all others stay what they were."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_runs_of_the_base_case_serve_no_point_that_is_judged_within_launches(con
 
 
 def test_a_base_case_that_serves_no_verdict_has_no_launches_in_reserve(content: dict[str, Any]) -> None:
-    """Its first launches are those of any other study; what they are compared with has all of them."""
+    """Its first runs are those of any other study; what they are compared with has all of them."""
     content |= {"repeats": 3, "max_repeats": 8}
     content["variants"]["mixed"] = {"strategy": "ddp", "precision": "bf16", "base": "other"}
     content["variants"]["ddp"]["base"] = "single"

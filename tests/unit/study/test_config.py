@@ -1,4 +1,4 @@
-"""A study file is accepted whole or refused with the key, what is wrong, and what would be right."""
+"""A study file is accepted as a whole, or refused with the key, the fault and what would be right."""
 
 from __future__ import annotations
 

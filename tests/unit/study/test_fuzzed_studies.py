@@ -1,4 +1,4 @@
-"""Generated studies: what was made wrong is refused by its key and in our words, and what is valid is accepted."""
+"""Generated studies: an invalid study is refused with its key and in our words, and a valid one is accepted."""
 
 from __future__ import annotations
 

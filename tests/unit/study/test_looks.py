@@ -1,4 +1,4 @@
-"""When launches are looked at: preset numbers of repeats, and the error probability they share."""
+"""When runs are looked at: preset numbers of repeats, and the error probability they share."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_the_smallest_decoder_has_the_size_that_is_named() -> None:
 
 
 def test_studies_that_our_own_commands_write_keep_keys_without_effect(tmp_path: Path) -> None:
-    """The study of a trial keeps keys of the study that it tries, and an answer of tune those of its launches."""
+    """The study of a trial keeps keys of the study that it tries, and an answer of tune those of its runs."""
     text = yaml.safe_dump(small_content() | MEANINGLESS["steps of no probes"][0])
     trials = tmp_path / "results/small/verification"
     trials.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The plan is the truth about what a run id means, and which runs are compared with which."""
+"""The plan defines what a run id means, and which runs are compared."""
 
 from __future__ import annotations
 

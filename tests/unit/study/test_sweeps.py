@@ -1,4 +1,4 @@
-"""Sweeps written out, what a variant says of itself, and what of it reaches a run."""
+"""Sweeps are expanded, settings of a variant are listed, and all of them reach a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base cases launched twice: exactly alike but for the name, and nothing else of the plan changes."""
+"""Baselines launched twice: exactly alike but for the name, and nothing else of the plan changes."""
 
 from __future__ import annotations
 

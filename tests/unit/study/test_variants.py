@@ -1,4 +1,4 @@
-"""What a study may say of how it is run: what is refused, and with which words."""
+"""Variants of a study: which are refused, and with which words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VECTORS = {"type": "synthetic-vectors", "samples": 64}
 
 
 def changed(content: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """The content with values at dotted paths; what is on the way there is made."""
+    """The content with values at dotted paths; missing parts of a path are created."""
     content = deepcopy(content)
     for path, value in changes.items():
         *parents, last = path.split(".")
@@ -222,5 +222,5 @@ ACCEPTED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", ACCEPTED, ids=str)
 def test_what_goes_together_is_accepted(content: dict[str, Any], changes: dict[str, Any]) -> None:
-    """Also an option of another strategy that says what is so anyhow."""
+    """Also an option of another strategy that has its default value."""
     make_plan(parse_study(changed(content, changes), source="x"))

@@ -1,4 +1,4 @@
-"""The key `verify`: nothing is tried without being asked for, and what is has a budget."""
+"""The key `verify`: nothing is tried without a request, and every trial has a budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study's file says each thing once and in plain values, or is refused with its name and line, and soon."""
+"""A study file has every key once and only plain values, or is refused with its name and line."""
 
 from __future__ import annotations
 

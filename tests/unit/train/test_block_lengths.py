@@ -1,4 +1,4 @@
-"""How many steps a block has: as many as are asked for, unless they are long or short."""
+"""How many steps a block has: as many as are requested, unless they are long or short."""
 
 import pytest
 from scalestudy.train.probes.alternation import turn_steps

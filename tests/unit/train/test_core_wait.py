@@ -1,4 +1,4 @@
-"""A thread sees that others have its core; its own process is not others."""
+"""A thread detects that other processes have its core; threads of its own process do not count."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_another_process_on_the_core_is_seen() -> None:
 
 
 def test_threads_of_the_same_process_are_not_others() -> None:
-    """They take turns with this thread on its one core; what they ran is theirs."""
+    """They share one core with this thread. Waiting for them does not count as waiting for other processes."""
     with on_one_core():
         stop = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The digits are those of scikit-learn, whether its file is read or it is asked."""
+"""The digits are those of scikit-learn, whether its file is read or its function is called."""
 
 import numpy as np
 from scalestudy.train.data import digits

@@ -1,6 +1,6 @@
 """FSDP as our strategy sets it up, in a group of one rank: what the root keeps, types of outputs, means of gloo.
 
-The gloo of torch 2.6 to 2.8 sums where a mean is asked for.
+The gloo of torch 2.6 to 2.8 sums where a mean is requested.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def sharded(place: Placement, workload: dict[str, Any] | None = None, **variant:
 def test_what_is_kept_between_forward_and_backward_pass(
     place: Placement, options: dict[str, Any], kept_outside: bool, kept_within: bool
 ) -> None:
-    """A parameter that was let go is sharded again."""
+    """A parameter that was freed is sharded again."""
     model = sharded(place, DECODER, fsdp=options)
     blocks = tuple(name for name, module in model.named_modules() if module in blocks_of(model))
     within = {name for name, _ in model.named_parameters() if name.startswith(blocks)}

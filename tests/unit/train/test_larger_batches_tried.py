@@ -1,4 +1,4 @@
-"""Larger batches that are tried from a checkpoint, in one process: what they train, and what they leave alone."""
+"""Trials of larger batches from a checkpoint, in one process: what they train, and what they leave unchanged."""
 
 from __future__ import annotations
 

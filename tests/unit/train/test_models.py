@@ -220,7 +220,7 @@ def test_padding_changes_nothing(model: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("model", PADDED)
 def test_a_text_without_tokens_gives_numbers(model: dict[str, Any]) -> None:
-    """An empty text of a data set must not end a launch: neither forward nor backward."""
+    """An empty text of a data set must not end a run: neither forward nor backward."""
     network = build(model, TOKENS)
     tokens = some_tokens(3, 12)
     tokens[1] = 0
@@ -305,7 +305,7 @@ COMPILED = [
 
 @pytest.mark.parametrize(("model", "data"), COMPILED)
 def test_every_model_is_one_graph_to_the_compiler(model: dict[str, Any], data: dict[str, Any]) -> None:
-    """torch leaves out the forward passes of its own containers, and says nothing of it."""
+    """torch leaves out the forward passes of its own containers without a message."""
     graphs = []
 
     def backend(graph: torch.fx.GraphModule, _inputs: list[Tensor]) -> Any:

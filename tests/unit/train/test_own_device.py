@@ -41,7 +41,7 @@ def placed(backend: str) -> Placement:
 
 
 def _rank(rank: int, port: int, gpu: Gpu, backend: str, said: Any) -> None:
-    """Compares devices, and then makes a process group by the same store, as a launch does."""
+    """Compare devices, then create a process group with the same store, as a run does."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     own_device.gpu_of = lambda _: gpu
     try:

@@ -68,7 +68,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeDevice], list[dic
 
 @pytest.mark.parametrize(("call_s", "groups"), [(5e-6, MOST_GROUPS), (20e-3, FEWEST_GROUPS)])
 def test_the_device_is_timed_apart_from_the_host(measured: Any, call_s: float, groups: int) -> None:
-    """Also where the host launches a call more slowly than the device makes it."""
+    """Also where the host queues a call more slowly than the device executes it."""
     rows = measured(FakeDevice(call_s))
     assert len(rows) == groups
     assert [row["time_s"] for row in rows] == pytest.approx([call_s] * groups)

@@ -1,4 +1,4 @@
-"""Memory for probes that hold more than the training did: what they need, what is left, and who lacks it."""
+"""Memory for probes that need more than the training: what they need, what is left, and which rank lacks it."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_a_hook_may_send_what_ddp_hands_to_it() -> None:
 
 
 def test_what_is_known_is_not_kept() -> None:
-    """A rank that holds what its steps made would run out of memory."""
+    """A rank that keeps the results of its steps would run out of memory."""
     values = torch.ones(2, device=DEVICE)
     freed = StorageWeakRef(values.untyped_storage())
     del values

@@ -1,4 +1,4 @@
-"""A traced launch makes its traced steps as one block, and the trace has all of them."""
+"""A traced run executes its traced steps as one block, and the trace has all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rank that stands still is noticed, and one that works is left alone."""
+"""A rank without progress is detected, and a working rank is not disturbed."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_it_may_be_stopped() -> None:
 
 
 def test_it_keeps_nothing_alive() -> None:
-    """Variables of a frame that is looked at are let go of when their function returns, and not a look later."""
+    """Variables of an inspected frame are freed when their function returns, and not at the next inspection."""
 
     class Large:
         pass
@@ -138,7 +138,7 @@ def test_it_keeps_nothing_alive() -> None:
 
 
 class FakeStream:
-    """A stream of a device that does what it is told: done or not, an error, or no answer at all."""
+    """A simulated stream of a device: done or not, an error, or no answer."""
 
     def __init__(self, answer: bool | Exception | threading.Event) -> None:
         self.answer = answer

@@ -1,4 +1,4 @@
-"""What came up is compared with what was planned: a wrong world is never a number."""
+"""The ranks that started are compared with the plan: a wrong world gives no number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search says of the accuracy of a setting: kept only where launches at that very setting show it."""
+"""Accuracy of a setting in a search: called kept only if runs of that setting show it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_accuracy_is_said_to_be_kept_only_where_both_settings_show_it(
 
 
 def test_a_setting_that_computes_the_same_steps_says_what_was_measured_of_its_accuracy() -> None:
-    """Three launches that scatter show nothing, and none show nothing either."""
+    """Three runs that scatter show nothing, and none show nothing either."""
     scattered = text_of(finalist_of(WORKERS, SAME, [0.88, 0.92, 0.90]))
     assert "it computes the same training steps" in scattered
     assert "inconclusive" in scattered and "kept" not in scattered

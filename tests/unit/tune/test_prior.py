@@ -115,7 +115,7 @@ def test_what_a_finished_study_knows_is_taken(content: dict[str, Any]) -> None:
 
 
 def test_one_launch_tells_of_settings_that_share_its_levels() -> None:
-    """From 24 of 144 settings the surrogate ranks the other 120 nearly as the truth does."""
+    """From 24 of 144 settings the surrogate ranks the other 120 nearly in their true order."""
     space = simulated_space()
     truth = np.array([true_log(one) for one in space.settings])
     random = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""The search against launches whose truth is known: the budget holds, nothing is repeated, what fails is out."""
+"""The search on simulated runs: it keeps its budget, repeats no run, and excludes settings that fail."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_samplers_of_optuna_launch_no_setting_twice_in_the_first_rung(sampler: s
 
 
 class BesideLoad(Simulated):
-    """Where a block's number is in `blocks`, other load slows the launch of the present setting to a third."""
+    """Where a block's number is in `blocks`, other load slows the run of the present setting to a third."""
 
     blocks: frozenset[int] = frozenset()
     marks: bool = True
@@ -198,7 +198,7 @@ SAME = simulated_space({"input.workers": [0, 1], "ddp.bucket_cap_mb": [5, 25]})
 
 @pytest.mark.parametrize("marks", [True, False])
 def test_final_blocks_beside_other_load_are_left_out_while_three_others_are_left(marks: bool) -> None:
-    """Unmarked, the slow launches of the present setting make another one look three times as fast."""
+    """Unmarked, the slow runs of the present setting make another one look three times as fast."""
     launches = BesideLoad(seed=4)
     launches.blocks, launches.marks = frozenset({1, 3}), marks
     race = race_of(SAME, launches, budget_s=600.0)

@@ -1,4 +1,4 @@
-"""The space: what a workload takes, what is held, and what a user is told."""
+"""The space: the keys of a workload, the keys that are held, and the messages."""
 
 from __future__ import annotations
 

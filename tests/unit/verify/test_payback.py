@@ -1,4 +1,4 @@
-"""What trying advice takes, what it saves, and after how many trainings it is repaid; or what is not known."""
+"""Cost of trying advice, its saving, and the number of trainings that repay it; or what is unknown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def plan_of(content: dict[str, Any], **study: Any) -> Plan:
 
 
 def payback_of(plan: Plan, *, gain: Interval | None = None, wall_time_s: float = 36.0, **advice: Any) -> Payback:
-    """Of advice at two ranks, where every launch takes 36 s and trains an hour in two epochs."""
+    """Of advice at two ranks, where every run takes 36 s and trains an hour in two epochs."""
     runs = study_of(plan, {key: [time] * 6 for key, time in TIMES.items()})
     runs = runs.assign(wall_time_s=wall_time_s, held_devices=nan)
     epochs = pd.DataFrame(
@@ -45,7 +45,7 @@ def payback_of(plan: Plan, *, gain: Interval | None = None, wall_time_s: float =
 
 
 def test_the_cost_is_that_of_the_launches_of_a_trial(content: dict[str, Any]) -> None:
-    """Three repeats of the points before and after, of the base case, and of one process at equal batch."""
+    """Three repeats of the points before and after, of the baseline, and of one process at equal batch."""
     paid = payback_of(plan_of(content))
     alone, ranks = 36 / HOUR_S, 2 * 36 / HOUR_S
     assert paid.most_device_hours == pytest.approx(3 * (2 * alone + 2 * ranks))

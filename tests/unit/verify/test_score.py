@@ -178,7 +178,7 @@ def test_a_table_of_no_advice_has_its_columns() -> None:
 def test_accuracy_is_said_to_be_kept_only_where_launches_of_both_sides_show_it(
     content: dict[str, Any], before: list[float], after: list[float], kept: str, said: str
 ) -> None:
-    """Whatever is said of the speed: it is confirmed in all of these cases."""
+    """The speed is confirmed in all of these cases."""
     made = tried_study(content)
     runs = made.runs.copy()
     for variant, accuracies in (("ddp", before), ("ddp-after", after)):

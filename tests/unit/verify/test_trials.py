@@ -1,4 +1,4 @@
-"""Which advice becomes a study of its own, what is in it, and what is left out."""
+"""Which advice becomes a separate study, its content, and what is left out."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_trial_is_as_rigorous_and_draws_other_seeds(study: Study) -> None:
     assert trial.seed != study.seed
     assert (trial.repeats, trial.max_repeats, trial.defaults) == (3, 5, study.defaults)
     sides = {"before": {"workload": "mlp", "variant": "ddp"}, "after": {"workload": "mlp", "variant": "ddp-after"}}
-    (gain,) = trial.measure.gains  # launches go on for what the advice brings
+    (gain,) = trial.measure.gains  # runs continue for what the advice brings
     assert gain.model_dump() == sides
     assert trial.measure == study.measure.model_copy(update={"floor": False, "probe_rounds": 0, "gains": (gain,)})
     assert trial.workloads["mlp"] == study.workloads["mlp"]
@@ -89,7 +89,7 @@ def test_a_trial_does_not_try_its_own_advice(content: dict[str, Any]) -> None:
 def test_a_trial_begins_no_repeat_beyond_the_budget(
     content: dict[str, Any], own: dict[str, Any], bound: float
 ) -> None:
-    """Whatever its launches take: those of the study tell little of one that compiles."""
+    """The runs of the study do not predict how long a run takes that compiles."""
     changed = {"verify": {"budget_device_hours": 0.5}, "measure": own}
     study = parse_study(content | {"repeats": 3, "max_repeats": 5} | changed, source="x")
     trial = only_study(trials_of(study, patch={"variants": {"ddp": {"compile": True}}}))
