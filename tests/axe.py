@@ -34,7 +34,7 @@ axe.run(document, {runOnly: {type: 'tag', values: %s}, resultTypes: ['violations
 
 
 class UnavailableError(Exception):
-    """axe-core is not in the cache and cannot be downloaded; the text says why."""
+    """axe-core is not in the cache and cannot be downloaded; the text has the reason."""
 
 
 def package(cache: Path) -> Path:
@@ -86,7 +86,7 @@ def axe() -> str:
 
 
 def violations(page: Page, script: str, tags: tuple[str, ...] = TAGS) -> list[str]:
-    """What axe finds wrong with a page as it is now: a text for each element.
+    """Return what axe finds wrong with the present page: a text for each element.
 
     DevTools evaluates the script in the page without asking the page's content security policy.
     """

@@ -202,7 +202,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
 
 
 def planned(output: str) -> dict[str, int]:
-    """Return the jobs per rule of a dry run; empty if nothing is to be done."""
+    """Return the jobs per rule of a dry run; empty if there is nothing to do."""
     if "Nothing to be done" in output:
         return {}
     table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]

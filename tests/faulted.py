@@ -128,7 +128,7 @@ class Faulted:
         (self.folder / "go").touch()
 
     def held_host(self) -> contextlib.AbstractContextManager[object]:
-        """Hold the host's lock, as another measurement would; only for the moment of preparing."""
+        """Hold the host's lock, as another measurement would, only during the preparation."""
         if self.moment != "preparing":
             return contextlib.nullcontext()
         lock = self.temporary / f"scalestudy-{os.getuid()}.lock"

@@ -333,7 +333,7 @@ def _ranks(scale: str) -> int:
 
 
 def _without_probes(study: Content, measure: Content) -> None:
-    """What is measured about communication, only where anything is distributed, and probed or tried."""
+    """Remove the keys of probes, traces and trials that the study does not use."""
     strategies = [variant["strategy"] for variant in study["variants"].values()]
     epochs = any(workload["epochs"] for workload in study["workloads"].values())
     if not study.get("profile"):

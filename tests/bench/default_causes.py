@@ -1,4 +1,4 @@
-"""What holds the default study back, beside a load that comes and goes, and with faults put into it.
+"""Causes in the default study, beside an intermittent load and with injected faults.
 
     python -m bench.default_causes [--runs 10] [--minutes 40] [--folder F]
 

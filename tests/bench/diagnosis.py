@@ -58,7 +58,7 @@ def told(found: Diagnosis) -> dict[str, str]:
 
 
 def read(path: Path) -> Outcomes:
-    """The rows that are kept, of faults that there are; none where there is no file."""
+    """The kept rows of existing faults; empty if there is no file."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as lines:
@@ -78,7 +78,7 @@ def write(path: Path, outcomes: Outcomes) -> None:
 
 
 def table(outcomes: Outcomes) -> str:
-    """The confusion matrix as a list: a row a fault, what was found and how often, and the totals."""
+    """The confusion matrix as a list: a row per fault with its findings and their numbers, and the totals."""
     found: dict[str, Counter[str]] = {name: Counter() for name in ALL}
     for (name, _), row in outcomes.items():
         found[name][first_cause(row["causes"])] += 1

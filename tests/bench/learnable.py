@@ -1,4 +1,4 @@
-"""Data in the formats of CIFAR-10 and AG News that networks can learn, made from a seed.
+"""Data in the formats of CIFAR-10 and AG News that networks can learn, generated from a seed.
 
 Their own files cannot be had everywhere, and random classes teach nothing. A class is a distribution of words, or
 a coarse picture under noise, so that accuracy rises over several epochs and ends below 100 %.

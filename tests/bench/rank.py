@@ -40,7 +40,7 @@ def run_rounds(contenders: dict[str, str], task: Task, *, rounds: int, seed: int
     assert torch.get_num_threads() == task.place.threads, "a contender has changed the number of threads"
     stamps: list[int] = []
     for optimizer in {id(contender.optimizer): contender.optimizer for contender in ready.values()}.values():
-        # torch's own hook: the same stamp at the same place of every loop, whoever calls the optimizer.
+        # torch's own hook: the same stamp at the same place of every loop, whichever loop calls the optimizer.
         optimizer.register_step_post_hook(lambda *_: stamps.append(time.perf_counter_ns()))
     gc.collect()
     gc.freeze()  # what one framework has imported must not be searched for garbage in another's turn

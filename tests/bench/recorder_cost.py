@@ -1,4 +1,4 @@
-"""What measuring costs: our own loop with clock, recorder and gauges, against the same steps with none of them.
+"""Overhead of measuring: our own loop with clock, recorder and gauges, compared with the same steps without them.
 
     python -m bench.recorder_cost --rounds 30 --out recorder.json
 

@@ -49,7 +49,7 @@ for jobs in stages(plan, results).values():
 
 
 def make_documents(checkout: Path, source: Path, folder: Path) -> Path:
-    """Documents of the runs in source, made by a checkout of the code: their folder."""
+    """Write the documents of the runs in source with a checkout of the code, and return their folder."""
     results = folder / source.name
     shutil.copytree(source / "runs", results / "runs", ignore=shutil.ignore_patterns(".partial"))
     study = json.loads((source / "plan.json").read_text(encoding="utf-8"))["study"]
@@ -67,7 +67,7 @@ def make_documents(checkout: Path, source: Path, folder: Path) -> Path:
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
-    """The text with old names replaced by new ones, the longest first, where they stand as whole words."""
+    """The text with old names replaced by new ones, the longest first, as whole words only."""
     if not names:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -171,7 +171,7 @@ def _steps(spec: RunSpec, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _buckets(steps: pd.DataFrame) -> pd.DataFrame:
-    """Two buckets of every step of the probe that looks at them."""
+    """Two buckets of every step of the probe that records them."""
     seen = steps.loc[steps["phase"] == "probe-arrival", ["rank", "block", "step"]]
     buckets = pd.concat([seen.assign(bucket=bucket, bytes=300_000) for bucket in (0, 1)], ignore_index=True)
     ready_s = 1000 + buckets["step"] * STEP_S + buckets["bucket"] * 0.001 + buckets["rank"] * 1e-5

@@ -161,7 +161,7 @@ WORKLOADS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """A prediction and what was measured, seconds of training to the target."""
+    """A prediction and the measured seconds of training to the target."""
 
     workload: str
     ranks: int

@@ -166,7 +166,7 @@ def random_search(grid: Grid, launches: Any, seed: int, budget_s: float) -> tupl
 
 def in_blocks(grid: Grid, winners: Sequence[int], blocks: int, folder: Path) -> pd.DataFrame:
     """Logarithm of the goodput of these settings, a row a block, launched again; every second block in reverse."""
-    place = folder / f"again-{'-'.join(map(str, winners))}"  # runs of other winners were no neighbours
+    place = folder / f"again-{'-'.join(map(str, winners))}"  # runs of other winners were not next to these in time
     live = LiveLaunches(grid.space, "tuned", place, folder / "data")
     order = random.Random(7).sample(list(winners), len(winners))
     rows = []

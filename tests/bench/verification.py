@@ -164,7 +164,7 @@ def study_of(name: str, seed: int) -> dict[str, Any]:
 
 
 def tried(name: str, seed: int, folder: Path) -> list[Row]:
-    """Run a study and try its advice. What is finished is not run again. folder: where results/ stands.
+    """Run a study and try its advice. Finished runs are not repeated. folder: contains results/.
 
     The runs are those of a workflow, in its order, made one after another by this process: a job of Snakemake
     takes longer than a run here.
@@ -186,7 +186,7 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
 def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
     """Make every run of a study in its order, and its tables: (the plan, its folder of results).
 
-    A run that is recorded is not made again. folder: absolute; results/ stands there, and files of data.
+    A recorded run is not repeated. folder: absolute; it contains results/ and files of data.
     """
     plan = make_plan(parse_study(content, source=content["study"]))
     results = folder / "results" / plan.study.name
@@ -268,7 +268,7 @@ def interval_score(low: float, high: float, value: float) -> float:
 
 
 def recalibrated(scored: list[Row]) -> list[tuple[float, float, float]]:
-    """(low, high, gain) of each row, with the predicted limits widened by what the rows of all other studies say.
+    """(low, high, gain) of each row, with the predicted limits widened according to the rows of all other studies.
 
     A half-width on the logarithmic scale is added in quadrature: the least that makes LEVEL of the other rows be
     within their limits (split conformal prediction; Lei et al. 2018, J. of the American Statistical Association

@@ -47,7 +47,7 @@ class Launched:
 
 
 def launched(example: str, tmp_path: Path, *changes: tuple[str, str], command: str = "") -> Launched:
-    """A run of an example on two ranks. changes: words of its script, and what is there instead of them."""
+    """A run of an example on two ranks. changes: words of its script, and their replacements."""
     text = (EXAMPLES / example / "train.py").read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text

@@ -1,4 +1,4 @@
-"""Faults of one run on one host: who is hit, and when; what is recorded, what is left, what the next call does.
+"""Faults of one run on one host: which process, and when; the record, what is left behind, and the next call.
 
 Each cell is a real run of two ranks. A rank waits at the moment, so that the fault meets it there for certain.
 """

@@ -60,7 +60,7 @@ def records(checkout: Checkout) -> dict[str, RunRecord]:
 
 
 def assert_whole(checkout: Checkout, runs: set[str]) -> None:
-    """Each of these runs was made once, and nothing else is there."""
+    """Each of these runs exists once, and no other run exists."""
     assert {name: record.outcome for name, record in records(checkout).items()} == dict.fromkeys(runs, "ok")
     assert list(checkout.root.glob("results/*/superseded/*")) == []
     assert list(checkout.root.glob("results/*/runs/.partial/*")) == []

@@ -25,7 +25,7 @@ NOT_WRITTEN = "no record; one line names the file and the reason"
 
 @contextlib.contextmanager
 def nearly_full(place: Path) -> Iterator[None]:
-    """Meanwhile there is room for what a run writes at its start, and not for its tables."""
+    """During the context there is room for what a run writes at its start, but not for its tables."""
     with full(place):
         filler = place / ".filler"
         os.truncate(filler, max(0, filler.stat().st_size - 32 * 1024))
@@ -48,7 +48,7 @@ def cell(name: str, moment: str, outcome: str) -> object:
 
 
 class Launches:
-    """Two runs of a checkout; the first is made."""
+    """Two runs of a checkout; the first one is finished."""
 
     def __init__(self, checkout: Checkout, *, epochs: int = 2) -> None:
         study = tiny_study()
@@ -94,7 +94,7 @@ class Launches:
 
 
 def assert_refused_or_failed(launches: Launches, status: int, why: str, in_record: str) -> None:
-    """The run has a record that says why it failed, or none, and a line that names file and reason."""
+    """The run has a failed record with the reason, or no record and a line that names file and reason."""
     if (launches.runs / launches.second / "run.json").exists():
         record = read_record(launches.runs / launches.second)
         assert record.outcome == "failed"
@@ -212,7 +212,7 @@ AT_POWER_CUTS = {
     ],
 )
 def test_a_power_cut_costs_no_finished_run(checkout: Checkout, moment: str) -> None:
-    """What is on the disk at that moment is all that is there afterwards."""
+    """Only what is on the disk at that moment exists afterwards."""
     launches = Launches(checkout, epochs=200 if moment == "block" else 2)
     results = checkout.root / "results"
     cut: Callable[[], None]

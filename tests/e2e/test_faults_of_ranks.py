@@ -116,7 +116,7 @@ def test_a_probe_that_fails_on_one_rank_is_a_note(start: str, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_rank_without_memory_for_whole_gradients_leaves_the_others_no_collective(tmp_path: Path) -> None:
-    """All ranks leave out the steps that do not synchronise, and make the other probes.
+    """All ranks leave out the steps that do not synchronise, and run the other probes.
 
     Over gloo alone: the strict backend has a thread for each collective, for which this rank has no memory.
     """

@@ -69,7 +69,7 @@ def test_processes_that_keep_up_take_the_wait_away(
 @pytest.mark.parametrize("mode", ["direct", "two workers"])
 @pytest.mark.parametrize("part", ["forward_time_s", "backward_time_s", "optimizer_time_s"])
 def test_nothing_else_changes(observations: dict[str, Observation], part: str, mode: str) -> None:
-    """Of what is waited for nothing is in another part, in the steps that the machine disturbed least.
+    """No other part contains waiting for data, in the steps that the machine disturbed least.
 
     The same work takes up to twice as long after a wait, when the cores have slept.
     """

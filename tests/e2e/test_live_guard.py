@@ -34,7 +34,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def guarded(folder: Path, before: str, after: str, *more: str) -> tuple[int, GuardFile]:
-    """(exit status, what was recorded) of 4 pairs with these seconds of sleep in a step."""
+    """(exit status, the records) of 4 pairs with these seconds of sleep in a step."""
     words = ["--fail-if", "step_time > +3%", "--launches", "4", "--batch-size", "8", "--device", "cpu"]
     words += ["--results", "guarded", "--against-command", f"train.py 8 {before}", *more]
     with handlers_kept():

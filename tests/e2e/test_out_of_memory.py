@@ -1,4 +1,4 @@
-"""Runs that want more memory than they may have: each ends as `oom`, in words, and the study continues."""
+"""Runs that need more memory than their limit: each ends as `oom` with a reason, and the study continues."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def study(before_gib: float) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def results(study: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the workflow makes of it, the figures left out."""
+    """The results of the workflow, without figures."""
     made = make_checkout(tmp_path_factory.mktemp("memory") / "checkout")
     made.configure(study)
     made.run("snakemake", "results/memory/performance_report.txt", "results/memory/tables/summary_table.tex")

@@ -1,4 +1,4 @@
-"""Rounds of probes end on all ranks together, where they know enough."""
+"""Rounds of probes end on all ranks together, when the difference is known precisely enough."""
 
 from __future__ import annotations
 

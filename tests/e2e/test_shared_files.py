@@ -573,7 +573,7 @@ def test_a_study_stops_after_the_first_launch_and_goes_on_where_it_is_allowed(tm
     assert first.items() <= both.items()
     found = json.loads((folder / "results/s/environment.json").read_text())["warnings"]
     assert [(one["kind"], one["launches"]) for one in found if one["kind"] == SHARED_FILES] == [(SHARED_FILES, 2)]
-    # The key is no reason to measure again.
+    # The key does not cause a new measurement.
     write_study(folder, "s", "train.py {batch_per_rank}")
     for words in ((), ("--allow-shared",)):
         jobs = planned(scalestudy_run(folder, "--study", "s.yaml", summary, "-n", *words))

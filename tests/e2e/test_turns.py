@@ -140,7 +140,7 @@ def test_turns_leave_the_training_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_path: Path) -> None:
-    """The limit has room for what the training takes, and for most of the parameters beside it."""
+    """The limit allows the memory of the training and most of the parameters in addition."""
     model = {"type": "mlp", "hidden_dim": 2048, "num_layers": 4}
     workload = {"model": model, "batch_size": 8, "epochs": 0}
     few = {"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 10, "max_steps": 10}

@@ -27,7 +27,7 @@ FILES = {"yaml": "host.yaml", "latex": "paper.tex", "python": "train.py"}
 
 
 def follow(folder: Path, *, short: bool) -> tuple[str, float]:
-    """Do what the tutorial says; return everything that was printed, and the seconds that it took."""
+    """Follow the tutorial; return everything that was printed, and the seconds that it took."""
     printed, begin = [], time.monotonic()
     for language, block in BLOCKS:
         if language in FILES:

@@ -153,7 +153,7 @@ def test_a_patch_of_ours_that_is_refused_is_one_line_and_loses_no_trial(place: P
 
 
 def too_cheap(place: Path, tmp_path: Path) -> tuple[Path, float]:
-    """(a copy of the study whose table says a hundredth of the time of each run, mean device-hours of one)."""
+    """(a copy of the study whose table has 1/100 of the time of each run, mean device-hours of a run)."""
     copy = Path(
         shutil.copytree(
             place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")

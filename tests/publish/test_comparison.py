@@ -1,4 +1,4 @@
-"""`scalestudy compare` from folders to documents: what it prints, what compiles, and what it refuses in words."""
+"""`scalestudy compare` from folders to documents: its output, documents that compile, and refusals."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write_study(
     facts: dict[str, Any] | None = None,
     warnings: Sequence[WarningCount] = (),
 ) -> Path:
-    """A results folder as the pipeline leaves it, as far as it is compared."""
+    """A results folder as the pipeline writes it, with the files that a comparison reads."""
     plan = make_plan(parse_study(content, source="x"))
     keys = {(spec.workload, spec.world_size, spec.batch_per_rank) for spec in plan.runs.values()}
     runs = study_of(plan, {key: times.get(("mlp", *key[1:]), [0.01] * 3)[: plan.study.repeats] for key in keys})

@@ -1,4 +1,4 @@
-"""DDP against FSDP by size: who is compared with whom, where one overtakes the other, and what is drawn of it."""
+"""DDP against FSDP by size: which points are compared, where one overtakes the other, and the figure."""
 
 from __future__ import annotations
 

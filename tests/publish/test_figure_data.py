@@ -1,4 +1,4 @@
-"""Figures and their data: what is drawn is the frame, the frame is what was measured, and what failed is named."""
+"""Figures and their data: a figure draws its frame, the frame has the measurements, and failures are named."""
 
 from __future__ import annotations
 

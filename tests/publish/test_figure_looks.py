@@ -137,7 +137,7 @@ def test_series_are_told_apart_without_colour(figure: Figure) -> None:
 
 
 def _series(axes: Axes) -> list[tuple]:
-    """(lightness, what else it is drawn with) of every series that the legend knows."""
+    """(lightness, other properties of the line) of every series in the legend."""
     found = []
     for container in axes.containers:
         if isinstance(container, BarContainer) and not str(container.get_label()).startswith("_"):

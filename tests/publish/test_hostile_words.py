@@ -1,6 +1,6 @@
 """A hundred and more hostile texts, as names of devices and variables, and as reasons: text in every document.
 
-Each stands between two marks of its own, so that it can be found whole in the PDF, on the page and in the CSV.
+Each is between two marks of its own, so that it can be found as a whole in the PDF, on the page and in the CSV.
 """
 
 from __future__ import annotations

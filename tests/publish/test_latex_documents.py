@@ -50,7 +50,7 @@ ENVIRONMENT = StudyEnvironment(
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Figures of a study, to stand for those of others; that of accuracy has nothing in it."""
+    """Figures of a study, used for other studies too; the figure of accuracy is empty."""
     folder = tmp_path_factory.mktemp("drawn")
     plan, results = measured()
     write_results(folder, plan, results)

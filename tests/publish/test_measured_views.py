@@ -1,4 +1,4 @@
-"""What was measured beside the step time: views agree with the frame, both documents show it or leave it out."""
+"""Measurements besides the step time: views agree with the frame, and both documents show or omit them."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_numbers_of_an_older_study_are_refused(named: tuple[Plan, Results]) -> N
 
 @pytest.fixture(scope="module")
 def thousand() -> tuple[Plan, Results]:
-    """The synthetic study: one of its ten workloads made from step times, the others like it. All was probed."""
+    """The synthetic study: one workload is computed from step times, nine are copies. All are probed."""
     plan = make_study("1000")
     first = plan.model_copy(update={"runs": {k: s for k, s in plan.runs.items() if s.workload == "workload-0"}})
     times = {

@@ -142,7 +142,7 @@ def mixed_study(content: dict[str, Any]) -> tuple[Plan, pd.DataFrame]:
 
 
 def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
-    """Every table as `scalestudy stage tables` makes it: their names."""
+    """Write every table with `scalestudy stage tables`, and return their names."""
     results = results_of(plan, runs, environment=ENVIRONMENT)
     results.summary.to_csv(folder / "comprehensive_summary.csv", index=False)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
@@ -190,7 +190,7 @@ def printed(numbers: NumbersFile, key: str) -> Shown:
 
 
 def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
-    """A figure of a column and one of a page, and what a paper says to have them at their own size."""
+    """A figure of a column and one of a page, and the LaTeX that prints them at their own size."""
     plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
     frames = frames_of(plan, summary_frame(plan, study_of(plan, TIMES)))
     with paper_style():

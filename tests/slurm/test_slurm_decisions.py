@@ -1,4 +1,4 @@
-"""Launches until decided on a cluster: a decision is made between jobs, and what is not needed ends in seconds."""
+"""Runs until decided on a cluster: jobs wait for a decision, and runs that are not needed end in seconds."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
     next_call="the record is kept; `scalestudy retry` sets it aside",
 )
 def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting) -> None:
-    """The second node looks at itself, and then its torchrun sleeps."""
+    """The second node is inspected, and then its torchrun sleeps."""
     (submitting.root / "profiles/site.sh").write_text(
         '[ "$SLURM_NODEID" = 1 ] && export PYTHONPATH="$PWD/absent-minded"\n'
     )

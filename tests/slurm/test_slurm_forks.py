@@ -17,7 +17,7 @@ MARK = "SCALESTUDY_TEST_FORK"
 
 
 def parents(mark: str) -> set[int]:
-    """Process ids of those that fork ranks, of one study; not those of what they forked."""
+    """Process ids of the parents that fork the ranks of a study, without the ranks."""
     found = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):

@@ -1,4 +1,4 @@
-"""No sentence of ours is read back: what one stage has to say to the next is a column, a field or a code.
+"""No sentence of ours is parsed: a stage passes information to the next as a column, a field or a code.
 
 A syntax tree does not know where a text is from, so no text is taken apart above `record`: no regular expression,
 no `.str` of pandas, no test for a part of a text, no splitting, no comparison with a phrase. What is left is
@@ -89,7 +89,7 @@ def broken(source: str) -> Iterator[tuple[str, int]]:
 
 
 def takes_apart(method: str, arguments: list[ast.expr]) -> bool:
-    """Whether a call looks into a text: not for affixes of identifiers, and not where it only tidies spaces."""
+    """Whether a call parses a text, except for affixes of identifiers, and calls that only remove spaces."""
     if not arguments:
         return method not in ("split", "rsplit")
     if method in ("find", "rfind") and not isinstance(arguments[0], ast.Constant):

@@ -1,4 +1,4 @@
-"""docs/faults.md has a row for each fault that a test makes, and no other."""
+"""docs/faults.md has a row for each fault that a test injects, and no other rows."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
     text = (settled.root / RESULTS / "performance_report.txt").read_text()
     assert "checked after 3 and 4 runs" in " ".join(text.split())
 
-    # A decision that is lost is made again from the same records, and is the same.
+    # A lost decision is repeated from the same records, with the same result.
     decision = settled.root / RESULTS / "decisions/after_3.json"
     before = decision.read_text()
     assert json.loads(before)["comparisons"][0]["settled"] in ("decided", "precise")

@@ -122,7 +122,7 @@ def test_launches_follow_the_shuffled_order_of_the_plan(finished: Checkout) -> N
 
 
 def test_a_bad_config_is_refused_before_any_job(checkout: Checkout) -> None:
-    """What is refused, and in which words, is tests/unit/study/test_config.py's."""
+    """tests/unit/study/test_config.py checks what is refused, and in which words."""
     result = checkout.run("snakemake", "-n", "--config", "repeatz=3", check=False)
     assert result.returncode != 0
     assert "repeatz: unknown key; did you mean repeats?" in result.stdout

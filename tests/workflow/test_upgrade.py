@@ -136,7 +136,7 @@ def test_a_damaged_run_is_refused_by_name_and_kept(upgraded: Checkout, damage: s
 
 @pytest.mark.slow
 def test_a_study_that_was_cut_off_is_finished(upgraded: Checkout) -> None:
-    """A run without its record, one that was under way, no tables: what is missing is measured, and no more."""
+    """One run without its record, an interrupted run, no tables: only the missing runs are measured."""
     results = upgraded.root / RESULTS
     run, other = sorted(results.glob("runs/mlp-single-*"))[:2]
     (run / "run.json").unlink()

@@ -1,4 +1,4 @@
-"""What our processes write: the study, its results, caches and the temporary directory, and nothing else.
+"""Our processes write only to the study, its results, caches and the temporary directory.
 
 strace sees every process of a study from plan to PDF: Snakemake, stages, launchers, ranks, LaTeX.
 """
@@ -27,9 +27,9 @@ DEVICES = ("/dev/", "/proc/", "/sys/", "pipe:", "socket:", "anon_inode:", "/memf
 
 
 def written(trace: Path, here: Path) -> set[str]:
-    """Places that the trace of one process says were written to, made, renamed or removed.
+    """Paths that one process wrote, created, renamed or removed, by its trace.
 
-    here: where the process stands until a line of the trace says otherwise.
+    here: the working directory of the process until a line of the trace changes it.
     """
     found: set[str] = set()
     for line in trace.read_text(errors="replace").splitlines():

@@ -1,6 +1,6 @@
 """Our own loop as `scalestudy stage train` runs it: blocks, clock, recorder, gauges, progress file, loss check.
 
-What it needs of train/ stands in `make_trainer`, `blocks` and `train_steps`, and nowhere else.
+Only `make_trainer`, `blocks` and `train_steps` use train/.
 """
 
 from __future__ import annotations

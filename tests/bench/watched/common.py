@@ -35,7 +35,7 @@ class Stopwatch:
 
 
 class TimedLoader(DataLoader[Any]):
-    """A DataLoader whose user looks at the clock before and after each batch."""
+    """A DataLoader whose user reads the clock before and after each batch."""
 
     stopwatch: Stopwatch
 

@@ -12,7 +12,7 @@ stopwatch = Stopwatch()
 
 
 class WithLoss(torch.nn.Module):
-    """Returns its loss, as the Trainer wants it."""
+    """Returns its loss, as the Trainer needs it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What makes a check green, red or unproven; the document and its page."""
+"""When a check is green, red or unproven; the document and its page."""
 
 from __future__ import annotations
 

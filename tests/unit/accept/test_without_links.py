@@ -1,4 +1,4 @@
-"""nccl-tests beside the probe, and a run without links: tables as public issues have them, made-up runs."""
+"""nccl-tests compared with the probe, and a run without links: tables from public issues, simulated runs."""
 
 from __future__ import annotations
 

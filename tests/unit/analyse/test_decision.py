@@ -81,7 +81,7 @@ def test_what_failed_is_not_launched_again(failed: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("probed", "left_out"), [(3, True), (2, False), (0, False)])
 def test_probes_are_left_out_where_all_planned_launches_made_them(probed: int, left_out: bool) -> None:
-    """The baseline has none to leave out."""
+    """The baseline has no probes to leave out."""
     plan = plan_of()
     times = {(name, 1, batch): BASE for name in ("clear", "close") for batch in (16, 32)}
     runs = study_of(plan, times | {("clear", 2, 16): CLEAR, ("close", 2, 16): CLOSE})

@@ -163,7 +163,7 @@ def test_fewer_than_two_repeats_have_no_floor() -> None:
 
 
 def test_the_summary_is_the_same_with_twins_and_without() -> None:
-    """They are not averaged with the baseline, and are no further point."""
+    """They are not averaged with the baseline, and are not points."""
     times = {("mlp", 1, 32): [0.01, 0.011], ("mlp", 1, 16): [0.006, 0.006]}
     times |= {("mlp", 2, 16): [0.005, 0.006], ("mlp", 2, 32): [0.012, 0.011]}
     plans = [plan_of(measure={"floor": floor}) for floor in (True, False)]

@@ -113,7 +113,7 @@ def test_the_launches_that_it_asks_for_decide_in_four_of_five_cases() -> None:
 
 
 def simulated(change: float, limit: Limit, *, points: int = 1, seed: int = 0) -> float:
-    """Share of 200 comparisons that say worse: five launches a side that scatter by 1 %, which is what runs
+    """Share of 200 comparisons with the answer worse: five runs of each side that scatter by 1 %, as runs
     of one GPU, or of a quiet host, do (docs/benchmarks.md)."""
     random = np.random.default_rng(seed)
     failed = 0

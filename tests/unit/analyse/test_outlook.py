@@ -61,7 +61,7 @@ def test_twins_cost_as_many_launches_as_their_base_case() -> None:
 
 
 def test_idle_devices_are_part_of_the_expected_hours(plan: Plan) -> None:
-    """Of every third run, which holds twice what it uses."""
+    """Every third run occupies twice the devices that it uses."""
     settled = [compared(plan, np.log([1.9, 1.91, 1.89]), "decided")]
     device_s = {run: 2400.0 if spec.world_size == 1 else 1200.0 for run, spec in plan.runs.items()}
     idle_s = {run: 1200.0 if spec.world_size == 1 else 0.0 for run, spec in plan.runs.items()}
@@ -88,7 +88,7 @@ def test_what_hardly_differs_from_the_target_stays_open(plan: Plan) -> None:
 
 
 def test_futures_are_as_likely_as_they_are_said_to_be(plan: Plan) -> None:
-    """Of studies of many efficiencies, the repeats that were needed lie in nine of ten of the said limits."""
+    """In studies of many efficiencies, nine of ten intervals include the number of repeats that was needed."""
     random, inside, probability, came = np.random.default_rng(5), [], [], []
     for efficiency in random.uniform(0.6, 0.9, 300):
         logs = log(2 * efficiency) + 0.04 * random.standard_normal(12)

@@ -85,7 +85,7 @@ def test_a_rank_off_the_socket_of_its_gpu_is_held_against_one_on_it() -> None:
 
 
 def test_records_that_do_not_know_the_socket_of_a_gpu_name_no_rank() -> None:
-    """Of earlier releases, of a driver that does not say, and of ranks on CPUs."""
+    """Records of earlier releases, of a driver without this value, and of ranks on CPUs."""
     silent = {"cpu": GPUS["cpu"], "gpu": {"devices": [{"cpus": None}] * 2}}
     for hardware in ({"cpu": {}, "gpu": {"devices": [{}, {}]}}, {"cpu": GPUS["cpu"]}, silent):
         found = on_gpus([[0, 1], [2, 3]], hardware)

@@ -1,4 +1,4 @@
-"""Theil and Sen's slope: the same as scipy's, with ties and without, and nan where there is no slope."""
+"""The slope of Theil and Sen equals scipy's, with ties and without, and is nan if there is no slope."""
 
 from __future__ import annotations
 

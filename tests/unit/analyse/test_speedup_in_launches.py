@@ -1,5 +1,5 @@
-"""A point has two speedups, over runs of its baseline and within its own runs; the study says which
-counts."""
+"""A point has two speedups, over runs of its baseline and within its own runs; the study sets which
+one counts."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ JOBS, NODES, DAYS = APART
 
 
 def launches(**columns: Any) -> pd.DataFrame:
-    """Three repeats of a point, in one job on one node within an hour, unless said otherwise."""
+    """Three repeats of a point, in one job on one node within an hour, unless changed."""
     return pd.DataFrame(
         {
             "repeat": [1, 2, 3],

@@ -28,7 +28,7 @@ class Ticking:
 
 
 def steps_of(script: Callable[[Steps], None]) -> tuple[list[Row], Steps]:
-    """(rows of the steps that a script makes, what made them)."""
+    """(rows of the steps of a script, the object that recorded them)."""
     rows: list[Row] = []
     steps = Steps(rows.append)
     steps.clock = Ticking()

@@ -1,4 +1,4 @@
-"""`scalestudy accept` and bad input: what is wrong and what would be right, before anything is launched."""
+"""`scalestudy accept` and bad input: the fault and what would be right, before anything runs."""
 
 from __future__ import annotations
 

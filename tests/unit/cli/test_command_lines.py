@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def wrong_with(line: Line, ended: Ended) -> str:
-    """What is wrong with how a command ended; '' for nothing."""
+    """Return what is wrong with the end of a command, or ''."""
     said = f"{[word[:60] for word in line.words]} ended with {ended.status}: {ended.err[-400:]}"
     if ended.crashed or ended.hung or ended.status not in ALLOWED or (line.wrong and ended.status != 2):
         return said

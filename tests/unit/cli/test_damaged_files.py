@@ -43,7 +43,7 @@ def cases(results: Path, readers: dict[str, tuple[list[str], tuple[str, ...]]]) 
 
 
 def refused(ended: Ended, file: str) -> str:
-    """What is wrong with how a command ended; '' where it refused the file by its name, with a command."""
+    """Return what is wrong with the end of a command; '' if it refused the file by its name, with a command."""
     if ended.hung or ended.crashed or ended.status != 2:
         return f"status {ended.status}: {ended.err[-300:]}"
     if file not in ended.err or "`" not in ended.err:
@@ -65,7 +65,7 @@ def wrong_of(
     return wrong
 
 
-# Without checksums, as releases before had none, a table may have fewer rows than were written.
+# Without checksums, as in earlier releases, a table may have fewer rows than were written.
 UNSEEN = ("without its last line", "its first line", "of another study")
 
 

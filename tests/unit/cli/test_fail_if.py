@@ -1,4 +1,4 @@
-"""`scalestudy compare --fail-if`: what is a limit, and which exit status studies end with."""
+"""`scalestudy compare --fail-if`: which limits are valid, and the exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scalestudy guard` before anything is launched: sides, revisions, and what is refused in words."""
+"""`scalestudy guard` before anything runs: sides, revisions, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was mistyped: the nearest is suggested, on stderr, with exit status 2 and no traceback."""
+"""Mistyped words: the nearest one is suggested, on stderr, with exit status 2 and no traceback."""
 
 from __future__ import annotations
 

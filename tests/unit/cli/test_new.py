@@ -67,7 +67,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.
 
 
 def test_there_is_a_flag_for_every_key_of_the_model() -> None:
-    """Flags come from the JSON schema; what they are called and where their values go, from the model itself."""
+    """Flags come from the JSON schema; their names and the keys that they set come from the model."""
     flags = [flag for flag in _flags() if isinstance(flag, Flag)]
     assert len({flag.name for flag in flags}) == len({flag.opts[0] for flag in flags}) == len(flags)
     known = {(flag.part, *flag.keys) for flag in flags}

@@ -1,4 +1,4 @@
-"""The faults to order: each is a study that can be run, and what is done to its ranks stands in their specs."""
+"""The faults of `scalestudy demo`: each is a valid study, and the specs of its ranks name the fault."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_without_a_name_the_faults_are_listed(capsys: pytest.CaptureFixture[str]
 def test_a_link_that_cannot_be_throttled_is_done_to_the_ranks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without tc there is no slow network; each rank of the study that is run instead says what was done to it."""
+    """Without tc there is no slow network; the spec of the study that is run instead names the fault."""
     measured: list[RunSpec] = []
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(run, "measure_run", lambda spec, *_, **__: measured.append(spec) or stop())

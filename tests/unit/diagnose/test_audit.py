@@ -114,7 +114,7 @@ def test_bad_tables_are_told_what_is_wrong(tmp_path: Path, rows: str, kind: str,
 
 
 def test_speedups_over_a_base_that_is_not_in_the_table(tmp_path: Path) -> None:
-    """Eight devices are 2.0 times four: what is printed as 3.5 and 7.0 agrees, and 7.9 does not."""
+    """Eight devices are 2.0 times four: printed speedups of 3.5 and 7.0 agree, 3.5 and 7.9 do not."""
     rows = "a,4,8,,800,3.5\na,8,8,,1600,{}\n"
     (agrees,) = written(tmp_path, HEAD + rows.format("7.0"))["a"].remarks
     assert agrees.kind == "no base case"
@@ -124,7 +124,7 @@ def test_speedups_over_a_base_that_is_not_in_the_table(tmp_path: Path) -> None:
 
 
 def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
-    """A row that is no measurement is left out; the others are compared."""
+    """A row without a measurement is left out; the others are compared."""
     table = written(tmp_path, HEAD + "a,1,8,0,,\na,2,8,10,1600,\na,4,8,10,3000,\n")["a"].table
     assert table.base is not None
     assert (table.base.gpus, [scale.row.gpus for scale in table.scales]) == (2, [2, 4])

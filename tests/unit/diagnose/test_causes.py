@@ -1,7 +1,4 @@
-"""Each cause from the evidence that it rests on.
-
-What is said first, what is silent, and that patches can be taken.
-"""
+"""Each cause from its evidence: which is named first, which is not named, and that patches are valid."""
 
 from __future__ import annotations
 
@@ -333,7 +330,7 @@ def test_what_is_seen_is_said(content: dict[str, Any], name: str) -> None:
 
 
 def test_two_modes_lead_where_the_verdict_hangs_on_them(content: dict[str, Any]) -> None:
-    """An efficiency of 83 % on the average, with an interval that holds the target of 75 %."""
+    """An efficiency of 83 % on the average, with an interval that includes the target of 75 %."""
     unsteady = TWO_MODES
     wide = {"speedup": 1.66, "speedup_low": 1.2, "speedup_high": 1.9}
     assert causes(diagnose(content, HEALTHY, unsteady | wide)) == ["two-modes"]
@@ -398,7 +395,7 @@ def test_fsdp_that_cannot_be_told_from_ddp_is_left_alone(content: dict[str, Any]
 
 
 def test_fsdp_that_is_nearly_surely_slower_is_possible_and_has_a_weight(content: dict[str, Any]) -> None:
-    """Longer by 0.3 ms, where 0.42 ms is found. Within its noise "Use ddp" is no advice."""
+    """Longer by 0.3 ms, where 0.42 ms is found. "Use ddp" is not advised within the noise."""
     found = variants(content, {"ddp": [0.0058, 0.0055, 0.0061], "fsdp": [0.0061, 0.0058, 0.0064]})["fsdp"]
     assert causes(found) == ["healthy"]
     assert [one.cause for one in found.also_possible] == ["fsdp-overhead"]
@@ -449,7 +446,7 @@ def test_every_cause_says_what_it_rests_on() -> None:
 
 
 def test_a_summary_without_measurements_of_a_kind_is_no_evidence_of_it(content: dict[str, Any]) -> None:
-    """Every measured column but the step times is missing: nothing but the overhead can be said."""
+    """Every measured column except the step times is missing, so only the overhead is known."""
     empty = dict.fromkeys(
         ("data_time_s", "logging_time_s", "late_share", "all_reduce_bus_gib_per_s", "buckets"), nan
     )

@@ -1,4 +1,4 @@
-"""What is said of numbers: verdicts that the interval supports, causes in the order of decision, valid patches."""
+"""Diagnosis of numbers: verdicts that the interval supports, causes in the order of decision, valid patches."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def batch_and_rate(advice: Recommendation) -> tuple[int, float]:
 def test_the_learning_rate_follows_the_batch(
     content: dict[str, Any], optimizer: dict[str, Any], rate: float
 ) -> None:
-    """SGD: in proportion; Adam: by the square root; else as the study says. Four times the batch."""
+    """SGD: in proportion; Adam: by the square root; otherwise as the study sets it. Four times the batch."""
     content = with_data(content, MANY)
     workload = content["workloads"]["mlp"] | {"optimizer": optimizer}
     advice = weak_advice(content | {"workloads": {"mlp": workload}}, LINE, noise=(1.0, 1.0, 1.0))
@@ -236,7 +236,7 @@ def test_a_batch_leaves_thirty_steps_an_epoch(content: dict[str, Any]) -> None:
 
 
 def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(content: dict[str, Any]) -> None:
-    """1438 samples: 22 steps of 32 on two ranks are too few as it is."""
+    """1438 samples: 22 steps of 32 on two ranks are already too few."""
     advice = weak_advice(content, LINE, noise=(1.0, 1.0, 1.0))
     assert (advice.id, advice.patch) == ("larger_model", None)
     assert (

@@ -1,4 +1,4 @@
-"""Advice is ranked by what the study is to reach."""
+"""Advice is ranked by the goal of the study."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def with_values(row: pd.Series, values: dict[str, Any]) -> pd.Series:
 
 @cache
 def drawn(kind: str, name: str) -> tuple[Named, ...]:
-    """What is named in each draw."""
+    """The causes that are named in each draw."""
     true = {"near": NEAR, "far": FAR, "equal": {"equal": EQUAL}}[kind][name]
     case, random = case_of(true), np.random.default_rng(20251124)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""What a recommendation promises: numbers that follow from what is saved, and their order."""
+"""Predictions of recommendations: numbers that follow from the saving, and their order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_without_limits_of_what_is_saved_there_are_none_of_the_gain(plan: Plan) 
 
 
 def test_nothing_takes_no_time(plan: Plan) -> None:
-    """What is saved may be known so badly that it is more than the step."""
+    """The saving may be so uncertain that its upper limit exceeds the step."""
     found = saving(case_of(plan), Interval(0.003, 0.001, 0.009), "if it holds")
     assert 0 < found.step_time_s.low < found.step_time_s.value < found.step_time_s.high
 

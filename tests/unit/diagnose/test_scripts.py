@@ -1,4 +1,4 @@
-"""Diagnoses of somebody's own script: every cause, its advice, and what is said where one could not be judged."""
+"""Diagnoses of a user's own script: every cause, its advice, and the note if a cause could not be judged."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ def test_what_is_asked_for_follows_from_how_the_study_is_set() -> None:
 
 
 def test_lines_that_are_named_are_lines_that_there_are() -> None:
-    """Parts that the Recorder knows, and keys that a study takes."""
+    """Parts of the Recorder, and keys of a study."""
     unseen = NOTHING | {"late_by": "none", "launches_memory_read": 0}
     texts = " ".join(shown(study_of(WITH_BATCH), unseen, {}).values())
     assert all(part in PARTS for part in ("logging", "checkpoint"))

@@ -1,4 +1,4 @@
-"""Ranks of one node as fresh interpreters: what they are told, and that all of them end where one does."""
+"""Ranks of one node as fresh interpreters: their settings, and that all of them end if one fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script is told to end as soon as enough is known, and at the latest when the budget of steps is spent."""
+"""A script is ended as soon as its step time is known, and at the latest at its limit of steps."""
 
 from __future__ import annotations
 

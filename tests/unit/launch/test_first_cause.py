@@ -1,4 +1,4 @@
-"""Which rank is named when several have something to say: the one that the others waited for."""
+"""Which rank is named if several report an error: the rank that the others waited for."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_rank_that_stands_still_by_itself(spec: RunSpec) -> None:
 
 
 def test_a_rank_that_was_busy_elsewhere(spec: RunSpec) -> None:
-    """It was told to end while it did something that never came to an end."""
+    """It got SIGTERM during something that never ended."""
     reason = reason_of(
         spec, {0: WAITED, 1: {"outcome": "timeout", "reason": "stopped by SIGTERM", "waited": False}}
     )
@@ -163,7 +163,7 @@ def test_a_kill_for_memory_is_told_from_the_schedulers_words(spec: RunSpec, line
 
 
 def test_a_rank_that_stood_still_is_named_with_the_limit_and_not_blamed_on_memory(spec: RunSpec) -> None:
-    """As SIGSTOP leaves it: the other waits for it, gives up, and the stopped one can only be killed."""
+    """As SIGSTOP leaves it: the other rank waits until its limit, and the stopped rank can only be killed."""
     first, _ = observation(spec, [[0.001] * 5] * 2).record.ranks
     gave_up = first.model_copy(update={"outcome": "failed", "stalled_s": 7.0, **WAITED})
     log = "rank      : 0 (local_rank: 0)\n  exitcode  : 1\nrank      : 1 (local_rank: 1)\n  exitcode  : -9\n"

@@ -1,4 +1,4 @@
-"""What is seen just before a run: refused where it cannot be right, told where it may spoil the numbers."""
+"""Checks just before a run: what cannot be right is refused, what may change the numbers is a warning."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], 
 
 
 def test_only_a_study_that_insists_on_cuda_is_refused(content: dict[str, Any]) -> None:
-    """Under auto it is torch that knows whether CUDA can be used at all."""
+    """With `auto`, torch decides whether CUDA can be used."""
     assert check_gpus(spec_of(content, device="auto"), {}, FakeNvml(ONE), cores=8) == (None, [])
     occupied = FakeNvml(Board("GPU-1", pids=[7]))
     assert check_gpus(spec_of(content, device="cpu"), {}, occupied, cores=8) == (None, [])
@@ -195,7 +195,7 @@ def test_a_rank_far_from_its_gpu_is_warned_of(content: dict[str, Any], dgx: Mach
 
 
 def looked_at(content: dict[str, Any], there: Machine, placed: Portions) -> list[dict[str, str]]:
-    """Warnings of a run whose ranks were told where they run."""
+    """Warnings of a run whose ranks have assigned CPUs."""
     guard = look(spec_of(content, device="cuda"), tell(placed), nvml=there.nvml, system=there.root / "system")
     return guard.environment["warnings"]
 

@@ -1,4 +1,4 @@
-"""From samples of the host's counters to what is recorded of it."""
+"""From samples of the host's counters to their record."""
 
 from __future__ import annotations
 

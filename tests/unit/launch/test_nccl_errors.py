@@ -1,4 +1,4 @@
-"""What NCCL says of a failure comes into the reason whole. The texts are of torch and NCCL, from public issues."""
+"""NCCL's message about a failure is in the reason as a whole. The texts are from public issues."""
 
 from __future__ import annotations
 

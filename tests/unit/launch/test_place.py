@@ -1,4 +1,4 @@
-"""Whatever lies in the place of a run, a fresh record is not lost, and what was there is kept and named."""
+"""Whatever is in the directory of a run, a new record is not lost, and the old content is kept and named."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_a_job_that_waits() -> None:
 def test_devices_that_a_job_holds_for_a_launch(
     content: dict[str, Any], granted: str, device: str, held: int
 ) -> None:
-    """A run of two ranks with four cores each: the job may hold more, and these are idle."""
+    """A run of two ranks with four cores each: the job may have more cores, and these are idle."""
     plan = make_plan(parse_study(content | {"host": {"device": device, "cores_per_rank": 4}}, source="x"))
     spec = next(spec for spec in plan.runs.values() if spec.world_size == 2)
     cores = granted.replace(" ", ",").split(",")[0].removeprefix("cpu=")

@@ -164,7 +164,7 @@ def test_the_spread_of_all_launches_would_cover_less(studies: list) -> None:
 def test_early_stopping_halves_the_device_time() -> None:
     """Steps made until the step time is known to +-1 %, against runs of 50 + 200 steps, as many as that takes.
 
-    Both start with 5 runs and add what their spread asks for. Start-up of runs is not counted.
+    Both start with 5 runs and add as many as their spread requires. Start-up of runs is not counted.
     """
     random = np.random.default_rng(2026)
     until = {"half_width": TARGET, "first": FIXED_LAUNCHES, "most": 300}
@@ -185,7 +185,7 @@ def test_rounds_of_probes_end_where_the_difference_is_known() -> None:
     for rounds, enough in ((1, False), (2, False), (3, True), (4, True)):
         assert rounds_suffice(with_s[:rounds], without_s[:rounds], half_width=0.01, most=8) is enough
     assert not rounds_suffice(with_s + 20 * apart, without_s, half_width=0.01, most=8)
-    # A drift that both share is no noise.
+    # A drift that both share does not count as noise.
     assert rounds_suffice(with_s + 20 * apart, without_s + 20 * apart, half_width=0.01, most=8)
     assert rounds_suffice(with_s + 20 * apart, without_s, half_width=0.01, most=4)  # no more are made
 
@@ -193,7 +193,7 @@ def test_rounds_of_probes_end_where_the_difference_is_known() -> None:
 @pytest.mark.parametrize("spread", [0.001, 0.002, 0.004, 0.01])
 @pytest.mark.parametrize("most", [4, 8])
 def test_probes_that_end_early_keep_the_level_of_their_interval(most: int, spread: float) -> None:
-    """Counted over runs: a difference of 10 ms in steps of 100 ms is held as often as the interval says."""
+    """Over runs: intervals include a difference of 10 ms in steps of 100 ms at their nominal rate."""
     random, launches, missed = np.random.default_rng(11), 4000, 0
     for _ in range(launches):
         differences = random.normal(0.010, 0.100 * spread, most)

@@ -23,7 +23,7 @@ ABSENT = FakeNvml(failing=pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
 
 def files(root: Path, content: dict[str, str]) -> Path:
-    """A made-up tree of the kernel's small files."""
+    """A simulated tree of the kernel's small files."""
     for name, text in content.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text + "\n")

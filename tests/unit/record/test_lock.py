@@ -24,7 +24,7 @@ with exclusive(Path(sys.argv[1]), waiting=lambda: None):
 
 
 def test_a_lock_is_waited_for_and_goes_with_its_holder(tmp_path: Path) -> None:
-    """A child of the holder lives on, and holds nothing."""
+    """A child of the holder continues to run, and does not hold the lock."""
     path = tmp_path / "deep" / "run.lock"
     waited = []
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE, text=True)

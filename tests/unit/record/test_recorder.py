@@ -1,4 +1,4 @@
-"""Rows of our own ranks and of scripts are made by one recorder, without pandas."""
+"""One recorder writes the rows of our own ranks and of scripts, without pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs train their baseline too, and that all others stay what they were."""
+"""Which runs train their baseline too, and that all others are unchanged."""
 
 from __future__ import annotations
 

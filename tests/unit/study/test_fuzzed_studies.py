@@ -34,7 +34,7 @@ def refusal_of(file: Path) -> str:
 
 
 def wrong_with(case: Malformed, file: Path) -> str:
-    """What is wrong with how a malformed study was refused; '' for nothing. Other errors are raised."""
+    """Return what is wrong with the refusal of a malformed study, or ''. Other errors are raised."""
     file.write_bytes(case.data)
     begin = time.process_time()
     said = refusal_of(file)

@@ -72,7 +72,7 @@ def test_all_wrong_sweeps_are_named(tmp_path: Path) -> None:
 
 
 def refused(content: dict[str, Any]) -> list[str]:
-    """The lines of the refusal of a study as it is written; none where it is accepted."""
+    """Return the lines of the refusal of a study; empty if it is accepted."""
     try:
         parse_written(content, source="x")
     except RefusedStudyError as error:

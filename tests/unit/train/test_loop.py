@@ -161,7 +161,7 @@ def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
 def test_a_driver_that_is_too_old_for_the_build_is_named_with_what_the_build_needs(
     monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
-    """Torch warns ("The NVIDIA driver on your system is too old") and says that CUDA is not available."""
+    """Torch warns ("The NVIDIA driver on your system is too old") and reports that CUDA is not available."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

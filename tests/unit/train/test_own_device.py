@@ -30,7 +30,7 @@ A, B = Gpu("node1", "GPU-aaaa", "0000:3b:00"), Gpu("node1", "GPU-bbbb", "0000:5e
     ],
 )
 def test_ranks_on_one_gpu_are_named(gpus: list[Gpu], named: str | None) -> None:
-    """Also slices of one GPU: NCCL looks at its PCI address."""
+    """Also slices of one GPU: NCCL compares PCI addresses."""
     refused = on_one_gpu(gpus)
     assert (refused or "").startswith(named or "")
     assert (refused is None) == (named is None)

@@ -1,4 +1,4 @@
-"""Collectives of a device are timed by events around queued calls, on a device that is made up."""
+"""Collectives of a device are timed by events around queued calls, on a simulated device."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ PARAMETERS = 2**28
 def test_gradients_of_the_whole_model_are_held_in_the_type_they_are_reduced_in(
     variant: dict[str, Any], gib: float
 ) -> None:
-    """Between micro-batches that do not synchronise the training holds them too."""
+    """Between micro-batches without synchronisation the training keeps them too."""
     assert whole_gradients_gib(spec_of({"strategy": "fsdp", **variant}), PARAMETERS) == gib
 
 
