@@ -26,6 +26,11 @@ IMAGES = ROOT / "docs/images"
 WORKLOAD = "digits-convnet"
 FIGURE = f"{WORKLOAD}_speedup_efficiency"
 """The workload and the figure of the first screen."""
+RECORDING = IMAGES / "run.svg"
+RECORDED = (
+    "Recording of a terminal: scalestudy run shows its progress, and then the verdicts that are listed below"
+)
+"""The picture of `site/cast.py`, which is shown if it exists, and its description."""
 BLOCK = re.compile(r"(<!-- sample: (\w+) -->\n)(.*?)(<!-- end of sample -->)", flags=re.DOTALL)
 COLUMNS = {
     "ranks": "ranks",
@@ -45,6 +50,7 @@ def samples(results: Path) -> dict[str, str]:
     return {
         "figure": f"![{_described(results)}](docs/images/{FIGURE}.svg)",
         "answer": f"> {said[WORKLOAD][0]}",
+        "recording": f"![{RECORDED}](docs/images/{RECORDING.name})" if RECORDING.exists() else "",
         "summary": textwrap.indent(_summary(results), "    "),
         "answers": "\n".join(f"- {' '.join(sentences)}" for sentences in said.values()),
         "conditions": _conditions(facts),

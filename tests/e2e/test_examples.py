@@ -1,7 +1,7 @@
 """Every example, run by the commands of its README on two ranks, from a copy of its folder.
 
-In the short form a second file of the study sets few steps and one run of each point, and the workflow ends with the
-text report. The full form is marked slow.
+In the short form a second file of the study sets few steps and one run of each point, and the workflow ends with
+the text report. The full form is marked slow.
 """
 
 from __future__ import annotations

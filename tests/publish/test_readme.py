@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import pytest
 from conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,6 +53,16 @@ def test_sentence_summary_table_and_figure_are_of_one_study() -> None:
         (row["workload"], row["speedup"]) for row in measured
     }
     assert BLOCKS["answer"].removeprefix("> ").strip() in BLOCKS["answers"]
+
+
+def test_the_recording_is_of_the_same_study() -> None:
+    """Its last screen shows the summary. Words may be divided at the ends of lines."""
+    if not BLOCKS["recording"].strip():
+        pytest.skip("there is no recording; `make cast samples` makes one")
+    described = ElementTree.parse(ROOT / "docs/images/run.svg").find("{http://www.w3.org/2000/svg}desc")
+    assert described is not None and described.text
+    screen, summary = ("".join(text.split()) for text in (described.text, BLOCKS["summary"]))
+    assert summary in screen
 
 
 def test_the_picture_of_the_figure_is_described_as_in_its_file() -> None:

@@ -61,8 +61,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any
 def test_random_faults_end_in_the_documents_of_an_undisturbed_study(
     seed: int, undisturbed: tuple[dict[str, Any], Checkout], tmp_path: Path
 ) -> None:
-    """The runs equal those of the undisturbed study except for times and the host's state. Each document equals the
-    one that is written from the same runs into an empty folder, so documents differ only as the runs do."""
+    """The runs equal those of the undisturbed study except for times and the host's state. Each document equals
+    the one that is written from the same runs into an empty folder, so documents differ only as the runs do."""
     content, calm = undisturbed
     chaos = disturbed(content, seed, tmp_path)
     assert measured(chaos.checkout) == measured(calm), chaos.faults
