@@ -56,7 +56,7 @@ class Compared:
     waits: Numbers
     """Of data waits, in seconds."""
     waited: Numbers
-    """What the stopwatch says of them."""
+    """Their values by the stopwatch."""
 
     @property
     def waits_agree(self) -> Numbers:

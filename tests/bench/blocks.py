@@ -157,7 +157,7 @@ def until_decided(sides: np.ndarray, efficiency: float) -> Ends:
 
 
 def table_until_decided(studies: int, random: Random) -> list[str]:
-    """Lines of Markdown: what becomes of studies of each case and efficiency."""
+    """Lines of Markdown: outcomes of the studies of each case and efficiency."""
     lines = [
         "| host | true efficiency | holds the truth | settled | wrong verdict | repeats, mean |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -32,7 +32,7 @@ COLUMNS = ("fault", "seed", "verdict", "causes", "possible")
 NOTHING, ABSTAINED = "healthy", "unexplained"
 
 Outcomes = dict[tuple[str, int], dict[str, str]]
-"""By fault and seed: verdict, causes in the order in which they were told, and those that are only possible."""
+"""By fault and seed: verdict, causes in the order of the report, and possible causes."""
 
 
 def first_cause(causes: str) -> str:

@@ -43,7 +43,7 @@ class Made:
     width: float
     """Of the interval of the speedup, on logarithms."""
     says_so: bool
-    """Whether the verdict's sentence says that runs were spoiled."""
+    """Whether the verdict's sentence reports disturbed runs."""
 
 
 def plan_of() -> Plan:

@@ -1,4 +1,4 @@
-"""What becomes of a run of somebody's own script: its end, its probes, its faults."""
+"""Outcomes of runs of a user's own script: its end, its probes, its faults."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:
 
 
 def test_a_slow_link_that_is_done_to_the_ranks_is_as_slow_and_changes_no_loss(tmp_path: Path) -> None:
-    """Where nobody may throttle a real one."""
+    """Where the user may not throttle a real link."""
     injected = {WORKER: "scalestudy.demo.rank", FAULT: "slow-link"}
     measure = {"probe_rounds": 1, "probe_steps": 4}
     slow = succeeded(spec_of({"strategy": "ddp"}, measure=measure, host={"environment": injected}), tmp_path)

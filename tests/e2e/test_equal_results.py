@@ -146,7 +146,7 @@ def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: st
 
 
 def test_the_ranks_have_different_parts_of_a_batch(trained: Trained) -> None:
-    """Ranks that all trained on the same samples would agree with each other, and with nobody else."""
+    """Ranks that all trained on the same samples would agree with each other, but not with one process."""
     steps = trained["mlp", "ddp"].tables["steps"].to_pandas()
     losses = steps.pivot_table(index="step", columns="rank", values="loss")
     assert (losses[0] != losses[1]).mean() > 0.9

@@ -1,4 +1,4 @@
-"""Faults of somebody's own script: of its torchrun, its loader workers, its data, its daemons, its port."""
+"""Faults of a user's own script: of its torchrun, its loader workers, its data, its daemons, its port."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_one_rank_on_each_of_two_hosts(
 def test_ranks_on_other_hosts_end_with_the_launch(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
 ) -> None:
-    """Killed outright, the run cannot tell anybody: the hosts notice that nobody is there any more."""
+    """A run that is killed sends no message; the hosts detect that it is gone."""
     process = start(checkout, monkeypatch, remote_shell, epochs=100_000)
     partial = checkout.root / "results/small/runs/.partial"
     wait_for(lambda: list(partial.glob("*/progress.json")), seconds=60)

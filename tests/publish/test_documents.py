@@ -128,7 +128,7 @@ def test_page_escapes_what_users_wrote(plan: Plan) -> None:
 
 
 def test_a_page_allows_no_style_or_script_but_its_own(plan: Plan) -> None:
-    """Not even an attribute: what somebody smuggled into the page could use it too."""
+    """Not even an attribute, since injected text could use it too."""
     page = page_of(plan, results_of(plan, study_of(plan, TIMES), environment=ENVIRONMENT))
     assert "unsafe" not in page
     assert not re.search(r"<[^>]*\s(style|on\w+)=", page)

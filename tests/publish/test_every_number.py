@@ -70,7 +70,7 @@ def known(numbers: NumbersFile, plan: Plan) -> set[str]:
 
 
 def unknown(text: str, numbers: NumbersFile, plan: Plan) -> list[str]:
-    """Numbers of a text that nobody accounts for. Outcomes such as '2 ok' count runs."""
+    """Numbers of a text that are neither in numbers.json nor in the study. Outcomes such as '2 ok' count runs."""
     text = re.sub(
         r"\b\d+ (?:ok|oom|timeout|failed)\b|\d+ of \d+ (?:launches|runs)|batch \d+x?|\d+-column", " ", text
     )

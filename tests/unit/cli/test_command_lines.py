@@ -19,7 +19,7 @@ ALLOWED = {0, 1, 2, 3}
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a study, its results, and everything that a path may name; it belongs to nobody."""
+    """A folder with a study, its results, and everything that a path may name; its owner is the user `nobody`."""
     place = tmp_path / "place"
     place.mkdir()
     write_study(place, "first")
