@@ -83,8 +83,8 @@ def _conditions(facts) -> str:
     where += f"torch {environment['version of torch']}, {hardware['communication backend']}, "
     return "\n".join(
         textwrap.wrap(
-            f"The default study on {where}{study['cores']} per rank). Brackets: {study['confidence']} confidence"
-            f" intervals over runs. Baseline: {study['base']}.",
+            f"The default study on {where}{study['cores']} per rank). Numbers are geometric means over runs, with"
+            f" {study['confidence']} confidence intervals in brackets. The baseline is {study['base']}.",
             140,
         )
     )
