@@ -70,7 +70,7 @@ def flat(text: str) -> str:
 
 
 def summary_part(text: str, which: str) -> str:
-    """Return the sentences of the text report's summary about a way of scaling."""
+    """What the text report's summary says of a way of scaling."""
     head = text[: text.index("\nMEASUREMENTS\n")]
     return next(flat(item) for item in head.split("\n* ") if which in item)
 
