@@ -123,8 +123,11 @@ def renamed(printed: Sequence[Printed], names: dict[str, str]) -> list[Printed]:
     return [one._replace(text=text) for one, text in zip(printed, joined.split("\0"), strict=True)]
 
 
-def frames(printed: Sequence[Printed]) -> list[Frame]:
-    """Return the screens one after another. Long waits are shortened to one length, so that all fits LONGEST_S."""
+def frames(printed: Sequence[Printed], shortest_s: float = SHORTEST_S) -> list[Frame]:
+    """Return the screens one after another. Long waits are shortened to one length, so that all fits LONGEST_S.
+
+    A screen that would be shown for less than shortest_s is replaced by the next one.
+    """
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.Stream(screen)
     gaps = [after.at_s - before.at_s for before, after in pairwise(printed)]
@@ -135,7 +138,7 @@ def frames(printed: Sequence[Printed]) -> list[Frame]:
         frame = Frame(now, tuple(_line(screen, row) for row in range(ROWS)))
         if found and frame.screen == found[-1].screen:
             continue
-        if found and now - found[-1].at_s < SHORTEST_S:
+        if found and now - found[-1].at_s < shortest_s:
             frame = frame._replace(at_s=found.pop().at_s)
         found.append(frame)
     return found
@@ -236,7 +239,7 @@ def _text(run: Run) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Record a command and write its picture. Return 1 if the picture would be too large."""
+    """Record a command and write its picture, with fewer frames if it would be too large."""
     parser = argparse.ArgumentParser(description="Record a command on a terminal as an animated SVG.")
     parser.add_argument("--svg", type=Path, default=SVG)
     parser.add_argument("--folder", type=Path, help="An empty folder in which the results stay.")
@@ -245,11 +248,14 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="study-") as temporary:
         folder = (given.folder or Path(temporary)).resolve()
         names = {str(folder): "~/study", str(ROOT): "~/scalestudy", str(Path.home()): "~"}
-        shown = frames(renamed(record(given.command, folder), names))
-    written = svg(shown, f"Terminal: {given.command}")
-    if len(written.encode()) > LARGEST:
-        print(f"{given.svg}: {len(written.encode())} bytes, and at most {LARGEST} are allowed", file=sys.stderr)
-        return 1
+        printed = renamed(record(given.command, folder), names)
+    shortest_s = SHORTEST_S
+    while True:
+        shown = frames(printed, shortest_s)
+        written = svg(shown, f"Terminal: {given.command}")
+        if len(written.encode()) <= LARGEST or len(shown) == 1:
+            break
+        shortest_s *= 1.25
     given.svg.write_text(written, encoding="utf-8")
     print(f"{given.svg}: {len(written.encode())} bytes, {len(shown)} frames, {shown[-1].at_s:.1f} s")
     return 0
