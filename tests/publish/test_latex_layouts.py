@@ -73,6 +73,7 @@ def test_nothing_is_too_wide_for_a_ready_study(path: Path, tmp_path: Path, drawn
     write_documents(tmp_path, drawn, plan, results)
     for name in ("report", "proposal"):
         pdf_of(tmp_path, name)
+        assert complaints((tmp_path / f"{name}.log").read_text(encoding="utf-8", errors="replace")) == []
     figures = sorted(figure.stem for figure in (tmp_path / "figures").glob("*.pdf"))
     found = {}
     for layout, document_class in LAYOUTS.items():
