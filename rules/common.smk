@@ -99,7 +99,7 @@ VERIFIED = AUTO_VERIFIED or VERIFICATION.exists()
 FIGURES = list(figures_of(PLAN, verified=VERIFIED))
 DRAWN = [file_of(*figure) for figure in FIGURES]
 TABLES = [*TABLE_NAMES, *([VERIFICATION_TABLE] if VERIFIED else [])]
-TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex", "verification_table.tex"]
+TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "links.tex", "provenance.tex", "verification_table.tex"]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
     "document_preamble.tex",
@@ -107,6 +107,7 @@ DOCUMENT_TEMPLATES = [
     "report.tex",
     "proposal.tex",
     "artifact_description.tex",
+    "links.tex",
 ]
 FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 

@@ -84,7 +84,7 @@ def test_a_table_with_failures_and_hostile_names_compiles(plan: Plan, tmp_path: 
     text = text.replace("\\label{", "% \\label{")  # a study's name is checked by the config; a label is not text
     compile_document(text, tmp_path, document_class="{article}")
     assert "OOM" in text
-    assert "(1 ok, 1 timeout)" in text
+    assert "(1~ok, 1~timeout)" in text
     assert "passwd" in text
     assert "\\input{/etc" not in text
 
@@ -95,7 +95,8 @@ def test_table_has_its_base_case_and_no_vertical_rule(plan: Plan) -> None:
     assert "\\hline" not in text
     assert "|" not in text.split("\\begin{tabular}")[1]
     assert text.startswith("% Needs \\usepackage{booktabs,siunitx}.")
-    assert text.count("\\toprule") == text.count("\\bottomrule") == 1
+    layouts = int(re.findall(r"^% (\d) layouts", text, flags=re.M)[0])
+    assert text.count("\\toprule") == text.count("\\bottomrule") >= layouts > 1
     assert len(re.findall(r"\[0\.\d+, 0\.\d+\]", text)) >= 2, "speedups with their intervals"
 
 

@@ -157,7 +157,7 @@ def test_links_of_each_pair_are_a_table_in_text_page_and_latex(content: dict[str
     tables = {"rows": [], "topologies": topologies(environment.links), "study": {"name": "x", "version": "1"}}
     tex = render(DIRECTORY / "environment_table.tex", **tables)
     for cell, count in cells.items():
-        assert tex.count(f"& {cell}") == count
+        assert tex.split("\\ifdim")[0].count(f"& {cell}") == count, "before the panels for a narrow column"
 
 
 @pytest.mark.parametrize("boards", [sliced(), switched(1), []], ids=["MIG", "one", "none"])
@@ -197,7 +197,7 @@ def test_links_fit_the_column_of_a_paper_and_of_the_artifact_description(
     view = artifact_view(plan, results, printed, book=book_of(plan, results), command="")
     artifact = render(DIRECTORY / "artifact_description.tex", **view)
     assert "Links between GPUs" in artifact
-    assert artifact.count("& NV12" if len(boards) == 4 else "& NV18") == (4 if len(boards) == 4 else 132)
+    assert artifact.count("& NV12" if len(boards) == 4 else "& NV18") == (4 if len(boards) == 4 else 2 * 132)
     tables = {name: printed[name] for name in ("study", "topologies")}
     table = render(DIRECTORY / "environment_table.tex", rows=printed["hardware"], **tables)
     (tmp_path / "table.tex").write_text(table + "\n\\appendix\n" + artifact, encoding="utf-8")

@@ -175,7 +175,7 @@ def test_every_fragment_compiles_and_fits(
     status, log = compile_paper(tmp_path, numbers, document_class=STYLES[paper], body=body, passes=1)
     assert status == 0, log[-3000:]
     too_wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log)]
-    assert max(too_wide, default=0) <= 1, log
+    assert too_wide == [], log
     assert "Float too large" not in log
     words = words_of(tmp_path / "paper.pdf")
     assert "OOM" in words

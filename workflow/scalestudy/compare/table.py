@@ -11,7 +11,6 @@ from scalestudy.compare.points import Rows, compared_points, shown
 from scalestudy.compare.words import ACCURACY_CELL
 from scalestudy.publish.numbers.keys import slug
 from scalestudy.publish.numbers.rounding import DASH
-from scalestudy.publish.papers import Paper
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.tables.view import UNITS
 from scalestudy.publish.words import labels
@@ -50,7 +49,7 @@ class Column(NamedTuple):
     """A key of HEADERS."""
 
 
-def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: Paper) -> dict[str, Any]:
+def comparison_table_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[str, Any]:
     """Values for report/templates/comparison.tex. points: from points_of."""
     groups = compared_points(points)
     compared = [rows for mine in groups.values() for rows in mine]
@@ -76,7 +75,6 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: P
             [*([PLACES[name]] for name in places), *(column.header for column in columns)],
             made,
             repeated=sum(name in REPEATED for name in places),
-            paper=paper,
         ),
     }
 

@@ -76,13 +76,18 @@ def latex(value: Any) -> str:
     return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", str(value).translate(_LATEX))
 
 
-def breakable(value: Any) -> str:
+def breakable(value: Any, long: int = LONG_WORD) -> str:
     """The text as from `latex`, with line breaks allowed in long words: after punctuation, or else anywhere.
 
     No hyphen is printed at such a break, so that text copied from the page is unchanged.
     """
     words = re.split(r"( +)", re.sub(r"[ \t]*[\n\t]\s*", " ", str(value)))
-    return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in words)
+    return "".join(_broken(word) if len(latex(word)) > long else latex(word) for word in words)
+
+
+def counted(value: Any) -> str:
+    """The text as from `latex`, with no line break between a number and the word after it."""
+    return re.sub(r"(?<=\d) ", "~", latex(value))
 
 
 def prose(value: Any) -> str:
@@ -97,7 +102,7 @@ def code(value: Any) -> str:
     """A line of code for a typewriter font, without ligatures and with unchanged characters."""
     text = str(value).lstrip(" ")
     indent = "\\ " * (len(str(value)) - len(text))
-    parts = re.split(r"([\w./]+)", text)  # words are at odd indices
+    parts = re.split(r"([\w./]+(?:-[\w./]+)*)", text)  # words are at odd indices
     return indent + "".join(breakable(part) if index % 2 else _signs(part) for index, part in enumerate(parts))
 
 
@@ -132,7 +137,7 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
         finalize=None if suffix == ".tex" else _shown,
         **(_TEX if suffix == ".tex" else {}),
     )
-    filters = (latex, breakable, prose, code, number, wrap, source_hash)
+    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
+from scalestudy.publish.tables.widths import text_pt
 from scalestudy.record.host.links import Link, read_links
 
 MOST_GPUS = 12
 """Most GPUs whose table fits into 80 columns of text. For more there is only the line in the hardware table."""
 SELF, WIDTH = "X", 6
+COLUMN_PT = 195.0
+"""Width of a table in LaTeX, in \\scriptsize: the narrowest column of a page. There, a wider one is in panels."""
+SCRIPT, GAP_PT = 0.88, 4.0
+Cells = tuple[str, ...]
 MEANINGS = {
     "PIX": "at most one PCIe switch",
     "PXB": "several PCIe switches, no host bridge",
@@ -29,6 +35,18 @@ class Topology:
     rows: tuple[tuple[str, ...], ...]
     legend: tuple[tuple[str, str], ...]
     """(cell, meaning) for each distinct cell."""
+
+    @property
+    def panels(self) -> tuple[tuple[Cells, tuple[Cells, ...]], ...]:
+        """(header, rows) of each panel: they fit a column of a paper, and have about equally many columns."""
+        name, *cells = (
+            max(map(text_pt, column)) * SCRIPT + GAP_PT for column in zip(self.header, *self.rows, strict=True)
+        )
+        most = max(1, int((COLUMN_PT - name) / max(cells)))
+        each = ceil(len(cells) / ceil(len(cells) / most))
+        starts = range(1, len(self.header), each)
+        parts = [[(row[0], *row[at : at + each]) for row in (self.header, *self.rows)] for at in starts]
+        return tuple((header, tuple(rows)) for header, *rows in parts)
 
     @property
     def lines(self) -> tuple[str, ...]:

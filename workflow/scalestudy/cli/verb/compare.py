@@ -83,7 +83,6 @@ def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Pat
     from scalestudy.compare.spelling import plain
     from scalestudy.compare.table import comparison_table_view
     from scalestudy.publish.cells import csv_text
-    from scalestudy.publish.papers import paper_of
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
     from scalestudy.record.files import write_text
@@ -91,8 +90,7 @@ def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Pat
     points = points_of(comparison)
     facts = comparison_file(comparison, sources, points)
     text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(facts, points)))
-    paper = paper_of(sources[0].plan)
-    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(facts, points, paper))
+    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(facts, points))
     write_text(out / "comparison.txt", text)
     write_text(out / "comparison.tex", table)
     write_text(out / "comparison.csv", csv_text(comparison_frame(comparison, sources)))

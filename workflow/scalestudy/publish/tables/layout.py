@@ -1,40 +1,43 @@
-"""Layout of a table so that it fits: one or both columns of a page, limits beside or below values, panels."""
+"""Layouts of a table, from wide to narrow: limits beside or below values, and columns in one panel or several.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+LaTeX takes the first layout that fits the page of the paper; it measures the widest rows (the ruler) of each.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from scalestudy.publish.numbers.rounding import table_format
-from scalestudy.publish.papers import Paper
+from scalestudy.publish.tables.widths import text_lines, text_pt
 
-DIGIT_PT, LIMIT_PT, GAP_PT = 4.4, 3.7, 6.0  # at \footnotesize of a 10 pt class
-SPARE = 0.96  # share of a width that is used, since these widths are estimates
-SCRIPT = 0.88  # \scriptsize over \footnotesize
-STUB_CHARACTERS = 18
-"""A longer name of a variant is broken at its hyphens."""
-PAGE_LINES = 44
-"""Lines of a table on a page, in \\footnotesize and with a caption."""
-LONG_TITLE = 45
-"""A longer title of a group is broken into lines."""
+GAP_PT = 6.0
+SCRIPT = 0.88
+"""\\scriptsize over \\footnotesize."""
+STUB_PT = 79.0
+"""A longer name of a variant is broken into lines."""
+STUB_EM = 9.3
+"""The same width in the unit of LaTeX, so that it grows with the font of a class."""
+NARROWEST_PT = 280.0
+"""A layout of this width fits any page; narrower ones are not written."""
+FIRST_LINES = {False: 36, True: 42}
+"""Stacked or not -> lines of a table below its caption, on the low page of the article class. Only a table without
+stacked limits can be in a column, where its caption is higher."""
+NEXT_LINES = 46
+"""Lines of a table on every further page."""
+RULES_LINES = 2
+"""The height of the rules of a panel, in lines."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The placement of a table. It takes one column of the page if it fits."""
+class Layout(NamedTuple):
+    """An arrangement of a table."""
 
-    wide: bool
     stacked: bool
     """Whether limits are in a separate line below their values."""
     panels: tuple[tuple[int, ...], ...]
     """Indices of the columns of each tabular, from top to bottom."""
 
-    @property
-    def environment(self) -> str:
-        return "table*" if self.wide else "table"
-
 
 class Column:
-    """A column: its header in lines, its siunitx format, and the lengths of its longest texts in characters.
+    """A column: its header in lines, its siunitx format, and the widths of its longest texts in points.
 
     cells: `value` and `limits` as text, and `wide`, a text as wide as `limits` if that contains LaTeX commands.
     """
@@ -42,77 +45,144 @@ class Column:
     def __init__(self, header: Sequence[str], cells: list[dict[str, Any]]) -> None:
         self.header = header
         self.format = table_format([cell["value"] for cell in cells])
-        self.value = max((len(cell["value"]) for cell in cells), default=0)
-        self.limits = max((len(cell.get("wide", cell["limits"])) for cell in cells), default=0)
+        self.value = max((text_pt(cell["value"]) for cell in cells), default=0.0)
+        self.limits = max((limits_pt(cell) for cell in cells), default=0.0)
 
     def width_pt(self, *, stacked: bool) -> float:
         """Width in points. Side by side, a value and its limits are two columns under one header."""
-        words = max(len(line) for line in self.header if not line.startswith("("))
-        header, value, limits = words * DIGIT_PT, self.value * DIGIT_PT, self.limits * LIMIT_PT
+        header = max(text_pt(line) for line in self.header if not line.startswith("("))
         if stacked:
-            return GAP_PT + max(header, value, limits * SCRIPT)
-        return GAP_PT + max(header, value + (2 + limits if limits else 0))
+            return GAP_PT + max(header, self.value, self.limits * SCRIPT)
+        return GAP_PT + max(header, self.value + (2 + self.limits if self.limits else 0))
 
 
-def set_table(
-    headers: Sequence[Sequence[str]], groups: list[dict[str, Any]], *, repeated: int, paper: Paper
-) -> dict[str, Any]:
-    """Values for report/templates/table.tex: rows in tabulars that fit a paper and in portions that fit a page.
+def limits_pt(cell: dict[str, Any]) -> float:
+    """The width of the limits of a cell, in points."""
+    return text_pt(cell.get("wide", cell["limits"]))
+
+
+def set_table(headers: Sequence[Sequence[str]], groups: list[dict[str, Any]], *, repeated: int) -> dict[str, Any]:
+    """Values for report/templates/table.tex: the layouts, each with rows in portions that fit a page.
 
     headers: of each column, in lines. groups: title and rows, each with `variant`, `partial`, `unsteady` and
     `cells`. repeated: number of leading columns with the place of measurement; every panel begins with them.
     """
     rows = [row for group in groups for row in group["rows"]]
     columns = [Column(header, [row["cells"][index] for row in rows]) for index, header in enumerate(headers)]
-    # The longest name in the first column, including the outcomes after it.
-    names = [f"{row['variant']} ({row['partial']})" if row["partial"] else row["variant"] for row in rows]
-    stub = max(map(len, names), default=0)
-    layout = _layout(stub, columns, repeated=repeated, paper=paper)
-    lines = (2 if layout.stacked else 1) * len(layout.panels)
+    stub = max((text_pt(_name(row)) for row in rows), default=0.0)
+    layouts = _layouts(min(stub, STUB_PT), columns, repeated=repeated) if rows else []
     return {
-        "parts": [
-            [_panel(columns, part, indices, stacked=layout.stacked) for indices in layout.panels]
-            for part in _portions(groups, lines=lines)
-        ],
-        "layout": layout,
-        "stub_pt": f"{STUB_CHARACTERS * DIGIT_PT:.0f}" if stub > STUB_CHARACTERS else "",
+        "layouts": [_layout(columns, groups, layout, stub_pt=min(stub, STUB_PT)) for layout in layouts],
+        "stub_em": STUB_EM if stub > STUB_PT else "",
         "unsteady": any(row["unsteady"] for row in rows),
     }
 
 
-def _layout(stub: int, columns: Sequence[Column], *, repeated: int, paper: Paper) -> Layout:
-    """The narrowest layout that fits. stub: characters of the longest first cell."""
-    column_pt, page_pt = SPARE * paper.column_pt, SPARE * paper.page_pt
-    first = min(stub, STUB_CHARACTERS) * DIGIT_PT
-    beside, under = ([column.width_pt(stacked=stacked) for column in columns] for stacked in (False, True))
-    whole = (tuple(range(len(columns))),)
-    if first + sum(beside) <= page_pt:
-        return Layout(wide=first + sum(beside) > column_pt, stacked=False, panels=whole)
-    if first + sum(under) <= page_pt:
-        return Layout(wide=True, stacked=True, panels=whole)
-    common = list(range(repeated))
-    room = page_pt - first - sum(under[:repeated])
+def _name(row: dict[str, Any]) -> str:
+    """The text of a row's first cell, including the outcomes after the name."""
+    return f"{row['variant']} ({row['partial']})" if row["partial"] else str(row["variant"])
+
+
+def _layouts(stub_pt: float, columns: Sequence[Column], *, repeated: int) -> Iterator[Layout]:
+    """Layouts from wide to narrow, until one fits any page. The panels of a layout are about equally wide."""
+    whole = tuple(range(len(columns)))
+    if any(column.limits for column in columns):
+        yield Layout(stacked=False, panels=(whole,))
+        if _width_pt(stub_pt, columns, whole, stacked=False) <= NARROWEST_PT:
+            return
+    widths = [column.width_pt(stacked=True) for column in columns]
+    common, own = whole[:repeated], whole[repeated:]
+    for count in range(1, max(1, len(own)) + 1):
+        panels = tuple((*common, *panel) for panel in _balanced(own, widths, count))
+        if len(panels) == count:  # otherwise as before
+            yield Layout(stacked=True, panels=panels)
+        if max(_width_pt(stub_pt, columns, panel, stacked=True) for panel in panels) <= NARROWEST_PT:
+            return
+
+
+def _width_pt(stub_pt: float, columns: Sequence[Column], indices: Sequence[int], *, stacked: bool) -> float:
+    return stub_pt + sum(columns[index].width_pt(stacked=stacked) for index in indices)
+
+
+def _balanced(own: Sequence[int], widths: Sequence[float], count: int) -> list[list[int]]:
+    """The columns in this number of panels, in order, so that the widest panel is as narrow as possible."""
+    ranges = [own[a:b] for a in range(len(own)) for b in range(a + 1, len(own) + 1)]
+    rooms = sorted({sum(widths[index] for index in indices) for indices in ranges})
+    found = (_filled(own, widths, room) for room in rooms if room >= max(widths[index] for index in own))
+    return next((panels for panels in found if len(panels) <= count), [list(own)])
+
+
+def _filled(own: Sequence[int], widths: Sequence[float], room: float) -> list[list[int]]:
+    """Panels that are filled from the first one on."""
     panels: list[list[int]] = [[]]
-    for index in range(repeated, len(columns)):
-        if panels[-1] and sum(under[other] for other in [*panels[-1], index]) > room:
+    for index in own:
+        if panels[-1] and sum(widths[other] for other in [*panels[-1], index]) > room + 1e-6:
             panels.append([])
         panels[-1].append(index)
-    return Layout(wide=True, stacked=True, panels=tuple((*common, *panel) for panel in panels))
+    return panels
 
 
-def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
-    """The groups in portions that fit a page; a group can be split. lines: lines per row."""
-    parts: list[list[dict[str, Any]]] = []
+def _layout(
+    columns: list[Column], groups: list[dict[str, Any]], layout: Layout, *, stub_pt: float
+) -> dict[str, Any]:
+    """A layout for the template: for each panel a ruler, and the panels of each page."""
+    stacked = layout.stacked
+    rows = [row for group in groups for row in group["rows"]]
+    return {
+        "stacked": stacked,
+        "rulers": [
+            _panel(columns, [{"title": "", "rows": _widest(rows, indices)}], indices, stacked=stacked)
+            for indices in layout.panels
+        ],
+        "parts": [
+            [_panel(columns, mine, layout.panels[at], stacked=stacked) | {"at": at} for at, mine in part]
+            for part in _portions(columns, groups, layout, stub_pt=stub_pt)
+        ],
+    }
+
+
+def _widest(rows: list[dict[str, Any]], indices: Sequence[int]) -> list[dict[str, Any]]:
+    """The rows with the widest name and with the widest value and limits of each of these columns."""
+    found = [max(rows, key=lambda row: text_pt(_name(row)))]
+    for index in indices:
+        found.append(max(rows, key=lambda row: text_pt(row["cells"][index]["value"])))
+        found.append(max(rows, key=lambda row: limits_pt(row["cells"][index])))
+    return list({id(row): row for row in found}.values())
+
+
+def _portions(
+    columns: list[Column], groups: list[dict[str, Any]], layout: Layout, *, stub_pt: float
+) -> list[list[tuple[int, list[dict[str, Any]]]]]:
+    """The panels in portions that fit a page: index and groups of each. Panels and groups can be split."""
+    parts: list[list[tuple[int, list[dict[str, Any]]]]] = []
     room = 0
-    for group in groups:
-        rest = group["rows"]
-        while rest:
-            if room < 2:
-                parts.append([])
-                room = max(2, PAGE_LINES // lines)
-            parts[-1].append(group | {"rows": rest[: room - 1]})
-            rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
+    for at, indices in enumerate(layout.panels):
+        header = RULES_LINES + max(len(columns[index].header) for index in indices)
+        width = _width_pt(stub_pt, columns, indices, stacked=layout.stacked)
+        begun = False
+        for group in groups:
+            title = 1 + text_lines(group["title"], width)  # the rule above it is as high as a line
+            titled = False
+            for row in group["rows"]:
+                lines = _lines(row, indices, stacked=layout.stacked)
+                if room < lines + (0 if titled else title) + (0 if begun else header):
+                    room = NEXT_LINES if parts else FIRST_LINES[layout.stacked]
+                    parts.append([])
+                    begun = titled = False
+                if not begun:
+                    parts[-1].append((at, []))
+                    room, begun = room - header, True
+                if not titled:
+                    parts[-1][-1][1].append(group | {"rows": []})
+                    room, titled = room - title, True
+                parts[-1][-1][1][-1]["rows"].append(row)
+                room -= lines
     return parts
+
+
+def _lines(row: dict[str, Any], indices: Sequence[int], *, stacked: bool) -> int:
+    """Number of lines of a row. Limits are below the last line of its name."""
+    return text_lines(_name(row), STUB_PT) + (stacked and any(row["cells"][index]["limits"] for index in indices))
 
 
 def _panel(
@@ -131,7 +201,6 @@ def _panel(
         "groups": [
             {
                 "title": group["title"],
-                "long": len(group["title"]) > LONG_TITLE,
                 "rows": [row | {"cells": [row["cells"][index] for index in indices]} for row in group["rows"]],
             }
             for group in groups

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.papers import paper_of
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.views.facts import study_view
 from scalestudy.publish.views.verified import verified_view
@@ -39,7 +38,6 @@ def verified_table_view(
             [[side.capitalize()] for side in SIDES],
             groups,
             repeated=0,
-            paper=paper_of(plan),
         ),
     }
 

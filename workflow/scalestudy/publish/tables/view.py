@@ -11,7 +11,6 @@ from scalestudy.publish.environment import as_text, hardware_view
 from scalestudy.publish.numbers.keys import point_key
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.rounding import DASH, printed_of
-from scalestudy.publish.papers import paper_of
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.topology import topologies
 from scalestudy.publish.views.facts import study_view
@@ -57,7 +56,6 @@ def table_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, name: Ta
             [header_lines(column) for column in columns],
             _groups(plan, rows, columns, scaling=TABLES[name].names_scaling),
             repeated=sum(column in PLACE for column in columns),
-            paper=paper_of(plan),
         ),
     }
 
