@@ -6,6 +6,7 @@ import io
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -276,6 +277,13 @@ def test_figures_are_the_same_picture_in_a_fraction_of_the_size(
 def differing(one: np.ndarray, other: np.ndarray) -> float:
     """Share of pixels that differ by more than the smoothing of an edge."""
     return float((np.abs(one - other).max(axis=2) > 0.25).mean())
+
+
+def test_an_empty_group_with_an_attribute_leaves_the_figure_well_formed() -> None:
+    """As matplotlib writes for a point without a value, such as a quantity that was not predicted."""
+    svg = '<svg><g><g id="a"><g clip-path="url(#b)"/></g><g><path d="M0 0"/></g></g></svg>'
+    small = compact(svg)
+    assert [part.tag for part in ElementTree.fromstring(small).iter()] == ["svg", "g", "path"]
 
 
 def test_a_figure_of_another_program_stays_what_it_is() -> None:
