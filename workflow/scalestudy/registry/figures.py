@@ -46,8 +46,8 @@ _ENTRIES = (
         "speedup_efficiency",
         "scaling.speedup",
         "speedup and efficiency",
-        "Speedup (on logarithmic axes) and efficiency relative to {base}. Dashed: ideal. Dotted: the study's"
-        " target of efficiency per doubling of ranks.",
+        "Speedup and efficiency relative to {base}; speedup on logarithmic axes. Dashed: ideal. Dotted: the"
+        " study's target of efficiency per doubling of ranks.",
         if_forecast="Hollow: forecasts, not measurements.",
         if_larger_batches="Last panel: efficiency forecast at larger batches per rank.",
         intervals="Bars",
