@@ -145,7 +145,7 @@ def test_rows_stay_with_their_notes_and_groups_under_their_headings(page: Page, 
     after = page.get(WITH_NOTES)
     assert after != rows
     points = [index for index, row in enumerate(after) if row.startswith("point:")]
-    assert len(points) == 12
+    assert len(points) == 10
     for index in points:
         assert after[index + 1].startswith("notes:")
         assert after[index + 1] == below[after[index]]
