@@ -40,6 +40,16 @@ def _expected(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**limits, **names)[COLUMNS]
 
 
+def _lying_ends(container: ErrorbarContainer) -> dict[int, tuple[float, float]]:
+    """Row -> the ends of the line that lies in it."""
+    _, _, bars = container.lines
+    found = {}
+    for segment in bars[0].get_segments():
+        if len(segment) and not np.isnan(segment).any():
+            found[round(segment[0, 1])] = (segment[0, 0], segment[1, 0])
+    return found
+
+
 def _points(axes: Axes) -> Iterator[Row]:
     """Bars that lie, points with interval bars, and lines with markers; not marks of missing points."""
     names = [label.get_text() for label in axes.get_yticklabels()]
@@ -47,11 +57,21 @@ def _points(axes: Axes) -> Iterator[Row]:
     for container in axes.containers:
         label = str(container.get_label())
         if isinstance(container, BarContainer):
+            limits = _lying_ends(container.errorbar) if container.errorbar else {}
             for bar in container.patches:
-                place = round(bar.get_y() + bar.get_height() / 2)
-                yield label, names[place], *[bar.get_width()] * 3
+                place, end = round(bar.get_y() + bar.get_height() / 2), bar.get_x() + bar.get_width()
+                low, high = (limit - bar.get_x() for limit in limits.get(place, (end, end)))
+                yield label, names[place], bar.get_width(), low, high
         if isinstance(container, ErrorbarContainer):
             line, caps, bars = container.lines
+            if any(isinstance(other, BarContainer) for other in axes.containers):
+                parts |= {line, *caps}
+                if not label.startswith("_"):
+                    limits = _lying_ends(container)
+                    for x, place in zip(*line.get_data(), strict=True):
+                        if not np.isnan(x):
+                            yield label, names[round(place)], x, *limits[round(place)]
+                continue
             parts |= {line, *caps}
             points = np.column_stack(line.get_data())
             ends = [segment[:, 1] for segment in bars[-1].get_segments()] if bars else points[:, [1, 1]]

@@ -6,10 +6,12 @@ import itertools
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_drawn
 from builders import NO_CALLS, WORKLOAD_FIGURES, frames_of, study_of
+from matplotlib.container import BarContainer
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.style import paper_style
@@ -90,12 +92,44 @@ def test_parts_are_those_of_the_summary_and_stand_end_to_end(plan: Plan, summary
     assert drawn.loc[BASE, "backward computation"] == pytest.approx(base["backward_time_s"] * 1e3), (
         "and nothing else"
     )
-    bars = [bar for container in figure.axes[0].containers for bar in container.patches if bar.get_width()]
+    stacked = [container for container in figure.axes[0].containers if isinstance(container, BarContainer)]
+    bars = [bar for container in stacked for bar in container.patches if bar.get_width()]
     mine = sorted((bar.get_x(), bar.get_width()) for bar in bars if bar.get_y() < 0)
     for (left, width), (following, _) in itertools.pairwise(mine):
         assert left + width == pytest.approx(following)
     assert drawn.loc[WEAK].sum() == 0
     assert [text.get_text() for text in figure.axes[0].texts] == ["OOM"]
+
+
+def test_each_part_and_the_whole_step_have_their_interval(plan: Plan, summary: pd.DataFrame) -> None:
+    figure, frame, words = draw(plan, "step_breakdown", summary)
+    mine = frame[frame["x"] == STRONG].set_index("series")
+    row = summary[(summary["world_size"] == 2) & (summary["scaling"] == "strong")].iloc[0]
+    quantities = {"exposed communication": "exposed_span", "forward": "forward_time", "step time": "step_time"}
+    for name, quantity in quantities.items():
+        for column, end in (("y", ""), ("y_low", "_low"), ("y_high", "_high")):
+            assert mine.loc[name, column] == pytest.approx(row[f"{quantity}_s{end}"] * 1e3), (name, end)
+    assert (mine["y_high"] > mine["y_low"]).sum() >= 4
+    lines = [bar.errorbar for bar in figure.axes[0].containers if isinstance(bar, BarContainer)]
+    places = {round(float(y), 3) for line in lines for x, y in line[0].get_xydata() if not np.isnan(x) and y < 0.5}
+    assert len(places) == sum(mine_base(frame)["y_low"].notna()), "no interval is on another"
+    assert "step time" in words
+
+
+def mine_base(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[(frame["x"] == BASE) & (frame["series"] != "step time")]
+
+
+def test_an_interval_that_is_far_longer_than_its_bar_runs_out_of_the_panel(
+    plan: Plan, summary: pd.DataFrame
+) -> None:
+    far = summary.assign(forward_time_s_low=-1.0, forward_time_s_high=1.0)
+    figure, frame, _ = draw(plan, "step_breakdown", far)
+    low, high = figure.axes[0].get_xlim()
+    longest = frame[frame["series"] != "step time"].groupby("x")["y"].sum().max()
+    assert low == 0
+    assert longest < high < 1.3 * longest
+    assert frame.loc[frame["series"] == "forward", "y_high"].max() == 1000
 
 
 def test_memory_is_that_of_the_summary_and_what_did_not_fit_is_named(plan: Plan, summary: pd.DataFrame) -> None:

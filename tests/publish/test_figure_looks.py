@@ -143,7 +143,8 @@ def _series(axes: Axes) -> list[tuple]:
         if isinstance(container, BarContainer) and not str(container.get_label()).startswith("_"):
             bar = container.patches[0]
             found.append((_lightness(bar.get_facecolor()), bar.get_hatch()))
-        if isinstance(container, ErrorbarContainer) and container.get_label() != HOLLOW:
+        named = not str(container.get_label()).startswith("_")  # the intervals of parts belong to their bars
+        if isinstance(container, ErrorbarContainer) and named and container.get_label() != HOLLOW:
             line = container.lines[0]
             found.append((_lightness(line.get_color()), line.get_marker(), line.get_linestyle()))
     for line in axes.get_lines():

@@ -92,8 +92,9 @@ def _without_bare_groups(svg: str) -> str:
     """Remove groups without attributes and keep their content."""
     parts: list[str] = []
     bare: list[bool] = []
-    for part in re.split(r"(<g>|<g [^>]*[^/]>|</g>)", svg.replace("<g/>", "")):
-        if part.startswith(("<g>", "<g ")):
+    for index, part in enumerate(re.split(r"(<g>|<g [^>]*[^/]>|</g>)", svg.replace("<g/>", ""))):
+        # What is between two tags can begin with an empty group, `<g clip-path="..."/>`, which has no end.
+        if index % 2 and part != "</g>":
             bare.append(part == "<g>")
         of_bare = bare.pop() if part == "</g>" else part == "<g>"
         parts += [] if of_bare else [part]

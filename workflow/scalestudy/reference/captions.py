@@ -14,6 +14,6 @@ def captions() -> dict[str, str]:
 
 def _said(entry: FigureEntry) -> str:
     """The caption with all optional sentences, since Snakemake's report cannot adapt it to the figure."""
-    bars = "Bars: intervals over runs." if entry.intervals else ""
+    bars = f"{entry.intervals}: intervals over runs." if entry.intervals else ""
     caption = entry.caption.replace("{base}", BASES[Wrapper.NONE])
     return " ".join(filter(None, [caption, bars, entry.if_forecast, entry.if_larger_batches]))

@@ -16,12 +16,13 @@ TIDY: tuple[Column, ...] = (
     Column("kind", "measured, forecast, or refused for a forecast that is not possible"),
     Column("outcome", "why a point is missing, if known"),
     Column("run", "run of the point, if it is from a single run"),
-    Column("style", "index of the series' colour, line and marker"),
+    Column("style", "index of the series' colour, line and marker; -1 for the baseline"),
     Column("legend", "name of the series in the legend"),
     Column("group", "name of the panel, or heading of the rows"),
 )
 """Columns of every figure."""
 RANKS = Column("ranks", "number of ranks of the point")
+BASE = Column("base", "series of the baseline, at which the line of this series begins")
 IDEAL = Column("ideal", "ideal scaling from the baseline, in the unit of y")
 TICK = Column("tick", "label of the bars of a point")
 FIT = (

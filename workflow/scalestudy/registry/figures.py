@@ -22,8 +22,8 @@ class FigureEntry:
     """Addition to the caption if the figure has forecasts."""
     if_larger_batches: str = ""
     """Addition to the caption if the figure has forecasts at larger batches."""
-    intervals: bool = False
-    """Whether it has bars that are intervals over runs."""
+    intervals: str = ""
+    """What shows its intervals over runs: 'Bars' or 'Lines'; '' for a figure without any."""
     has_base: bool = True
     """Whether the figure shows the baseline, or values relative to it."""
     wide: bool = True
@@ -46,29 +46,32 @@ _ENTRIES = (
         "speedup_efficiency",
         "scaling.speedup",
         "speedup and efficiency",
-        "Speedup and efficiency relative to {base}. Dashed: ideal. Dotted: the study's target of"
-        " efficiency per doubling of ranks.",
+        "Speedup and efficiency relative to {base}; speedup on logarithmic axes. Dashed: ideal. Dotted: the"
+        " study's target of efficiency per doubling of ranks.",
         if_forecast="Hollow: forecasts, not measurements.",
         if_larger_batches="Last panel: efficiency forecast at larger batches per rank.",
-        intervals=True,
-        columns=(drawn.RANKS,),
+        intervals="Bars",
+        columns=(drawn.RANKS, drawn.BASE),
     ),
     FigureEntry(
         "step_breakdown",
         "bars.breakdown",
         "parts of a step",
         "Parts of the step time, in the order of a step: means over steady steps, ranks and runs. Where"
-        " communication was probed, the backward pass is split into computation and exposed communication.",
+        " communication was probed, the backward pass is split into computation and exposed communication. A line"
+        " around the end of a part is the interval of that part alone. Diamond: step time of the slowest rank.",
+        intervals="Lines",
         columns=(drawn.TICK,),
     ),
     FigureEntry(
         "throughput",
         "scaling.throughput",
         "throughput",
-        "Samples per second of all ranks, by batch per rank. Dashed: ideal scaling from the baseline.",
-        intervals=True,
+        "Samples per second of all ranks, by batch per rank, on logarithmic axes. Dashed: ideal scaling from the"
+        " baseline.",
+        intervals="Bars",
         wide=False,
-        columns=(drawn.IDEAL,),
+        columns=(drawn.IDEAL, drawn.BASE),
     ),
     FigureEntry(
         "memory",
@@ -125,7 +128,7 @@ _ENTRIES = (
         "DDP against FSDP by the number of parameters, with the same work at the same place. Left: throughput of"
         " each FSDP variant relative to DDP; shaded: the range in which the intervals show that FSDP overtakes."
         " Right: peak memory per rank (maximum over ranks). Points without a good run have their outcome instead.",
-        intervals=True,
+        intervals="Bars",
         strategies=("ddp", "fsdp"),
         columns=drawn.OVERTAKES,
     ),
@@ -136,7 +139,7 @@ _ENTRIES = (
         "Tried advice: each quantity before it, as predicted (hollow), and after it. Before and after are"
         " measured in separate runs. Bars of the accuracy: range of the runs. Quantities that were not measured or"
         " not predicted are left out.",
-        intervals=True,
+        intervals="Bars",
         of_advice=True,
     ),
 )

@@ -33,7 +33,7 @@ def placed(figure: ShownFigure, study: Mapping[str, Any], known: Known) -> Place
     if figure.entry.has_base:
         said.append(f"Baseline: {study['base']} ({study['base_variants']}).")
     if figure.entry.intervals:
-        said += [study["intervals"], "Bars: these intervals." if known["intervals"] else ""]
+        said += [study["intervals"], f"{figure.entry.intervals}: these intervals." if known["intervals"] else ""]
     else:
         said.append(f"No intervals are shown; {known['launches']} of each point.")
     return {

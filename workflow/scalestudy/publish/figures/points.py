@@ -15,6 +15,8 @@ from scalestudy.publish.figures.tidy import FORECAST, shown
 
 APART_PT, WIDEST_PT = 3.0, 30.0
 """Distance between series that are drawn side by side, and largest distance from the first to the last."""
+BESIDE_IN = 0.6
+"""Width of the labels and the name of a vertical axis."""
 THIN: dict[str, Any] = {"capsize": 2.0, "elinewidth": 0.7}
 """Style of the bars in figures with many points."""
 
@@ -91,26 +93,34 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 def draw_panels(frame: pd.DataFrame, *panels: Panel, width_in: float) -> tuple[Figure, list[Axes]]:
     """The panels of a tidy frame side by side, with their axes named."""
     figure, grid = plt.subplots(1, len(panels), figsize=(width_in, HEIGHT_IN), squeeze=False)
+    panel_in = width_in / len(panels) - BESIDE_IN
     for axes, panel in zip(grid[0], panels, strict=True):
         axes.set(xlabel=panel.x_name, ylabel=panel.y_name)
         draw_points(axes, frame[frame["panel"] == panel.number], panel)
         if panel.doubling:
-            doubling_axis(axes, counts_of(frame[frame["x_name"] == panel.x_name]["x"]))
+            doubling_axis(axes, counts_of(frame[frame["x_name"] == panel.x_name]["x"]), panel_in)
     return figure, list(grid[0])
 
 
 def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
     """Draw the rows of a panel by series: joined points with bars, and hollow points for forecasts.
 
-    A missing point is marked with its outcome; missing points at the same x share a mark.
+    A missing point is marked with its outcome; missing points at the same x share a mark. base: an optional column
+    of the rows, the series of the baseline at which the line of a series begins.
     """
+    bases = rows["base"] if "base" in rows else pd.Series("", index=rows.index)
     places = list(dict.fromkeys(rows[panel.beside])) if panel.beside else []
     for (_, style, kind), mine in rows.groupby(["series", "style", "kind"], sort=False):
         look, good = panel.look(mine.iloc[0]), shown(mine)
         if kind == FORECAST:
-            same = shown(rows[rows["style"] == style])
+            same = shown(rows[(rows["style"] == style) | (rows["series"] == bases[mine.index[0]])])
             _draw_forecasts(axes, mine, same if panel.chained else same[same["kind"] != FORECAST], look)
             continue
+        begin = shown(rows[rows["series"] == bases[mine.index[0]]])
+        if len(begin) and len(good):
+            ends = pd.concat([begin, good]).iloc[:2]
+            line = {name: look[name] for name in ("color", "linestyle")}
+            axes.plot(ends["x"], ends["y"], zorder=1.9, **line)
         look |= {f"{axis}err": _lengths(good, axis) for axis in panel.bars}
         if panel.beside:
             place = places.index(mine[panel.beside].iloc[0]) - (len(places) - 1) / 2
@@ -122,9 +132,10 @@ def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
         axes.errorbar(good["x"], good["y"], label=mine["legend"].iloc[0] or "_", **look)
     above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 7}
     for at, words in rows[rows["outcome"] != ""].groupby("x")["outcome"]:
-        x = cast("float", at)
-        axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
-        axes.annotate("\n".join(dict.fromkeys(words)), (x, 0), annotation_clip=False, **above)
+        x, edge = cast("float", at), axes.get_xaxis_transform()  # y in parts of the axis, which can be logarithmic
+        cross: dict[str, Any] = {"marker": "x", "color": "black", "linestyle": "none", "clip_on": False}
+        axes.plot([x], [0], transform=edge, zorder=5, **cross)
+        axes.annotate("\n".join(dict.fromkeys(words)), (x, 0), xycoords=edge, annotation_clip=False, **above)
 
 
 def _lengths(points: pd.DataFrame, axis: str) -> np.ndarray:

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -29,6 +32,14 @@ REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0,
 FONTS = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
 """The first installed font is used for all text."""
 
+BASE_STYLE = -1
+"""Index of the style of the baseline, where all series share one point of it."""
+ROOM = 2**0.35
+"""Ratio of the limits of a logarithmic axis to the outermost points."""
+MOST_CUT = 4
+"""Largest ratio of a point and the end of its bar on a logarithmic axis: a longer bar runs out of the panel."""
+DIGIT_IN, LABEL_IN, APART_IN = 0.063, 0.1, 0.06
+"""Width of a 7 pt digit, height of a label, and gap between two labels."""
 WIDE = 10  # ratio of the limits; a narrower axis would have only one or two ticks at 1, 2 and 5
 
 
@@ -57,10 +68,12 @@ def paper_style() -> Iterator[None]:
 
 
 def series_style(index: int) -> dict[str, Any]:
-    """Colour, marker and line of the series with this index.
+    """Colour, marker and line of the series with this index, or of the baseline (BASE_STYLE).
 
     The first 12 series have distinct markers, and the first 48 have distinct pairs of marker and line.
     """
+    if index == BASE_STYLE:
+        return {"color": "black", "marker": "o", "linestyle": "none"}
     return {
         "color": PALETTE[index % len(PALETTE)],
         "marker": MARKERS[index % len(MARKERS)],
@@ -73,19 +86,79 @@ def counts_of(numbers: Iterable[float]) -> list[int]:
     return sorted({*map(int, numbers)}) or [1]
 
 
-def doubling_axis(axes: Axes, counts: Sequence[int]) -> None:
-    """Make the x axis a log2 axis with ticks at these counts only. counts: in ascending order."""
+def doubling_axis(axes: Axes, counts: Sequence[int], width_in: float) -> None:
+    """Make the x axis a log2 axis with ticks at these counts only. counts: in ascending order.
+
+    A label that would touch another is left out, but not the first and the last. width_in: of the panel.
+    """
     axes.set_xscale("log", base=2)
-    axes.set_xticks(counts, list(map(str, counts)))
+    limits = counts[0] / ROOM, counts[-1] * ROOM
+    labels = list(map(str, counts))
+    sizes_in = [DIGIT_IN * len(label) for label in labels]
+    axes.set_xticks(counts, _thinned(labels, sizes_in, _places(counts, limits, width_in)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
+    axes.set_xlim(*limits)
+
+
+def ratio_axis(axes: Axes, counts: Sequence[int], limits: tuple[float, float], height_in: float) -> None:
+    """Make the y axis a log2 axis of ratios that are at most about as large as the counts, as speedup is.
+
+    Ticks are at the counts, so that the ideal passes through them, and at factors of 2 where counts leave a gap
+    or the limits reach below them. A label that would touch another is left out. height_in: of the panel.
+    """
+    axes.set_yscale("log", base=2)
+    ticks = {float(count) for count in counts}
+    gaps = [(limits[0], counts[0]), *((one, other) for one, other in pairwise(counts) if other > MOST_CUT * one)]
+    for low, high in gaps:
+        exponents = np.arange(np.ceil(np.log2(low)), np.ceil(np.log2(high)))
+        ticks |= {float(tick) for tick in 2.0**exponents if tick > low}
+    shown = sorted(tick for tick in ticks if limits[0] <= tick <= limits[1])
+    labels = _thinned(list(map(plain, shown)), [LABEL_IN] * len(shown), _places(shown, limits, height_in))
+    axes.set_yticks(shown, labels)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(*limits)
+
+
+def ratio_limits(points: pd.DataFrame, *more: float) -> tuple[float, float]:
+    """Limits of a logarithmic axis that shows the points of a tidy frame, their bars, and `more` values.
+
+    The end of a bar can be far away or negative. It is then cut off, so that the points stay apart.
+    """
+    y = points["y"]
+    low = points["y_low"].fillna(y).clip(lower=y / MOST_CUT)
+    high = points["y_high"].fillna(y).clip(upper=y * MOST_CUT)
+    return min([*low, *more]) / ROOM, max([*high, *more]) * ROOM
+
+
+def _places(ticks: Sequence[float], limits: tuple[float, float], length_in: float) -> list[float]:
+    """Distances of ticks from the lower end of a logarithmic axis, in inches."""
+    whole = np.log(limits[1] / limits[0])
+    return [float(length_in * np.log(tick / limits[0]) / whole) for tick in ticks]
+
+
+def _thinned(labels: Sequence[str], sizes_in: Sequence[float], places_in: Sequence[float]) -> list[str]:
+    """The labels; empty where one would touch the previous one or the last. places_in: of their centres."""
+
+    def apart(one: int, other: int) -> bool:
+        return places_in[other] - places_in[one] >= (sizes_in[one] + sizes_in[other]) / 2 + APART_IN
+
+    last, kept = len(labels) - 1, [0]
+    for index in range(1, last):
+        if apart(kept[-1], index) and apart(index, last):
+            kept.append(index)
+    return [label if index in (*kept, last) else "" for index, label in enumerate(labels)]
+
+
+def plain(number: float) -> str:
+    """'0.125', '20000': no exponent."""
+    return np.format_float_positional(float(f"{number:.6g}"), trim="-")
 
 
 def log_ticks(axis: Axis) -> None:
     """Set plain numbers as ticks of a logarithmic axis: at 1, 2 and 5, or evenly spaced on a short axis."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > WIDE * low else MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_locator(NullLocator())
 
 

@@ -57,7 +57,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
-        "rows": rows,
+        "rows": _once(rows, numbers),
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "answers": answers_view(diagnoses, numbers),
@@ -82,6 +82,15 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }
+
+
+def _once(rows: list[dict[str, Any]], numbers: NumbersFile) -> list[dict[str, Any]]:
+    """The rows, without a baseline whose runs are those of an earlier one, as of strong and weak scaling."""
+    found: dict[object, dict[str, Any]] = {}
+    for row in rows:
+        own = tuple(numbers.points[row["key"]].runs)
+        found.setdefault(own if row["is_base"] and own else row["key"], row)
+    return list(found.values())
 
 
 def spoiled_launches(launches: pd.DataFrame) -> str:

@@ -66,7 +66,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
-        "point": labels.point(row),
+        "point": labels.row(row) if row["is_base"] else labels.point(row),
         "work": work_view(numbers, point),
         "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
         "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV

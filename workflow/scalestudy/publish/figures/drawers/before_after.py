@@ -107,7 +107,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
     for row in rows.to_dict("records"):
         at, look = sides.index(row["x"]), series_style(int(row["style"])) | {"linestyle": "none"}
         if row["outcome"]:
-            where_: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "fontsize": 6}
+            where_: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "fontsize": 7}
             axes.annotate(row["outcome"], (at, 0.04), **where_)
         if row["kind"] == FORECAST:
             look["markerfacecolor"] = "white"
@@ -115,7 +115,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
         axes.errorbar([at], [row["y"]], yerr=limits, capsize=2.5, elinewidth=0.8, **look)
     name = rows["y_name"].iloc[0]
     axes.set_title(name, fontsize=7)
-    axes.set_xticks(range(len(sides)), sides, fontsize=6, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_xticks(range(len(sides)), sides, fontsize=7, rotation=35, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", pad=1)
     axes.set_xlim(-0.6, len(sides) - 0.4)
     axes.grid(visible=False, axis="x")

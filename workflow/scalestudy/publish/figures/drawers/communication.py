@@ -16,7 +16,9 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.study.plan import Plan
 
-PANEL = Panel(1, "Message size", "Time per call (ms)", look=partial(usual_look, **THIN))
+PANEL = Panel(
+    1, "Message size", "Time per call (ms)", look=partial(usual_look, **THIN), doubling=False, beside="series"
+)
 PLACE = ["nodes", "world_size"]
 FITTED = "all-reduce"
 FIT = ["all_reduce_latency_s", "all_reduce_gib_per_s"]
