@@ -48,7 +48,7 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> subpro
 
 @pytest.fixture(scope="module")
 def snakedeploy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The newest snakedeploy in its own environment, as a new user gets it: the project itself does not need it."""
+    """The newest snakedeploy in its own environment, as a new user gets it. The project does not need it."""
     folder = tmp_path_factory.mktemp("snakedeploy")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     done = run([str(folder / "bin/pip"), "install", "snakedeploy"], folder, dict(os.environ))
