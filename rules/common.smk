@@ -9,6 +9,16 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+try:
+    from scalestudy.__main__ import requirement
+except ModuleNotFoundError:  # snakedeploy deploys rules, and installs no package
+    raise WorkflowError(
+        f"The package scalestudy is missing. Install it with torch: {sys.executable} -m pip"
+        " install torch 'scalestudy[study]'"
+    ) from None
+if requirement():
+    raise WorkflowError(requirement())
+
 from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
 
 # Before the slower imports, so that the folder is marked whenever this process is killed.

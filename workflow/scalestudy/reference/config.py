@@ -56,6 +56,11 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
 INTRODUCTION = """\
 # Configuration
 
+The Python that runs Snakemake needs torch and the package: `pip install torch 'scalestudy[study]'`, with the
+build of torch that fits the machine. `snakemake` then runs the study in `config/config.yaml`, also after
+`snakedeploy deploy-workflow`, and `snakemake --report report.zip` packs its results. A deployed workflow always
+reads `config/config.yaml`: edit this file.
+
 A study is one YAML file. `config.yaml` is the default; choose another with `snakemake --configfile FILE`.
 The file describes only the experiment. Cores, partitions and accounts are in the profiles (`profiles/`), so
 that the same study runs on a laptop and on a cluster.
