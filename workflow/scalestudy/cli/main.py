@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from scalestudy import __version__
+from scalestudy.chain.callers import end_with_callers
 from scalestudy.cli.command import LazyGroup
 from scalestudy.publish.visible import visible_output
 from scalestudy.record.files import failed, unwritable
@@ -22,7 +23,7 @@ STATUSES = {
     "0": "success",
     "1": "done, with a finding: failed runs, a red check, a worse quantity",
     "2": "not done: wrong usage, or a file that cannot be read or written",
-    "3": "cannot tell: more runs are needed (guard, compare --fail-if)",
+    "3": "cannot tell: more runs or a quiet host are needed (guard, compare --fail-if, accept)",
     "70": "internal error of scalestudy; please report it",
     "130": "interrupted; completed measurements are kept",
 }
@@ -78,6 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal may lack a character that we print
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    end_with_callers(signal.SIGTERM)
     with visible_output():
         return _run(argv)
 
