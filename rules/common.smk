@@ -2,6 +2,7 @@
 # memory, from the config: rules look up runs in it.
 import hashlib
 import os
+import signal
 import sys
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
 # Before the slower imports, so that the folder is marked whenever this process is killed.
 mark_temporary(workflow)
 
+from scalestudy.chain.callers import add_caller, end_with_callers
 from scalestudy.chain.config import (
     command_line,
     config_json,
@@ -61,6 +63,11 @@ from scalestudy.study.plan import make_plan
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
+
+# Jobs end with this call, and it ends with `scalestudy verify`. On SIGINT Snakemake cancels its jobs; on SIGTERM it would
+# wait for them. A job of a cluster outlives the call that submitted it.
+add_caller(only=workflow.remote_exec)
+end_with_callers(signal.SIGINT)
 
 
 def or_one_message(function, *arguments, **options):

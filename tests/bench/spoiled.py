@@ -21,6 +21,8 @@ from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.spoiled import spoiled_columns
 from scalestudy.analyse.study.decision import decide
+from scalestudy.registry.codes import Spoiled
+from scalestudy.registry.words.points import SPOILED
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.spoiled import SpoiledFrom
 from scalestudy.study.plan import Plan, make_plan
@@ -91,7 +93,7 @@ def made(plan: Plan, runs: pd.DataFrame, speedup: float) -> Made:
         clean=int(row["repeats_clean"]),
         holds=bool(row["speedup_low"] <= speedup <= row["speedup_high"]),
         width=log(row["speedup_high"] / row["speedup_low"]),
-        says_so="were measured beside" in diagnosis.sentence or "was measured beside" in diagnosis.sentence,
+        says_so=f"measured {SPOILED[Spoiled.OTHER_LOAD]}" in diagnosis.sentence,
     )
 
 

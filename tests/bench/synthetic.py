@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow
+from scalestudy.launch.place import put_in_place
 from scalestudy.record.files import write_json
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
@@ -26,7 +27,7 @@ from scalestudy.record.observation import (
     RunRecord,
     Stopping,
 )
-from scalestudy.record.parts import Parts, publish, summarise, write_data
+from scalestudy.record.parts import Parts, complete, summarise, write_data
 from scalestudy.record.protocol import CURRENT
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -141,7 +142,8 @@ def _write_run(
         totals=summarise(parts, wall_time_s=10.0),
         files={},
     )
-    publish(partial, runs / spec.run_id, record)
+    complete(partial, record)
+    put_in_place(partial, runs / spec.run_id, runs.parent)
 
 
 def _steps(spec: RunSpec, rng: np.random.Generator) -> pd.DataFrame:

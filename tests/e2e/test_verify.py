@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
-from conftest import handlers_kept, small_content
+from conftest import handlers_kept, small_content, wait_for
+from killed import kill_alone, left_in_temporary, nothing_left, of_place, start
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.stage.observations import aggregate
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
@@ -120,6 +122,50 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     assert not found.verified
     assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake failed with exit status 1"]
     assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "signum",
+    [
+        pytest.param(
+            signum,
+            id=signum.name,
+            marks=pytest.mark.fault(
+                fault=f"{signum.name} to `scalestudy verify` alone",
+                moment="block",
+                outcome="not recorded",
+                kept="every finished run and the chosen trials",
+                next_call="measures the missing runs",
+            ),
+        )
+        for signum in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
+    ],
+)
+def test_a_trial_ends_with_a_call_that_is_killed_alone(
+    place: Path, tmp_path: Path, signum: signal.Signals
+) -> None:
+    """Snakemake of the trial, its shell, the launcher, torchrun and the ranks; then the same command goes on."""
+    ignored = shutil.ignore_patterns("verification*")
+    copy = Path(shutil.copytree(place / "results/small", tmp_path / "results/small", ignore=ignored))
+    in_shell("scalestudy verify --results results/small --dry-run", tmp_path)
+    (file,) = (copy / "verification").glob("*.yaml")
+    text = file.read_text()
+    content = yaml.safe_load(text)
+    endless = content["measure"] | {"min_steps": 100_000, "max_steps": 100_000}
+    file.write_text(yaml.safe_dump(content | {"measure": endless}))
+    (tmp_path / "tmp").mkdir()
+    process = start(tmp_path, "verify", "--results", "results/small")
+    wait_for(lambda: list(tmp_path.glob("results/*/runs/.partial/*/progress.json")))
+    assert any("snakemake" in words for words in of_place(tmp_path).values())
+    kill_alone(process, signum)
+    wait_for(lambda: nothing_left(tmp_path), seconds=60)
+    assert left_in_temporary(tmp_path) == []
+    assert not list(tmp_path.glob("results/small-*/runs/*/run.json"))
+    assert not list((tmp_path / ".snakemake/locks").glob("*")), "the trial's Snakemake ended in order"
+    file.write_text(text)
+    in_shell("scalestudy verify --results results/small", tmp_path)
+    assert {one.outcome for one in launches_of_trial(tmp_path).values()} == {"ok"}
+    assert len(read_document(copy / "verification.json", VerificationFile).verified) == 1
 
 
 @pytest.mark.slow

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from conftest import Checkout, wait_for
 from scalestudy.chain.locks import note_locks, release_dead_locks
 from scalestudy.launch.starters import host_lock
 from scalestudy.record.lock import exclusive
+from scalestudy.record.observation import read_record
 
 PLAN = "results/tiny/plan.json"
 
@@ -95,3 +99,53 @@ def test_notes_that_cannot_be_read_release_nothing(tmp_path: Path) -> None:
         note.write_bytes(content)
         assert release_dead_locks(tmp_path) == []
     assert file.exists()
+
+
+@pytest.mark.fault(
+    fault="a power cut leaves empty lock files and notes of Snakemake, of a run and of the host",
+    moment="between two calls",
+    outcome="ok",
+    kept="every run",
+    next_call="measures the missing runs, without a wait and without --unlock",
+)
+def test_empty_files_that_a_power_cut_left_block_nothing(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of the files that a call locks or notes, empty and of a process that is not there any more."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    run = next(iter(checkout.plan().runs))
+    snakemake = checkout.root / ".snakemake"
+    left = [
+        *(snakemake / f"locks/0.{kind}.lock" for kind in ("input", "output")),
+        *(snakemake / f"holders/{os.uname().nodename}-1.{ending}" for ending in ("json", "lock")),
+        checkout.root / f"results/tiny/runs/.partial/{run}.lock",
+        host_lock(),
+    ]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    said = checkout.run("snakemake", f"results/tiny/runs/{run}/run.sha256").stdout
+    assert "waiting" not in said and "unlock" not in said
+    log = (checkout.root / f"results/tiny/logs/train/{run}.log").read_text()
+    assert "waiting" not in log
+    assert read_record(checkout.root / "results/tiny/runs" / run).outcome == "ok"
+    assert not left[-1].exists() and not left[-2].exists()
+
+
+def test_the_note_of_a_lock_is_on_the_disk_before_anything_is_done(tmp_path: Path) -> None:
+    """Without its note a lock that a power cut left is one of nobody, and would be kept."""
+    told = tmp_path / "told"
+    code = (
+        "import sys; from pathlib import Path; from scalestudy.chain.locks import note_locks;"
+        "note_locks(type('P', (), {'_lockfile': {}})(), Path(sys.argv[1]))"
+    )
+    command = ["strace", "-f", "-qq", "-y", "-o", str(told), "-e", "trace=fsync,rename,renameat2,rename"]
+    if shutil.which("strace") is None:
+        pytest.skip("strace is missing; on Debian: apt-get install strace")
+    subprocess.run([*command, sys.executable, "-c", code, str(tmp_path / "s")], check=True)
+    lines = told.read_text().splitlines()
+    renamed = next(at for at, line in enumerate(lines) if "rename" in line and "holders" in line)
+    assert any(
+        "fsync" in line and line.rstrip().endswith("= 0") and "holders>" in line for line in lines[renamed:]
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from scalestudy.accept.checks import clock_checks
+from scalestudy.accept.disturbed import unless_disturbed
 from scalestudy.accept.model import AcceptanceFile, Check, Impossible, Stage, check, near, unproven
 from scalestudy.accept.page import page_text
 from scalestudy.accept.studies import Launches
@@ -38,15 +39,22 @@ def acceptance(*stages: Stage) -> AcceptanceFile:
 
 
 GREEN, RED, UNPROVEN = check("a", True, "1", "1"), check("b", False, "2", "1"), unproven("c", "no GPUs")
+UNSURE = unless_disturbed(GREEN, "other_load")
 
 
 @pytest.mark.parametrize(
     ("checks", "word"),
-    [((GREEN,), "green"), ((GREEN, RED), "red"), ((GREEN, UNPROVEN), "green"), ((UNPROVEN,), "unproven")],
+    [
+        ((GREEN,), "green"),
+        ((GREEN, RED, UNSURE), "red"),
+        ((GREEN, UNPROVEN, UNSURE), "cannot tell"),
+        ((GREEN, UNPROVEN), "green"),
+        ((UNPROVEN,), "unproven"),
+    ],
 )
 def test_one_red_check_makes_all_red_and_an_unproven_one_does_not(checks: tuple[Check, ...], word: str) -> None:
     assert stage(*checks).word == word
-    assert acceptance(stage(GREEN), stage(*checks)).word == ("red" if word == "red" else "green")
+    assert acceptance(stage(GREEN), stage(*checks)).word == ("green" if word == "unproven" else word)
 
 
 def test_a_number_that_is_missing_is_red() -> None:
@@ -80,6 +88,12 @@ def test_a_clock_that_is_three_per_cent_off_is_red() -> None:
     assert [one.name for one in clock_checks(timed(idle_s=0.103)) if one.word == "red"] == [
         "marks of an idle part"
     ]
+
+
+def test_clocks_beside_other_load_can_tell_nothing() -> None:
+    found = clock_checks(timed(busy_s=0.206), "other_load")
+    assert [one.word for one in found] == ["cannot tell"] * 5 + ["green"], "marks that were cheap are cheap"
+    assert found[0].found.endswith("; measured under other load on the host")
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

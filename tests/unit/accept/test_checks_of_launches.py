@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,28 @@ import pandas as pd
 import pytest
 from builders import observation
 from scalestudy.accept.checks import bandwidth_check, combination_checks, early_losses, fault_checks, memory_check
+from scalestudy.accept.disturbed import marks_of, marks_of_load
 from scalestudy.accept.studies import Launches
+from scalestudy.record.host.load import KEY
 from scalestudy.record.tables import Observation
 
 SPEC = Launches("cpu", 2).plain()
 ROW = {"strategy": "ddp", "precision": "fp32", "hook": "none"}
 PLACE: dict[str, Any] = {"backend": "gloo", "device_type": "cpu", "warnings": []}
-BUSY = [{"kind": "busy host", "text": ""}]
+READING = {
+    "span_s": 2.0,
+    "cpus": 2,
+    "own_cores": 2.0,
+    "others_cores": 0.01,
+    "stolen_share": 0.0,
+    "swapped_mib": 0.0,
+    "memory_stall_share": 0.0,
+    "throttled_share": 0.0,
+    "clock_jump_s": 0.0,
+    "gpu_others": 0,
+}
+SHARED = READING | {"others_cores": 0.6}
+QUIET, LOADED = {KEY: {"training": [READING]}}, {KEY: {"training": [SHARED]}}
 
 
 def made(**changes: Any) -> Observation:
@@ -80,13 +96,35 @@ def calls(time_s: float, environment: dict[str, Any]) -> Observation:
 
 
 @pytest.mark.parametrize(
-    ("time_s", "warnings", "word"),
-    [(0.00105, [], "green"), (0.0015, [], "red"), (0.0015, BUSY, "unproven"), (0.00105, BUSY, "green")],
+    ("time_s", "load", "word"),
+    [(0.00105, QUIET, "green"), (0.0015, QUIET, "red"), (0.0015, LOADED, "cannot tell")],
 )
-def test_bandwidth(time_s: float, warnings: list[Any], word: str) -> None:
+def test_bandwidth(time_s: float, load: dict[str, Any], word: str) -> None:
     loop = {"bytes": 1000, "times_s": [0.001] * 10}
-    assert bandwidth_check(calls(time_s, {"warnings": warnings}), loop).word == word
+    assert bandwidth_check(calls(time_s, load), loop).word == word
     assert bandwidth_check(calls(time_s, {}), None).word == "red"
+
+
+def test_what_other_load_disturbed_is_neither_green_nor_red() -> None:
+    found = bandwidth_check(calls(0.00105, LOADED), {"bytes": 1000, "times_s": [0.001] * 10})
+    assert found.word == "cannot tell"
+    assert found.found.endswith("measured under other load on the host")
+    late = partial(fault_checks, "x", outcome="oom", blamed=[1], kept_steps=30)
+    slow = with_reason("oom", 1)
+    slow.record.totals.__dict__["wall_time_s"] = 100.0
+    assert red(late(slow, stall_s=6)) == ["time to end"]
+    slow.record.environment.update(LOADED)
+    assert [one.word for one in late(slow, stall_s=6)].count("cannot tell") == 1
+    assert red(late(slow, stall_s=6)) == []
+    assert {one.word for one in late(slow, stall_s=100)} == {"green"}, "load only prolongs a time"
+
+
+def test_marks_come_from_the_readings_of_training_and_probes() -> None:
+    assert marks_of(made(environment=QUIET)) == ""
+    assert marks_of(made(environment=LOADED)) == "other_load"
+    assert marks_of(made(environment={KEY: {"training": [READING], "after": [SHARED]}})) == "other_load"
+    assert marks_of(made()) == "", "without readings nothing is known"
+    assert (marks_of_load(READING), marks_of_load(SHARED), marks_of_load(None)) == ("", "other_load", "")
 
 
 def test_memory() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from conftest import handlers_kept, small_content
 from scalestudy.cli import guard_sides
 from scalestudy.cli.guard_sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
 from scalestudy.cli.main import main
-from scalestudy.cli.revisions import Place, checked_out, working_tree
+from scalestudy.cli.revisions import TEMPORARY, Place, checked_out, working_tree
 from scalestudy.errors import UserError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.spec import CommandSpec
@@ -67,6 +68,26 @@ def test_a_revision_is_removed_when_something_goes_wrong(repository: Path) -> No
         kept = place.root
         raise ZeroDivisionError
     assert not kept.exists()
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+@needs_git
+def test_the_folder_of_a_killed_call_is_removed_by_the_next(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of a call that still runs is kept: it holds the lock beside it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with checked_out("main") as living:
+        pid = os.fork()
+        if pid == 0:
+            with checked_out("main"):
+                os._exit(0)  # as if it were killed
+        os.waitpid(pid, 0)
+        assert len([path for path in tmp_path.glob(f"{TEMPORARY}*") if path.is_dir()]) == 2
+        with checked_out("main") as next_:
+            left = {path for path in tmp_path.glob(f"{TEMPORARY}*") if path.is_dir()}
+            assert left == {living.root.parent, next_.root.parent}
+    assert not list(tmp_path.glob(f"{TEMPORARY}*"))
     assert len(git(repository, "worktree", "list").splitlines()) == 1
 
 

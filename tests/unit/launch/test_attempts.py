@@ -11,12 +11,14 @@ import pytest
 from builders import observation
 from scalestudy.errors import UserError
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, repeated
+from scalestudy.launch.place import put_in_place
 from scalestudy.launch.slurm import settle as settling
 from scalestudy.launch.slurm.job import Job
 from scalestudy.launch.slurm.settle import settle
+from scalestudy.launch.unmade import not_made
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import read_record
-from scalestudy.record.parts import publish, vouch
+from scalestudy.record.parts import complete, vouch
 from scalestudy.record.protocol import CURRENT
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -65,6 +67,52 @@ def test_a_launch_whose_job_is_over_is_recorded(
     assert (tmp_path / "runs" / spec.run_id / "run.sha256").exists()
     assert not cut_off.exists()
     assert settle(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(
+            what,
+            marks=pytest.mark.fault(
+                fault=f"a {what} at the path of a run whose job was killed",
+                moment="publishing",
+                outcome="as SLURM reports the end of the job",
+                kept=f"what was measured, and the {what} under superseded/",
+                next_call="keeps the record and measures nothing",
+            ),
+        )
+        for what in ("file", "folder", "preempted attempt")
+    ],
+)
+def test_what_is_in_the_place_of_a_run_is_set_aside_where_runs_are_settled(
+    what: str,
+    cut_off: Path,
+    spec: RunSpec,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As where a run is measured on this host (test_place.py)."""
+    states(monkeypatch, "NODE_FAIL")
+    final = tmp_path / "runs" / spec.run_id
+    if what == "file":
+        final.write_text("mine")
+    elif what == "folder":
+        write_text(final / "notes.txt", "mine")
+    else:
+        other = tmp_path / "other"
+        other.mkdir()
+        complete(other, not_made(spec, other, "0" * 12, "preempted", "SLURM job 6 was preempted"))
+        put_in_place(other, final, tmp_path)
+    assert settle(tmp_path) == [f"{spec.run_id}: failed: a node of SLURM job 7 failed after 0 steps"]
+    assert read_record(final).outcome == "failed"
+    (aside,) = (tmp_path / "superseded").iterdir()
+    if what == "preempted attempt":
+        assert json.loads((aside / "run.json").read_text())["reason"] == "SLURM job 6 was preempted"
+    else:
+        assert (aside if what == "file" else aside / "notes.txt").read_text() == "mine"
+    assert (f"{final} is not a run; it was moved to {aside}" in capsys.readouterr().err) == (what == "file")
 
 
 def test_a_launch_that_was_asked_for_less_is_recorded_as_planned(
@@ -126,7 +174,8 @@ def test_a_measured_run_is_vouched_for_again(spec: RunSpec, tmp_path: Path) -> N
         (partial / f"{name}.parquet").touch()
     for name in ("epochs.csv", "log.txt"):
         (partial / name).touch()
-    publish(partial, final, made)
+    complete(partial, made)
+    put_in_place(partial, final, tmp_path)
     before = (final / "run.sha256").read_text()
     (final / "run.sha256").unlink()
     assert len(settle(tmp_path)) == 1

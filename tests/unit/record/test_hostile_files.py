@@ -16,9 +16,10 @@ from conftest import small_content
 from pyarrow import parquet
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.errors import UserError
+from scalestudy.launch.place import put_in_place
 from scalestudy.publish.typeset import typeset
 from scalestudy.record.files import MOST_BYTES, read_file
-from scalestudy.record.parts import describe, publish, read_parts, write_data
+from scalestudy.record.parts import complete, describe, read_parts, write_data
 from scalestudy.record.tables import read_observation
 from scalestudy.record.traces import read_trace
 from scalestudy.record.voucher import VOUCHER, sealed
@@ -67,7 +68,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = read_parts(partial, world_size=spec.world_size)
     write_data(partial, parts)
     record = describe(spec, parts, "ok", "", code="0" * 12, started_at="2026-01-01T00:00:00+00:00", environment={})
-    publish(partial, runs / spec.run_id, record)
+    complete(partial, record)
+    put_in_place(partial, runs / spec.run_id, runs.parent)
     assert observation(spec, [[0.1]] * spec.world_size).record.run_id == spec.run_id
     read_observation(runs / spec.run_id)
     return runs / spec.run_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import os
 import subprocess
 import sys
 import threading
@@ -41,6 +42,30 @@ def test_a_lock_is_waited_for_and_goes_with_its_holder(tmp_path: Path) -> None:
     subprocess.run(["kill", str(child)], check=True)
     holder.wait()
     holder.stdout.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 4096], ids=["empty", "zeros"])
+@pytest.mark.fault(
+    fault="a power cut leaves a lock file",
+    moment="between two calls",
+    outcome="the lock is free, and its file is removed at the end of the next call",
+    kept="every run",
+    next_call="does not wait",
+)
+def test_a_file_that_a_power_cut_left_holds_nothing(tmp_path: Path, content: bytes) -> None:
+    """The kernel has the lock, not the file: what is in the file, and who made it, does not matter."""
+    path = tmp_path / "run.lock"
+    path.write_bytes(content)
+    path.chmod(0o444 if os.geteuid() == 0 else 0o644)
+    with exclusive_now(path) as free:
+        assert free
+        with exclusive_now(path) as again:
+            assert not again, "and now it is held"
+    assert not path.exists()
+    path.write_bytes(content)
+    with exclusive(path, waiting=lambda: pytest.fail("nobody holds it")):
+        pass
+    assert not path.exists()
 
 
 def test_two_threads_of_a_process_exclude_each_other(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pyarrow.parquet
 import pytest
 from builders import observation
 from scalestudy.errors import UserError
+from scalestudy.launch.place import put_in_place
 from scalestudy.record import fingerprint as module
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_record
-from scalestudy.record.parts import DATA_FILES, Parts, first_diverged, publish, read_parts, summarise, write_data
+from scalestudy.record.parts import DATA_FILES, Parts, complete, first_diverged, read_parts, summarise, write_data
 from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
@@ -40,7 +41,8 @@ def run(spec: RunSpec, tmp_path: Path) -> Path:
     write_data(partial, parts)
     (partial / "log.txt").write_text("epoch 1/1\n")
     final = tmp_path / "runs" / spec.run_id
-    publish(partial, final, made.record)
+    complete(partial, made.record)
+    put_in_place(partial, final, tmp_path)
     return final
 
 
@@ -56,9 +58,12 @@ def test_publishing_never_overwrites(run: Path, spec: RunSpec, tmp_path: Path) -
     again.mkdir()
     for name in DATA_FILES:
         shutil.copy(run / name, again / name)
-    with pytest.raises(OSError, match="not empty"):
-        publish(again, run, read_record(run))
-    assert read_observation(run).record.run_id == spec.run_id
+    before = (run / "run.json").read_bytes()
+    complete(again, read_record(run).model_copy(update={"reason": "again"}))
+    put_in_place(again, run, tmp_path)
+    assert read_record(run).reason == "again"
+    (kept,) = (tmp_path / "superseded").iterdir()
+    assert (kept / "run.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("damage", ["cut short", "no JSON", "other version", "unknown key"])

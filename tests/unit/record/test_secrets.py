@@ -10,9 +10,10 @@ import pytest
 from builders import observation
 from conftest import small_content
 from scalestudy.errors import UserError
+from scalestudy.launch.place import put_in_place
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import read_record
-from scalestudy.record.parts import describe, publish, read_parts, write_data
+from scalestudy.record.parts import complete, describe, read_parts, write_data
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.secrets import is_secret, without_secrets
@@ -57,7 +58,8 @@ def test_a_record_and_its_log_hold_none(tmp_path: Path, monkeypatch: pytest.Monk
         *(spec, parts, "failed", f"rank 0: {VALUE}"),
         code="0" * 12, started_at="2026-01-01T00:00:00+00:00", environment=environment, log=log,
     )  # fmt: skip
-    publish(partial, final, record.model_copy(update={"ranks": (report,)}))
+    complete(partial, record.model_copy(update={"ranks": (report,)}))
+    put_in_place(partial, final, tmp_path)
     for path in final.iterdir():
         content = path.read_bytes()
         assert VALUE.encode() not in content, path.name

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scalestudy.accept.disturbed import marks_of, red_unless_disturbed, unless_disturbed
 from scalestudy.accept.model import Check, check, near, unproven
 from scalestudy.accept.pairs import Row
 from scalestudy.record.observation import PART_COLUMNS, RunRecord
@@ -75,8 +76,11 @@ def _backend(record: RunRecord, *, device: str) -> Check:
     return check("backend", found == wanted, found, wanted, run_id=record.run_id)
 
 
-def clock_checks(found: Mapping[str, Any]) -> list[Check]:
-    """Return the checks of the output of train/acceptance/clock.py: medians over its steps."""
+def clock_checks(found: Mapping[str, Any], marks: str = "") -> list[Check]:
+    """Return the checks of the output of train/acceptance/clock.py: medians over its steps.
+
+    marks: how the process was disturbed, as codes.
+    """
 
     def off(steps: str, name: str, of: str) -> float:
         return float(median(step[name] / step[of] - 1 for step in found[steps]))
@@ -84,21 +88,22 @@ def clock_checks(found: Mapping[str, Any]) -> list[Check]:
     idle_untraced = median(step["idle_marks_s"] for step in found["untraced"])
     idle_traced = median(step["idle_trace_s"] for step in found["traced"])
     host = "the host's clock"
-    return [
+    checks = [
         near("marks of a busy step", off("untraced", "busy_marks_s", "busy_host_s"), CLOCK, f"{host}, untraced"),
         near("marks of an idle part", off("untraced", "idle_marks_s", "idle_host_s"), CLOCK, f"{host}, untraced"),
         near("marks under the profiler", off("traced", "busy_marks_s", "busy_host_s"), CLOCK, f"{host}, traced"),
         near("profiler's busy step", off("traced", "busy_trace_s", "busy_host_s"), CLOCK, host),
         near("traced against untraced idle", idle_traced / idle_untraced - 1, TRACED, "the untraced idle part"),
-        check(
-            "cost of marks",
-            found["marks_s"] <= MARKS_S,
-            f"{found['marks_s'] * 1e6:.2f} us per step",
-            f"at most {MARKS_S * 1e6:.0f} us",
-            value=found["marks_s"],
-            limit=MARKS_S,
-        ),
     ]
+    cost = check(
+        "cost of marks",
+        found["marks_s"] <= MARKS_S,
+        f"{found['marks_s'] * 1e6:.2f} us per step",
+        f"at most {MARKS_S * 1e6:.0f} us",
+        value=found["marks_s"],
+        limit=MARKS_S,
+    )
+    return [*(unless_disturbed(one, marks) for one in checks), red_unless_disturbed(cost, marks)]
 
 
 def early_losses(observation: Observation) -> np.ndarray:
@@ -179,7 +184,8 @@ def probe_checks(observation: Observation) -> list[Check]:
     checks = [check("probes: all are there", not missing, ", ".join(missing) or "all", "all")]
     if "probe-sync" in of_phase:
         off = float(of_phase["probe-sync"] / of_phase["measured"] - 1)
-        checks.append(near("probes: step time as in training", off, METHODS, "the trained step"))
+        equal = near("probes: step time as in training", off, METHODS, "the trained step")
+        checks.append(unless_disturbed(equal, marks_of(observation)))
     return checks
 
 
@@ -187,7 +193,6 @@ def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) ->
     """Check that the probe of collectives has the bandwidth of a plain loop at the same message size.
 
     On a CPU, the fastest tenth of the calls is compared, since the others wait for cores that other processes use.
-    On a host that was busy before the run, even the fastest may wait, so that a difference is unproven, not red.
     """
     name = "all-reduce against a plain loop"
     record, calls = observation.record, observation.collectives
@@ -202,10 +207,8 @@ def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) ->
     looped = size / float(np.quantile(loop["times_s"], at))
     off = probed / looped - 1
     found = f"{probed / 1e9:.3g} GB/s by the probe, {looped / 1e9:.3g} GB/s by the loop ({off:+.1%})"
-    busy = any(one["kind"] == "busy host" for one in record.environment["warnings"])
-    if busy and not abs(off) <= BANDWIDTH:
-        return unproven(name, f"{found}; the host was busy")
-    return check(name, abs(off) <= BANDWIDTH, found, "within 10 %", value=off, limit=BANDWIDTH)
+    equal = check(name, abs(off) <= BANDWIDTH, found, "within 10 %", value=off, limit=BANDWIDTH)
+    return unless_disturbed(equal, marks_of(observation))
 
 
 def fault_checks(
@@ -240,14 +243,17 @@ def fault_checks(
             limit=kept_steps,
             run_id=run_id,
         ),
-        check(
-            f"{name}: time to end",
-            taken <= stall_s + END_S,
-            f"{taken:.1f} s",
-            f"at most {stall_s + END_S:.0f} s",
-            value=taken,
-            limit=stall_s + END_S,
-            run_id=run_id,
+        red_unless_disturbed(
+            check(
+                f"{name}: time to end",
+                taken <= stall_s + END_S,
+                f"{taken:.1f} s",
+                f"at most {stall_s + END_S:.0f} s",
+                value=taken,
+                limit=stall_s + END_S,
+                run_id=run_id,
+            ),
+            marks_of(observation),
         ),
     ]
     if outcome == "ok":

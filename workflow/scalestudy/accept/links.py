@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from scalestudy.accept.checks import without_names
+from scalestudy.accept.disturbed import marks_of, unless_disturbed
 from scalestudy.accept.model import Check, check
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.summary import summary_frame
@@ -35,4 +36,5 @@ def transport_check(plan: Plan, observations: Sequence[Observation]) -> Check:
     took = f"; NCCL used {', '.join(sorted(map(str, said_by_nccl)))}" if said_by_nccl else ""
     bandwidth = summary["all_reduce_bus_gib_per_s"].max()
     found = f"{', '.join(causes) or 'no cause'}{took}; {bandwidth:.3g} GiB/s"
-    return check(NAME, CAUSE in causes, found, CAUSE)
+    marks = " ".join(filter(None, map(marks_of, observations)))
+    return unless_disturbed(check(NAME, CAUSE in causes, found, CAUSE), marks)

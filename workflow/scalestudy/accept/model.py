@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from scalestudy.record.document import Document, Part, Real
 
-Word = Literal["green", "red", "unproven"]
-"""green: the check passed. red: it failed. unproven: it cannot be done on this machine or in the short form."""
+Word = Literal["green", "red", "unproven", "cannot tell"]
+"""green: the check passed. red: it failed. unproven: it cannot be done on this machine or in the short form.
+cannot tell: it compares times, and something else on the host disturbed them twice."""
 NAMES = {1: "identity", 2: "clocks", 3: "combinations", 4: "bandwidth", 5: "faults"}
 """The stages, by number."""
+
+
+ORDER: tuple[Word, ...] = ("red", "cannot tell", "green", "unproven")
+
+
+def together(words: Iterable[Word]) -> Word:
+    """Return the first word in ORDER that occurs; unproven if there are none."""
+    found = set(words)
+    return next((word for word in ORDER if word in found), "unproven")
 
 
 class Check(Part):
@@ -42,9 +53,8 @@ class Stage(Part):
 
     @property
     def word(self) -> Word:
-        """Return red if any check is red, else green if any is green, else unproven."""
-        words = {check.word for check in self.checks}
-        return "red" if "red" in words else "green" if "green" in words else "unproven"
+        """Return the word of all checks together."""
+        return together(check.word for check in self.checks)
 
 
 class Impossible(Part):
@@ -78,9 +88,8 @@ class AcceptanceFile(Document):
 
     @property
     def word(self) -> Word:
-        """Return red if any stage is red, else green if any is green, else unproven."""
-        words = {stage.word for stage in self.stages}
-        return "red" if "red" in words else "green" if "green" in words else "unproven"
+        """Return the word of all stages together."""
+        return together(stage.word for stage in self.stages)
 
 
 def check(name: str, holds: bool, found: str, expected: str, **more: Any) -> Check:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite, isnan, nan
 from pathlib import Path
 
+from scalestudy.accept.disturbed import marks_of, unless_disturbed
 from scalestudy.accept.model import Check, check, unproven
 from scalestudy.analyse.communication.collectives import (
     BUS_BANDWIDTH,
@@ -64,8 +65,11 @@ def largest_message(observation: Observation) -> tuple[int, float]:
     return int(network[LARGEST]), network[BUS_BANDWIDTH] * GIB / 1e9
 
 
-def nccl_tests_check(observation: Observation, exit_code: int, printed: str) -> Check:
-    """Check that both bus bandwidths at the largest message agree. printed: output of all_reduce_perf."""
+def nccl_tests_check(observation: Observation, exit_code: int, printed: str, marks: str = "") -> Check:
+    """Check that both bus bandwidths at the largest message agree.
+
+    printed: output of all_reduce_perf. marks: how this program was disturbed, as codes.
+    """
     size, probed = largest_message(observation)
     measured = bus_bandwidths(printed).get(size, nan)
     if exit_code or not isfinite(measured):
@@ -73,4 +77,5 @@ def nccl_tests_check(observation: Observation, exit_code: int, printed: str) -> 
         return unproven(NAME, f"no bandwidth at {size} bytes; exit code {exit_code}: {last}")
     off = probed / measured - 1
     found = f"{probed:.3g} GB/s by the probe, {measured:.3g} GB/s by nccl-tests at {size} bytes ({off:+.1%})"
-    return check(NAME, abs(off) <= LIMIT, found, f"within {LIMIT:.0%}", value=off, limit=LIMIT)
+    equal = check(NAME, abs(off) <= LIMIT, found, f"within {LIMIT:.0%}", value=off, limit=LIMIT)
+    return unless_disturbed(equal, marks_of(observation) or marks)

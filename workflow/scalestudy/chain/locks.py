@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from scalestudy.record.files import write_json
+from scalestudy.record.files import sync, write_json
 from scalestudy.record.lock import exclusive_now
 
 FOLDER = Path(".snakemake")
@@ -35,6 +35,7 @@ def note_locks(persistence: object, folder: Path = FOLDER) -> None:
         note.parent.mkdir(parents=True, exist_ok=True)
         if _held.enter_context(exclusive_now(note.with_suffix(".lock"))):
             write_json(note, {"host": platform.node(), "locks": [_identity(Path(file)) for file in files]})
+            sync(note.parent)  # a lock that a power cut left would belong to nobody without its note
 
 
 def release_dead_locks(folder: Path = FOLDER) -> list[str]:

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from scalestudy.errors import UserError
-from scalestudy.record.files import WHY, unwritable
+from scalestudy.record.files import failed
 
 
 class LazyGroup(click.Group):
@@ -89,9 +89,9 @@ class Verb(click.Command):
         except BrokenPipeError:
             raise
         except OSError as error:
-            if error.errno not in WHY:
+            if error.filename is None:  # perhaps of the output
                 raise
-            raise click.UsageError(str(unwritable(error)), ctx) from None
+            raise click.UsageError(failed(error), ctx) from None
 
 
 def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import click
 
 from scalestudy import __version__
+from scalestudy.chain.callers import end_with_callers
 from scalestudy.cli.command import LazyGroup
 from scalestudy.publish.visible import visible_output
-from scalestudy.record.files import unwritable
+from scalestudy.record.files import failed, unwritable
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
 WRONG_USE, BROKEN = 2, 70
@@ -22,12 +23,10 @@ STATUSES = {
     "0": "success",
     "1": "done, with a finding: failed runs, a red check, a worse quantity",
     "2": "not done: wrong usage, or a file that cannot be read or written",
-    "3": "cannot tell: more runs are needed (guard, compare --fail-if)",
+    "3": "cannot tell: more runs or a quiet host are needed (guard, compare --fail-if, accept)",
     "70": "internal error of scalestudy; please report it",
     "130": "interrupted; completed measurements are kept",
 }
-LONGEST_NAME = 200
-"""Largest number of characters of a name that are printed."""
 # Command -> the module of its function.
 VERBS = {
     "new": "new",
@@ -80,6 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal may lack a character that we print
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    end_with_callers(signal.SIGTERM)
     with visible_output():
         return _run(argv)
 
@@ -108,9 +108,8 @@ def _run(argv: list[str] | None) -> int:
         _leave_output()
         return 0
     except OSError as error:
-        if error.filename is None:
-            _leave_output()
-        return _refused("scalestudy", _unreadable(error))
+        of_output = error.filename is None and _output_fails()
+        return _refused("scalestudy", str(unwritable(error, "the output")) if of_output else failed(error))
     except UnicodeEncodeError as error:
         return _refused("scalestudy", _no_text(words, error))
     except KeyboardInterrupt:
@@ -134,19 +133,21 @@ def _complain(line: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
+def _output_fails() -> bool:
+    """Whether stdout still cannot take what was printed. It is then left, and the failed text is lost."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        _leave_output()
+        return True
+    return False
+
+
 def _leave_output() -> None:
     """Redirect stdout to /dev/null: its reader is gone, and Python's last flush would raise an error."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _unreadable(error: OSError) -> str:
-    """Return which file or folder the system refused, and why."""
-    if error.filename is None:
-        return str(unwritable(error, "the output"))
-    why = error.strerror or type(error).__name__
-    name = os.fsdecode(error.filename2 or error.filename)
-    return f"{name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + '...'}: {why.lower()}"
 
 
 def _no_text(words: Sequence[str], error: UnicodeEncodeError) -> str:

@@ -7,15 +7,20 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from scalestudy.errors import UserError
+from scalestudy.record.lock import exclusive_now
 
 OWN_FOLDERS = (".", "src")
 """Folders of a repository that may have packages. Both sides search them first, since a package that is installed
 in editable mode would come from the working tree on both sides."""
+
+TEMPORARY = "scalestudy-guard-"
+"""Prefix of temporary folders. A call that was killed leaves its own to the next one, which removes it."""
 
 
 @dataclass(frozen=True)
@@ -62,24 +67,41 @@ def checked_out(revision: str, links: Sequence[Path] = ()) -> Iterator[Place]:
     missing = [link for link in links if link.is_absolute() or not link.exists()]
     if missing:
         raise UserError(f"--link {missing[0]}: not a file or folder in {Path.cwd()}; give a path relative to it")
-    above = Path(tempfile.mkdtemp(prefix="scalestudy-guard-"))
-    root = above / here.root.name
-    try:
-        _git("worktree", "add", "--detach", "--quiet", str(root), commit)
-        folder = root / here.folder.resolve().relative_to(here.root.resolve())
-        if not folder.is_dir():
-            raise UserError(
-                f"{revision}: has no folder {folder.relative_to(root)}; call scalestudy from a folder that it has"
-            )
-        for link in links:
-            target = folder / link
-            if not target.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.symlink_to(link.resolve())
-        yield Place(folder, root, f"{revision} ({commit[:10]})")
-    finally:
-        shutil.rmtree(above, ignore_errors=True)
-        subprocess.run(["git", "-C", str(here.root), "worktree", "prune"], capture_output=True)
+    with _temporary_folder() as above:
+        root = above / here.root.name
+        try:
+            _git("worktree", "add", "--detach", "--quiet", str(root), commit)
+            folder = root / here.folder.resolve().relative_to(here.root.resolve())
+            if not folder.is_dir():
+                raise UserError(
+                    f"{revision}: has no folder {folder.relative_to(root)}; call scalestudy from a folder that it"
+                    " has"
+                )
+            for link in links:
+                target = folder / link
+                if not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.symlink_to(link.resolve())
+            yield Place(folder, root, f"{revision} ({commit[:10]})")
+        finally:
+            shutil.rmtree(above, ignore_errors=True)
+            subprocess.run(["git", "-C", str(here.root), "worktree", "prune"], capture_output=True)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """Create a temporary folder with a lock beside it, and remove folders whose calls were killed."""
+    place = Path(tempfile.gettempdir())
+    for folder in place.glob(f"{TEMPORARY}*"):
+        with suppress(OSError, UserError):
+            if folder.is_dir() and not folder.is_symlink():
+                with exclusive_now(folder.with_suffix(".lock")) as dead:
+                    if dead:
+                        shutil.rmtree(folder, ignore_errors=True)
+    folder = place / f"{TEMPORARY}{uuid4().hex}"
+    with exclusive_now(folder.with_suffix(".lock")):
+        folder.mkdir(mode=0o700)
+        yield folder
 
 
 def _git(*words: str) -> str:

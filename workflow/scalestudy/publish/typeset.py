@@ -7,9 +7,11 @@ import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.launch.family import end_with_parent
 from scalestudy.record.files import write_bytes
 
 # Required programs and files, each with its Debian package.
@@ -109,6 +111,7 @@ def _run(folder: Path, name: str) -> int | None:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=partial(end_with_parent, signal.SIGKILL),
         )
         try:
             return process.wait(TIME_LIMIT_S)

@@ -30,6 +30,11 @@ WHY = {
     errno.ELOOP: ("symbolic links in its path form a loop", "remove them"),
 }
 """Error number -> (why a file cannot be written, how to fix it)."""
+ONLY_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+"""Error numbers that reading never gives."""
+
+LONGEST_NAME = 200
+"""Largest number of characters of a name that are printed."""
 
 
 class UnwritableError(UserError, OSError):
@@ -43,6 +48,20 @@ def unwritable(error: OSError, path: str | Path = "") -> UnwritableError:
     name = path or error.filename or "a file"
     why, help_ = WHY.get(error.errno or 0, (error.strerror or str(error) or type(error).__name__, "fix this"))
     return UnwritableError(f"{name}: cannot be written: {why}; {help_} and run the same command again")
+
+
+def failed(error: OSError) -> str:
+    """Return which file the system refused, and why, where it is not known what was done with the file."""
+    if isinstance(error, UnwritableError) or error.errno in ONLY_WRITING:
+        return str(unwritable(error, _name_of(error)))
+    why, _ = WHY.get(error.errno or 0, ((error.strerror or str(error) or type(error).__name__).lower(), ""))
+    return f"{_name_of(error)}: {why}"
+
+
+def _name_of(error: OSError) -> str:
+    """Return the name of an error's file in at most about LONGEST_NAME characters."""
+    name = os.fsdecode(error.filename2 or error.filename or "a file")
+    return name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "..."
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from scalestudy.record.epochs import epochs_over_ranks, read_epochs, write_epochs
-from scalestudy.record.files import sync, sync_folder, write_bytes, write_json, writing
+from scalestudy.record.files import sync_folder, write_bytes, write_json, writing
 from scalestudy.record.observation import (
     TABLES,
     TEXTS,
@@ -193,18 +193,6 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         write_bytes(log, log.read_bytes())
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
-
-
-def publish(partial: Path, final: Path, record: RunRecord) -> None:
-    """Complete a partial directory and rename it to `final`.
-
-    `final` must not exist, or must be empty (Snakemake creates the directory of an output before the job).
-    """
-    complete(partial, record)
-    with writing(final):
-        final.parent.mkdir(parents=True, exist_ok=True)
-        partial.rename(final)
-        sync(final.parent)
 
 
 def complete(partial: Path, record: RunRecord) -> None:

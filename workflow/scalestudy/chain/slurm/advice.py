@@ -33,6 +33,9 @@ ADVICE = (
 )
 """(pattern of SLURM's message, what to change). The first match is used."""
 
+NO_ROOM = re.compile(r"temporarily unable to accept job|Max\w*Submit", re.IGNORECASE)
+"""Messages of sbatch when a limit on submitted jobs is reached: MaxJobCount of the controller, or MaxSubmitJobs of
+an association or of a quality of service. Jobs that end make room."""
 FOR_EVER = re.compile(
     r"PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|BadConstraints|InvalidAccount|InvalidQOS"
     r"|AccountNotAllowed|QOSNotAllowed|PerJob|DependencyNeverSatisfied|QOSGrpWall|WallDuration"

@@ -18,7 +18,8 @@ from snakemake_executor_plugin_slurm.utils import get_job_wildcards
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from scalestudy.chain.slurm.advice import ORDINARY, why_it_waits, with_key
+from scalestudy.chain.slurm.advice import NO_ROOM, ORDINARY, why_it_waits, with_key
+from scalestudy.chain.slurm.outage import NO_ROOM as NO_ROOM_SAID
 from scalestudy.chain.slurm.outage import Outage
 from scalestudy.chain.slurm.partitions import Partition, in_partitions, read_partitions
 from scalestudy.chain.slurm.queue import ENDED, FORGOTTEN, WAITING, NoAnswerError, Queue, Status
@@ -45,6 +46,7 @@ class PatientExecutor(Executor):
     def __init__(self, workflow: Any, logger: Any) -> None:
         # First, since the plug-in's __init__ starts a thread that checks jobs.
         self._outage = Outage(logger.warning)
+        self._room = Outage(logger.warning, NO_ROOM_SAID)
         self._stopping = threading.Event()
         self._attempt = threading.local()
         self._under_way: dict[str, SubmittedJobInfo] = {}
@@ -80,11 +82,17 @@ class PatientExecutor(Executor):
                 self._report_job_error_threadsafe(SubmittedJobInfo(job), why)
                 return
             tried, said = True, self._said_by_plugin(job)
-            if not said or not is_away(sbatch_words(said)):
-                if said:
-                    self._report_job_error_threadsafe(SubmittedJobInfo(job), said)
+            if not said:
+                self._room.ends()
                 return
-            self._outage.begins(sbatch_words(said))
+            why_not = sbatch_words(said)
+            if NO_ROOM.search(why_not):  # before the outage: sbatch calls it temporary too
+                self._room.begins(why_not)
+            elif is_away(why_not):
+                self._outage.begins(why_not)
+            else:
+                self._report_job_error_threadsafe(SubmittedJobInfo(job), said)
+                return
             self._stopping.wait(AGAIN_S)
 
     def _said_by_plugin(self, job: Any) -> str:

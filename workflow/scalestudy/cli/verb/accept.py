@@ -43,7 +43,8 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
     others.
 
     The exit status is 0 if no check is red, else 1. Checks that this machine cannot do are listed as unproven,
-    which is not red. Checks on a CPU prove nothing about CUDA.
+    which is not red. A check of times that something else on the host disturbs is repeated once. If it is
+    disturbed again, it cannot tell, and the exit status is 3. Checks on a CPU prove nothing about CUDA.
     """
     from scalestudy.accept.page import FILE
     from scalestudy.cli.acceptance import PAGE, Acceptance
@@ -63,7 +64,7 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
         print("interrupted; finished runs are kept, and the same command continues", file=sys.stderr)
         return 128 + stop.signum
     print(f"{found.word}: {folder / FILE}, {folder / PAGE}")
-    return 1 if found.word == "red" else 0
+    return {"red": 1, "cannot tell": 3}.get(found.word, 0)
 
 
 def choose(device: str, devices: int) -> tuple[str, bool]:

@@ -147,6 +147,7 @@ def run_study(
 
     allow_shared: runs of a script may share files.
     """
+    from scalestudy.chain.callers import add_caller
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
@@ -191,6 +192,7 @@ def run_study(
         say_what_runs(planned, results_of(asked), remember=not dry_run)
     if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
+    add_caller()
     status = subprocess.run(line).returncode
     if status and scripts:
         refuse_shared_files(planned, folder)

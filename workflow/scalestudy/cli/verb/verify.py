@@ -48,6 +48,7 @@ def verify(
     are not repeated. Remove the folder to choose the trials again. The next `snakemake` adds the outcomes to the
     documents.
     """
+    from scalestudy.chain.callers import add_caller
     from scalestudy.cli.inputs import plan_of
     from scalestudy.cli.trials import (
         Budget,
@@ -86,6 +87,7 @@ def verify(
         print("no advice that a study can test")
     if dry_run:
         return 0 if keep_going else status
+    add_caller()
     for name in names:
         if why := allowed.spent_up(name, prices[name]):
             not_run[name] = why

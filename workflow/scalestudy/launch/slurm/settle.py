@@ -8,13 +8,13 @@ from pathlib import Path
 
 from scalestudy.launch.attempt import Attempt, UnreadableAttemptError, read_attempt
 from scalestudy.launch.outcome import memory_kill
-from scalestudy.launch.place import set_aside
+from scalestudy.launch.place import kept_record, put_in_place
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
 from scalestudy.record.observation import HELD_DEVICES, most_steps, read_record
-from scalestudy.record.parts import PLANNED, describe, publish, read_parts, vouch, write_data
+from scalestudy.record.parts import PLANNED, complete, describe, read_parts, vouch, write_data
 from scalestudy.record.voucher import VOUCHER
 from scalestudy.study.spec import parse_spec
 
@@ -53,7 +53,7 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
         return f"{partial.name}: was cut off before its ranks were started"
     spec = parse_spec(planned.read_text(encoding="utf-8"))
     final = results / "runs" / spec.run_id
-    if (final / "run.json").exists():
+    if kept_record(final, results) is not None:
         shutil.rmtree(partial)  # another attempt has measured it since
         return f"{spec.run_id}: was measured by another attempt"
     parts = read_parts(partial, world_size=spec.world_size)
@@ -79,8 +79,8 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
         log=said,
         protocol=attempt["protocol"],
     )
-    set_aside(final, results)
-    publish(partial, final, record)
+    complete(partial, record)
+    put_in_place(partial, final, results)
     return f"{spec.run_id}: {outcome}: {reason}"
 
 
