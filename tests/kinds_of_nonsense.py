@@ -262,6 +262,14 @@ KINDS: dict[str, tuple[Content, str]] = {
         of(STREAM, model={"type": "hugging-face", "architecture": "gtp2", "task": "next-token"}),
         "workloads.w.model.architecture: transformers has no 'gtp2'; did you mean gpt2?",
     ),
+    "an architecture without a head": (
+        of(STREAM, model={"type": "hugging-face", "architecture": "vit", "task": "next-token"}),
+        "workloads.w.model.architecture: vit cannot be trained with task: next-token",
+    ),
+    "a share above one": (
+        gpt(resid_pdrop=2),
+        "workloads.w.model.settings.resid_pdrop: a number from 0 to below 1",
+    ),
     "a setting that is not there": (
         gpt(n_layers=2),
         "workloads.w.model.settings.n_layers: gpt2 has no such setting; did you mean n_layer?",

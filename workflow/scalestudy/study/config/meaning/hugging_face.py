@@ -21,6 +21,12 @@ from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
 
 MAPPINGS = ("models/auto/configuration_auto.py", "models/auto/auto_mappings.py")
+TABLES = {
+    "classify": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
+    "next-token": "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
+}
+"""Task -> the table of the architectures that have a head for it."""
+SHARES = ("dropout", "pdrop", "dropout_prob", "dropout_rate")
 COUNTS = re.compile(r"(^|_)(layers?|heads?|embd|hidden_size|d_model)$")
 """Names of settings that count parts or widths of a network, of which there is at least one."""
 
@@ -38,6 +44,9 @@ def _wrong(model: HuggingFaceModel, data: Data) -> Iterator[str]:
     if near := installed.unknown:
         yield f"architecture: transformers has no {shown(architecture)}; {near}"
         return
+    if not installed.does(model.task):
+        yield f"architecture: {architecture} cannot be trained with task: {model.task}; use gpt2, for instance"
+        return
     for name, value in model.settings.items():
         if origin := origin_of(name):
             yield f"settings.{name}: follows from the {origin}; leave it out"
@@ -47,6 +56,8 @@ def _wrong(model: HuggingFaceModel, data: Data) -> Iterator[str]:
             yield f"settings.{name}: a whole number is expected, not {shown(value)}"
         elif isinstance(value, int | float) and value < 1 and COUNTS.search(name):
             yield f"settings.{name}: 1 or more is expected, not {shown(value)}"
+        elif isinstance(value, int | float) and not 0 <= value < 1 and name.endswith(SHARES):
+            yield f"settings.{name}: a number from 0 to below 1 is expected, not {shown(value)}"
         elif name in LENGTHS and isinstance(value, int) and 0 < value < data.shape[0]:
             yield f"settings.{name}: {value} positions are too few for data.sequence_length: {data.shape[0]}"
 
@@ -71,6 +82,12 @@ class _Installed:
             return ""
         near = difflib.get_close_matches(self._architecture.split("/")[-1].lower(), self._names, n=1)
         return f"did you mean {near[0]}?" if near else "its names are like bert, gpt2 and llama"
+
+    def does(self, task: str) -> bool:
+        """Whether the architecture has a head for a task, or that is not known."""
+        _, _, table = self._text("models/auto/modeling_auto.py").partition(f"\n{TABLES[task]} = ")
+        names = re.findall(r"\(\s*\"([a-z0-9_.-]+)\"", table.partition("\n)")[0])
+        return not names or self._architecture in names
 
     def lacks(self, setting: str) -> bool:
         """Whether no configuration that this architecture is made of has a setting of this name."""
