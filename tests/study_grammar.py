@@ -195,10 +195,10 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
             "target_efficiency": st.sampled_from([1, 0.01]),
             "target_margin": st.sampled_from([0, 0.1]),
             "accuracy_margin": st.sampled_from([0.001, 0.1]),
-            "forecast_batches": st.sampled_from([[], [2], [3, 8]]),
+            "forecast_batches": st.sampled_from([[], [2], [3, 4]]),
             "tables": st.sampled_from([{}, {"summary": ["ranks", "speedup"]}, {"memory": ["ranks"]}]),
             "paper": st.sampled_from(["ieee", "acm", "neurips", "article"]),
-            "forecast_scales": st.sampled_from([[], ["64x8"], ["1000x8"], None]),
+            "forecast_scales": st.sampled_from([[], ["1x8"], ["8x8"], ["8x2"], None]),
             "overhead_reference": st.booleans(),
         },
     ),
@@ -285,12 +285,19 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
         report.pop("accuracy_margin", None)
     _without_probes(study, measure)
     to = report.get("forecast_scales") or []
-    if to and not any(
-        "weak" in one["scaling"] or not one["batch_size"] % _ranks(to[0]) for one in workloads.values()
+    if to and not (
+        _in_reach(to[0], study["scales"])
+        and any("weak" in one["scaling"] or not one["batch_size"] % _ranks(to[0]) for one in workloads.values())
     ):
         del report["forecast_scales"]
+    noise = measure.get("probe_rounds", 4) and any(workload["epochs"] for workload in workloads.values())
+    if len(variants) == 1 or (report.get("goal") == "time_to_accuracy" and not noise):
+        report.pop("goal", None)
     if study.get("max_repeats", study["repeats"]) == study["repeats"]:
         measure.pop("until", None)
+        measure.pop("replace_spoiled", None)
+    if measure.get("until") == "precise":
+        measure.pop("replace_spoiled", None)
     if study.get("time_limit_min", 30) * 60 < study.get("stall_limit_s", 0):
         study.pop("stall_limit_s")
     return study
@@ -327,6 +334,17 @@ def without_defaults(entry: Content) -> Content:
     return {key: value for key, value in plain.items() if value != {} and DEFAULTS.get(key, ...) != value}
 
 
+def _in_reach(scale: str, measured: list[str]) -> bool:
+    """Whether a scale that is not measured is at most four times a measured one on as many devices of a node."""
+    nodes, devices = map(int, scale.split("x"))
+    places = [tuple(map(int, one.split("x"))) for one in measured]
+    if nodes == 1:
+        return scale not in measured and devices <= 4 * max(
+            [inside for many, inside in places if many == 1] or [1]
+        )
+    return nodes <= 4 * max([many for many, inside in places if inside == devices and many > 1] or [0])
+
+
 def _ranks(scale: str) -> int:
     nodes, devices = scale.split("x")
     return int(nodes) * int(devices)
@@ -338,7 +356,7 @@ def _without_probes(study: Content, measure: Content) -> None:
     epochs = any(workload["epochs"] for workload in study["workloads"].values())
     if not study.get("profile"):
         measure.pop("profile_steps", None)
-    if not ("ddp" in strategies and epochs):
+    if not ("ddp" in strategies and epochs and measure.get("probe_rounds", 4)):
         measure.pop("batch_trial_share", None)
     plain = [
         one.get("precision", "fp32") == "fp32" and not one.get("environment") and not one.get("log_every_steps")
@@ -348,5 +366,5 @@ def _without_probes(study: Content, measure: Content) -> None:
     if not any(plain):
         measure.pop("alternating_rounds", None)
     turns = measure.get("alternating_rounds")
-    if not (turns or (measure.get("probe_rounds", 4) and len(strategies) > 1) or ("ddp" in strategies and epochs)):
+    if not (turns or (measure.get("probe_rounds", 4) and len(strategies) > 1)):
         measure.pop("probe_steps", None)

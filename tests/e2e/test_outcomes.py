@@ -56,7 +56,7 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
     next_call="keeps the record and measures nothing",
 )
 def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
-    study = variation(learning_rate=1e6)
+    study = variation(learning_rate=1e4)
     study["workloads"]["first"]["model"]["num_layers"] = 4
     checkout.configure(study)
     checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")

@@ -21,7 +21,7 @@ def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest
     file = tmp_path / "mine.yaml"
     flags = "--model mlp --hidden-dim 1024 --num-layers 4 --data synthetic-vectors --features 64 --on-device false"
     flags += " --optimizer adamw --learning-rate 0.01 --batch-size 256 --strategy ddp --scales 1x2 1x4"
-    flags += " --precision bf16 --ddp-bucket-cap-mb 50 --accumulation-steps 2 --input-drop-last false"
+    flags += " --precision bf16 --ddp-bucket-cap-mb 50 --accumulation-steps 2 --input-reshuffle false"
     assert main(["new", *flags.split(), "--out", str(file)]) == 0
     study = load_study(file)
     workload = study.workloads["mlp"]
@@ -32,7 +32,7 @@ def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest
     assert (ddp.ddp.bucket_cap_mb, ddp.precision, ddp.accumulation_steps) == (50, "bf16", 2)
     # The baseline has the settings of the variant, but not those of its strategy.
     assert (single.strategy, single.precision, single.accumulation_steps) == ("single", "bf16", 2)
-    assert not ddp.input.drop_last
+    assert not ddp.input.reshuffle
     assert f"scalestudy run --study {file}" in capsys.readouterr().out
 
 

@@ -240,7 +240,7 @@ SAID_PLAINLY: list[tuple[str, Any, str]] = [
     (
         "workloads.mlp.data",
         {"type": "cifar", "url": "ftp://x", "sha256": "0" * 64},
-        "workloads.mlp.data.url: an address that begins with http:// or https:// is expected, not 'ftp://x'",
+        "workloads.mlp.data.url: an address such as https://example.org/data.tar.gz is expected, not 'ftp://x'",
     ),
     ("variants.ddp.ACCUMULATION_SYNC", True, "unknown key; did you mean accumulation_sync?"),
     ("variants.ddp.sweep", {"accumulation_steps": [2, 2]}, "sweep.accumulation_steps: 2 is listed twice"),

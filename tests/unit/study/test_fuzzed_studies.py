@@ -19,7 +19,7 @@ from study_mutations import Malformed, malformed, written
 FOREIGN = ("pydantic", "validation error", "value error", "Traceback", "Value error")
 OF_A_LIBRARY = re.compile(
     r"[Ii]nput should|[Ff]ield required|is not a valid|[Uu]nable to|valid (integer|number|string|boolean|list)|"
-    r"valid (dictionary|tuple)|(String|List|Tuple|Dictionary) should|Extra inputs|\[type=|ctx"
+    r"valid (dictionary|tuple)|(String|List|Tuple|Dictionary) should|Extra inputs|\[type=|'ctx'"
 )
 LONGEST_S = 2.0
 

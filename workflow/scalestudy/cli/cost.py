@@ -6,7 +6,7 @@ from pathlib import Path
 from scalestudy.cli.jobs import cluster_lines
 from scalestudy.record.finished import unmeasured
 from scalestudy.registry.codes import NotAlternated
-from scalestudy.study.alternation import not_alternated
+from scalestudy.study.alternation import WHY_NOT, not_alternated
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -51,15 +51,6 @@ def plan_lines(plan: Plan) -> list[str]:
     ]
 
 
-WITHOUT_TURNS = {
-    NotAlternated.COMMAND: "the script is your own",
-    NotAlternated.PRECISION: "they differ in precision",
-    NotAlternated.ENVIRONMENT: "they differ in environment",
-    NotAlternated.WORKERS: "workers read ahead",
-    NotAlternated.BOOKKEEPING: "logging and checkpoints are part of their steps",
-}
-
-
 def _turns_lines(plan: Plan) -> list[str]:
     """Return lines on the variants whose runs alternate with the baseline; empty without alternation."""
     study = plan.study
@@ -71,7 +62,7 @@ def _turns_lines(plan: Plan) -> list[str]:
     judged = "" if study.measure.speedup_within == "launches" else "; verdicts use separate runs of the baseline"
     lines = [f"baseline alternates with: {', '.join(turns) or 'none'}{judged}"]
     for name in [name for name in distributed if name not in turns]:
-        lines.append(f"  not with {name} (baseline {study.base_of(name)}): {WITHOUT_TURNS[why[name]]}")
+        lines.append(f"  not with {name} (baseline {study.base_of(name)}): {WHY_NOT[why[name]]}")
     return [*lines, ""]
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from math import ceil, inf, isinf, isnan, lcm
 from typing import Any
 
-from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
+from scalestudy.analyse.forecast.batches import StepModel, step_model, step_time_at
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.statistics.intervals import Interval
@@ -20,6 +20,7 @@ from scalestudy.registry.codes import Changes
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.optimizers import FACTORS
+from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.scales import world_size
 
 ROUND_TO = 8  # samples: batches are usually multiples of 8
@@ -50,7 +51,7 @@ def larger_batch(case: Case) -> Recommendation:
     all_ranks = [world_size(scale) for scale in case.study.scales]
     ranks_of_all = 1 if strong else max(all_ranks)
     known = workload.known_train_samples
-    told = FARTHEST * float(rows["batch_per_rank"].max())
+    told = FARTHEST_BATCH * float(rows["batch_per_rank"].max())
     held = inf if known is None else known / (FEWEST_STEPS * ranks_of_all)
     parts = case.script.batches_per_step if case.script is not None else 1
     unit = lcm(ROUND_TO, *(parts * ranks for ranks in all_ranks) if "strong" in workload.scaling else (parts,))
@@ -86,7 +87,7 @@ def larger_batch(case: Case) -> Recommendation:
             f"a larger batch would leave fewer than {FEWEST_STEPS} steps per epoch"
             if held < told
             else f"the largest batch measured on one process is {rows['batch_per_rank'].max()} samples,"
-            f" and predictions go up to {FARTHEST:g} times that. Measure there, then diagnose again"
+            f" and predictions go up to {FARTHEST_BATCH:g} times that. Measure there, then diagnose again"
         )
         short = f" An efficiency of {target:.0%} needs about {enough} samples, but {why}."
     return larger(

@@ -11,6 +11,15 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.spec import Alternation
 
+WHY_NOT = {
+    NotAlternated.COMMAND: "workloads are commands",
+    NotAlternated.PRECISION: "precision differs from the baseline's",
+    NotAlternated.ENVIRONMENT: "environment or start differs from the baseline's",
+    NotAlternated.WORKERS: "input.workers read ahead",
+    NotAlternated.BOOKKEEPING: "variant or baseline logs or writes checkpoints",
+}
+"""Why a variant does not take turns with its baseline, in words."""
+
 
 def alternation_of(study: Study, workload: str, variant: str) -> Alternation | None:
     """The baseline that the runs of a variant of a workload train too; None if they train none."""

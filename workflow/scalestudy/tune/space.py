@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from scalestudy.analyse.forecast.batches import FARTHEST
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, unknown
 from scalestudy.tune.target import STRATEGIES, WORKERS, Setting, Target
 
@@ -90,9 +90,9 @@ def make_space(
 
     levels: key -> values to try, which replace the study's or add keys. hold: keys that are not changed.
     hold_batch: why the batch is not searched, unless levels contains it; '' if it may be searched. largest_batch:
-    largest measured number of samples per rank; a batch may be up to FARTHEST times that. cuda: whether runs use
-    CUDA devices. Raises UserError if the config model has no such key, the present setting is refused, or there is
-    nothing to search.
+    largest measured number of samples per rank; a batch may be up to FARTHEST_BATCH times that. cuda: whether runs
+    use CUDA devices. Raises UserError if the config model has no such key, the present setting is refused, or
+    there is nothing to search.
     """
     held = dict.fromkeys(hold, "--hold")
     for option, keys in (("--hold", held), ("--try", levels)):
@@ -186,9 +186,9 @@ def _refuse_batch(target: Target, key: str, batch: Any, largest: int) -> None:
     if not isinstance(batch, int) or batch < 1:
         raise UserError(f"{key}: {batch} is not a number of samples")
     measured = max(largest, target.batch_per_rank({}))
-    if target.batch_per_rank({BATCH: batch}) > FARTHEST * measured:
+    if target.batch_per_rank({BATCH: batch}) > FARTHEST_BATCH * measured:
         raise UserError(
-            f"{key}: {batch} is more than {FARTHEST:g} times the largest measured batch,"
+            f"{key}: {batch} is more than {FARTHEST_BATCH:g} times the largest measured batch,"
             f" {measured} samples per rank; run the study at a larger batch first"
         )
 

@@ -35,10 +35,9 @@ from scalestudy.analyse.forecast.columns import Made, NoFitError, Place, forecas
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
 from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, product
 from scalestudy.registry.codes import OverheadModel, Refused
+from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.study import Study
 
-FARTHEST = 4.0
-"""Limit relative to the largest batch measured with one process; beyond it the step may leave the line."""
 LINE_ERROR = 0.10
 """Standard deviation of the logarithm of a step predicted by the line, for each doubling beyond the largest batch
 measured with one process. Root mean square over twelve networks on three kinds of data: 0.10 at twice and 0.22 at
@@ -128,8 +127,8 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
     if mostly_unsteady(point):
         raise NoFitError(Refused.POINT_UNSTEADY)
     largest = factor * int(point["global_batch" if point["scaling"] == "strong" else "batch_per_rank"])
-    if len(good) and largest > FARTHEST * good["batch_per_rank"].max():
-        raise NoFitError(Refused.BATCH_TOO_LARGE, value=largest, limit=FARTHEST)
+    if len(good) and largest > FARTHEST_BATCH * good["batch_per_rank"].max():
+        raise NoFitError(Refused.BATCH_TOO_LARGE, value=largest, limit=FARTHEST_BATCH)
     samples = study.workloads[point["workload"]].known_train_samples
     if samples is not None and factor * int(point["global_batch"]) > samples:
         raise NoFitError(Refused.TOO_FEW_SAMPLES, value=samples)

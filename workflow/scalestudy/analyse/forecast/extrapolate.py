@@ -14,9 +14,8 @@ from scalestudy.analyse.forecast.columns import NoFitError, Place
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
+from scalestudy.study.config.report import FARTHEST_SCALE
 
-FARTHEST = 4.0
-"""Limit relative to the largest measured size; beyond two doublings the growth models diverge."""
 DRAWS = 2001
 
 
@@ -48,8 +47,8 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     scales, unit = _in_one_tier(measured, target)
     largest = max(scale.n for scale in scales)
     size = target.ranks / unit
-    if size > FARTHEST * largest:
-        raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST)
+    if size > FARTHEST_SCALE * largest:
+        raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST_SCALE)
     laws = fit_all(scales, strong=strong)
     times = _quantiles(laws, size, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0

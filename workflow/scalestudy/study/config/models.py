@@ -100,6 +100,11 @@ class _Transformer(Entry):
         """Hidden width of the feed-forward networks."""
         return self.feedforward_dim or 4 * self.d_model
 
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(d_model, heads, num_layers, feedforward width)."""
+        return self.d_model, self.heads, self.num_layers, self.feedforward
+
     @model_validator(mode="after")
     def _heads_divide(self) -> _Transformer:
         if self.d_model % self.heads:
@@ -132,7 +137,7 @@ class LanguageModel(_Transformer):
     def shape(self) -> tuple[int, int, int, int]:
         """(d_model, heads, num_layers, feedforward width)."""
         if self.parameters is None:
-            return self.d_model, self.heads, self.num_layers, self.feedforward
+            return super().shape
         wanted = _count(self.parameters)
         # A layer has 12 d^2 parameters (4 d^2 attention, 8 d^2 feed-forward at four times the width). The depth
         # rounds to whole layers, so the width that comes nearest is looked for.

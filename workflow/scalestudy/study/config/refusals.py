@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
-URL = r"^https?://"
+URL = r"^https?://[^\s/]+\S*$"
 SHA256 = r"^[0-9a-f]{64}$"
 PARAMETERS = r"^\d+(\.\d+)?[MB]$"
 """Patterns of texts, each with its words in FORMS."""
@@ -29,14 +29,22 @@ def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
 LARGEST = 1e9
 """Limit for all numbers in a study but seeds: samples, steps, widths, minutes, bytes in MiB."""
 MOST: dict[str, float] = {
-    **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels", "powersgd_rank", "memory_limit_gib"), 1e6),
+    **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels"), 1e6),
     **dict.fromkeys(("features", "classes", "vocabulary", "sequence_length", "feedforward_dim"), 1e7),
-    **dict.fromkeys(("size", "accumulation_steps", "batches_per_step", "profile_steps"), 1e5),
-    **dict.fromkeys(("num_layers", "heads", "cores_per_rank", "prefetch_factor", "checkpoints_kept"), 1e4),
-    **dict.fromkeys(("probe_rounds", "alternating_rounds", "forecast_batches"), 1e4),
-    **dict.fromkeys(("bucket_cap_mb", "time_limit_min", "allocation_limit_min", "epochs", "learning_rate"), 1e6),
+    **dict.fromkeys(("size", "accumulation_steps", "batches_per_step"), 1e5),
+    **dict.fromkeys(("num_layers", "heads", "prefetch_factor", "checkpoints_kept"), 1e4),
+    **dict.fromkeys(("powersgd_rank", "most"), 1e3),
+    **dict.fromkeys(("bucket_cap_mb", "epochs"), 1e6),
+    **dict.fromkeys(("time_limit_min", "allocation_limit_min"), 1e5),
     **dict.fromkeys(("start_limit_s", "stall_limit_s"), 1e7),
-    "workers": 1e3,
+    **dict.fromkeys(("workers", "cores_per_rank"), 1e3),
+    **dict.fromkeys(("profile_steps", "probe_rounds", "alternating_rounds"), 200),
+    **dict.fromkeys(("swapped_mib_per_s", "clock_jump_s", "probe_steps"), 1e5),
+    "budget_device_hours": 1e6,
+    "dropout": 0.95,
+    "memory_limit_gib": 4096,
+    "learning_rate": 1e4,
+    "weight_decay": 100,
 }
 """Smaller limits, by key: one or two powers of ten above the largest values in use."""
 
@@ -55,7 +63,7 @@ def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterat
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
         if most < content < inf and key != "seed":
-            said = f"{shown(content)} is more than any study needs; {most:.0e} or less is expected"
+            said = f"{shown(content)} is more than any study needs; {most:g} or less is expected"
             yield f"{'.'.join(path)}: {said}"
 
 
@@ -99,7 +107,7 @@ def _bound(key: str, what: str) -> Callable[[Mapping[str, Any], Any], str]:
 
 FORMS = {
     NAME: "lower-case letters, digits and hyphens, such as a-b, are",
-    URL: "an address that begins with http:// or https:// is",
+    URL: "an address such as https://example.org/data.tar.gz is",
     SHA256: "a checksum of 64 hexadecimal digits in lower case is",
     PARAMETERS: "a number with M for millions or B for billions, such as 125M or 1.3B, is",
 }
@@ -110,9 +118,22 @@ def _form(context: Mapping[str, Any], value: Any) -> str:
     return f"{FORMS[context['pattern']]} expected, not {shown(value)}"
 
 
+OTHER_NAMES = {
+    "gpu": "cuda",
+    "amp": "bf16",
+    "bfloat16": "bf16",
+    "half": "fp16",
+    "float16": "fp16",
+    "float32": "fp32",
+}
+"""What other tools call a value -> its name here."""
+
+
 def _literal(context: Mapping[str, Any], value: Any) -> str:
     expected = str(context["expected"])
-    near = difflib.get_close_matches(str(value), expected.replace("'", "").replace(" or ", ", ").split(", "), n=1)
+    valid = expected.replace("'", "").replace(" or ", ", ").split(", ")
+    other = OTHER_NAMES.get(str(value).lower())
+    near = [other] if other in valid else difflib.get_close_matches(str(value), valid, n=1)
     return f"{expected} is expected, not {shown(value)}" + (f"; did you mean {near[0]}?" if near else "")
 
 

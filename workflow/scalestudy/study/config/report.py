@@ -11,6 +11,11 @@ from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale
 from scalestudy.study.config.spoiled import SpoiledFrom
 
+FARTHEST_BATCH = 4.0
+"""Limit relative to the largest batch measured with one process; beyond it the step may leave the line."""
+FARTHEST_SCALE = 4.0
+"""Limit relative to the largest measured size; beyond two doublings the growth models diverge."""
+
 
 class Report(Entry):
     """Settings of the analysis and of the documents."""

@@ -14,21 +14,13 @@ from torch import Tensor, nn
 
 from scalestudy.errors import UserError
 from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.hugging_face import DECIDED, LENGTHS, origin_of
 from scalestudy.study.config.models import HuggingFaceModel
 from scalestudy.train.workloads.transformer import PADDING
 
 KEY = "workloads.model"
-LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len")
-"""Names that architectures use for their number of positions."""
 NOT_CAUSAL = frozenset({"cpmant", "xlm", "xlnet"})
 """Architectures with a next-token head that, called as here, see the token that they must predict."""
-DECIDED = {
-    **dict.fromkeys(("vocab_size", "num_labels", "id2label", "label2id"), "data"),
-    **dict.fromkeys(("is_decoder", "is_encoder_decoder", "problem_type", "use_cache"), "model.task"),
-    **dict.fromkeys(("dtype", "torch_dtype"), "precision of the variant"),
-    **dict.fromkeys(("model_type", "architectures"), "model.architecture"),
-}
-"""Settings that follow from other keys of the study -> these keys."""
 
 
 class LogitsOnly(nn.Module):
@@ -109,8 +101,7 @@ def _check_settings(config: HuggingFaceModel, default: Any) -> None:
     known = {name for name in default.to_dict() if not name.startswith("_")} - {"transformers_version"}
     known |= set(default.attribute_map) | {"attn_implementation"}  # aliases; and a setting that is not stored
     for name in config.settings:
-        origin = DECIDED.get(name, "data" if name.endswith("_token_id") else None)
-        if origin:
+        if origin := origin_of(name):
             raise UserError(f"{KEY}.settings.{name}: follows from the {origin}; leave it out")
         if name not in known:
             near = _near(name, known - DECIDED.keys())

@@ -12,9 +12,14 @@ from typing import Any
 from scalestudy.study.config.meaning.alike import alike
 from scalestudy.study.config.meaning.comparisons import unused_comparisons
 from scalestudy.study.config.meaning.heeded import unheeded
+from scalestudy.study.config.meaning.hugging_face import wrong_of_hugging_face
+from scalestudy.study.config.meaning.inputs import unused_of_inputs
 from scalestudy.study.config.meaning.limits import wrong_limits
+from scalestudy.study.config.meaning.optimizers import wrong_of_optimizers
 from scalestudy.study.config.meaning.scripts import unused_of_scripts
+from scalestudy.study.config.meaning.sizes import wrong_sizes
 from scalestudy.study.config.meaning.steps import wrong_steps
+from scalestudy.study.config.meaning.sweeps import set_twice
 from scalestudy.study.config.meaning.tuned import unused_bounds
 from scalestudy.study.config.meaning.variables import wrong_variables
 from scalestudy.study.config.meaning.variants import unused_options
@@ -27,8 +32,13 @@ LOOKS: tuple[Look, ...] = (
     unused_comparisons,
     wrong_limits,
     alike,
+    set_twice,
     unused_options,
+    unused_of_inputs,
     unused_of_workloads,
+    wrong_sizes,
+    wrong_of_optimizers,
+    wrong_of_hugging_face,
     unused_of_scripts,
     wrong_steps,
     wrong_variables,

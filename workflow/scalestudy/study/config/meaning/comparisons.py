@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.meaning.facts import distributed, most_ranks, repeated, scaled
-from scalestudy.study.config.scales import world_size
+from scalestudy.study.config.report import FARTHEST_BATCH, FARTHEST_SCALE
+from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
 
 ALONE = "every variant is one process, which runs at 1x1"
@@ -41,6 +42,11 @@ def _forecasts(study: Study) -> Iterator[str]:
         return
     for scale in repeated(scales):
         yield f"{key}: {scale} is listed twice; leave out one of them"
+    for factor in (one for one in study.report.forecast_batches if one > FARTHEST_BATCH):
+        yield (
+            f"report.forecast_batches: {factor} is never forecast, since predictions go up to {FARTHEST_BATCH:g}"
+            f" times the largest measured batch; use {FARTHEST_BATCH:g} or less"
+        )
     for factor in repeated(study.report.forecast_batches):
         yield f"report.forecast_batches: {factor} is listed twice; leave out one of them"
     if scales and most_ranks(study) == 1:
@@ -58,6 +64,26 @@ def _forecasts(study: Study) -> Iterator[str]:
                 f"{key}: nothing is forecast to {scale}, since {world_size(scale)} ranks do not divide the global"
                 f" batch ({batches}); use a number of ranks that does, or scaling: [weak]"
             )
+        elif why := _out_of_reach(study, scale):
+            yield f"{key}: {scale} is never forecast, since {why}; use a nearer scale, or measure a larger one"
+
+
+def _out_of_reach(study: Study, scale: str) -> str:
+    """Why the growth models of the analysis refuse a scale; '' where they may not."""
+    nodes, devices = nodes_and_devices(scale)
+    measured = [nodes_and_devices(one) for one in study.scales]
+    if nodes == 1:
+        sizes = [inside for one, inside in measured if one == 1] or [1]
+        return _too_far(devices, max(sizes), "ranks of a node")
+    alike = [one for one, inside in measured if inside == devices]
+    if max(alike, default=1) == 1:
+        return f"no scale of several nodes with {devices} devices each is measured"
+    return _too_far(nodes, max(alike), "nodes")
+
+
+def _too_far(size: int, largest: int, what: str) -> str:
+    farthest = f"it is more than {FARTHEST_SCALE:g} times the largest measured number of {what}, {largest}"
+    return farthest if size > FARTHEST_SCALE * largest else ""
 
 
 def _divides(workload: Any, ranks: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalestudy.registry.codes import NotAlternated
-from scalestudy.study.alternation import not_alternated
+from scalestudy.study.alternation import WHY_NOT, not_alternated
 from scalestudy.study.config.meaning.facts import (
     built_in,
     default_of,
@@ -20,15 +20,9 @@ from scalestudy.study.config.meaning.facts import (
 )
 from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
+from scalestudy.study.config.tune import Tune
 from scalestudy.study.identity import DEFAULTS
 
-WHY_NO_TURNS = {
-    NotAlternated.COMMAND: "workloads are commands",
-    NotAlternated.PRECISION: "precision differs from the baseline's",
-    NotAlternated.ENVIRONMENT: "environment or start differs from the baseline's",
-    NotAlternated.WORKERS: "input.workers read ahead",
-    NotAlternated.BOOKKEEPING: "variant or baseline logs or writes checkpoints",
-}
 ALONE = "every variant is one process"
 
 
@@ -56,7 +50,7 @@ def _turns(study: Study) -> bool:
 def _no_turns(study: Study) -> str:
     if not distributed(study):
         return ALONE
-    why = {name: WHY_NO_TURNS[not_alternated(study, name)] for name in distributed(study)}
+    why = {name: WHY_NOT[not_alternated(study, name)] for name in distributed(study)}
     named = ", ".join(f"{name}: {reason}" for name, reason in why.items())
     return f"no variant can take turns with its baseline ({named})"
 
@@ -72,7 +66,40 @@ def _probed(study: Study) -> bool:
 def _tried(study: Study) -> bool:
     """Whether any run tries larger batches. Without probes only one of `scalestudy tune` does."""
     ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
-    return ddp and any(one.epochs for one in built_in(study).values())
+    probed = study.measure.probe_rounds > 0 or _tuned(study)
+    return ddp and probed and any(one.epochs for one in built_in(study).values())
+
+
+def _not_tried(study: Study) -> str:
+    ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
+    if ddp and any(one.epochs for one in built_in(study).values()):
+        return "measure.probe_rounds: 0 switches these trials off"
+    return "no ddp variant trains for epochs"
+
+
+def _tuned(study: Study) -> bool:
+    """Whether the study is meant for `scalestudy tune`, whose runs heed keys that the study's own runs do not."""
+    return study.tune != Tune()
+
+
+def _noise_known(study: Study) -> bool:
+    """Whether any run measures the gradient noise scale."""
+    return study.measure.probe_rounds > 0 and any(one.epochs for one in built_in(study).values())
+
+
+def _ranked(study: Study) -> bool:
+    """Whether advice can be ranked as `report.goal` says."""
+    return _is_distributed(study) and (study.report.goal != "time_to_accuracy" or _noise_known(study))
+
+
+def _not_ranked(study: Study) -> str:
+    if not _is_distributed(study):
+        return ALONE
+    if not built_in(study):
+        why = "commands only"
+    else:
+        why = "measure.probe_rounds: 0" if any(one.epochs for one in built_in(study).values()) else "epochs: 0"
+    return f"it needs the gradient noise scale, which no run measures with {why}"
 
 
 def _ends_early(study: Study) -> bool:
@@ -83,13 +110,19 @@ def _ends_early(study: Study) -> bool:
 
 
 def _accuracy(study: Study) -> bool:
-    return bool(scripts(study)) or any(one.epochs for one in built_in(study).values())
+    reported = any(one.run_to_end for one in scripts(study).values())
+    return reported or any(one.epochs for one in built_in(study).values())
+
+
+def _not_validated(study: Study) -> str:
+    return "nothing is validated with epochs: 0" if built_in(study) else NO_ACCURACY
 
 
 def _is_distributed(study: Study) -> bool:
     return bool(distributed(study))
 
 
+NO_ACCURACY = "no script has run_to_end: true, and other runs end when their step time is known"
 TO_THE_END = "every script runs to its end"
 TABLE: tuple[Heeded, ...] = (
     Heeded("measure.profile_steps", lambda study: study.profile, "profile is not true", "set profile: true"),
@@ -102,14 +135,24 @@ TABLE: tuple[Heeded, ...] = (
     Heeded(
         "measure.batch_trial_share",
         _tried,
-        "no ddp variant trains for epochs",
+        _not_tried,
         neutral=(0,),
     ),
     Heeded("measure.max_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.min_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.launch_half_width", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.alternating_rounds", _turns, _no_turns),
-    Heeded("report.accuracy_margin", _accuracy, "nothing is validated with epochs: 0", "set epochs"),
+    Heeded(
+        "measure.replace_spoiled",
+        lambda study: study.until_decided or _tuned(study),
+        lambda study: (
+            "measure.until is precise"
+            if study.measure.until == "precise"
+            else f"no repeats are run beyond repeats: {study.repeats}"
+        ),
+    ),
+    Heeded("report.goal", _ranked, _not_ranked),
+    Heeded("report.accuracy_margin", _accuracy, _not_validated),
     Heeded("report.target_efficiency", _is_distributed, ALONE, "add a ddp or fsdp variant"),
     Heeded("report.target_margin", _is_distributed, ALONE, "add a ddp or fsdp variant"),
     Heeded("report.forecast_batches", _is_distributed, ALONE, "add a ddp or fsdp variant", neutral=((),)),

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scalestudy.study.config.meaning.facts import default_of, value_of
+from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
 
 LEAST = {"time_limit_min": (0.1, "min"), "start_limit_s": (1, "s"), "stall_limit_s": (1, "s")}
 """Key -> (least value, unit): no run starts, and no step need end, in less."""
 LEAST_GIB = 0.1
 """Memory of a process before it trains: Python and torch alone have more."""
-LEAST_TRIAL_HOURS = 1e-5
+LEAST_TRIAL_HOURS, LEAST_BUDGET_HOURS = 1e-5, 1e-6
+"""A few milliseconds: no process starts in less."""
+LEAST_STEP_S = 5e-5
+"""A step of any training takes longer: its calls of Python and torch alone do."""
+LEAST_HALF_WIDTH = 1e-5
+"""A microsecond of a step of 0.1 s."""
+MOST_MARGIN = 0.25
+MOST_CONFIDENCE = 0.9999
+"""Beyond this the tails of the distribution matter, and no few repeats show them."""
 
 
 def wrong_limits(study: Study, content: Mapping[str, Any]) -> Iterator[str]:
@@ -23,6 +33,9 @@ def wrong_limits(study: Study, content: Mapping[str, Any]) -> Iterator[str]:
         yield f"host.memory_limit_gib: {gib:g} GiB is less than Python and torch need; use {LEAST_GIB:g} or more"
     yield from _order(study)
     yield from _trials(study)
+    yield from _budget(study)
+    yield from _steps(study)
+    yield from _precision(study)
 
 
 def _order(study: Study) -> Iterator[str]:
@@ -50,6 +63,54 @@ def _trials(study: Study) -> Iterator[str]:
         yield (
             f"verify.budget_device_hours: no trial fits into {verify.budget_device_hours:g}; use the device-hours"
             " of a few runs, or leave out mode: auto"
+        )
+
+
+def _budget(study: Study) -> Iterator[str]:
+    hours = study.measure.budget_device_hours
+    if hours is not None and hours < LEAST_BUDGET_HOURS:
+        yield (
+            f"measure.budget_device_hours: {hours:g} is less than any run takes; use the device-hours of a few"
+            " repeats, or repeats: 1"
+        )
+
+
+def _steps(study: Study) -> Iterator[str]:
+    """Numbers of steps of runs that end when they have measured enough."""
+    measure = study.measure
+    if all(one.epochs for one in study.workloads.values()):
+        return
+    least = measure.warmup_steps + measure.min_steps
+    if least * LEAST_STEP_S > 60 * study.time_limit_min:
+        yield (
+            f"measure.min_steps: {least} steps with the warm-up take more than time_limit_min:"
+            f" {study.time_limit_min:g} even at {LEAST_STEP_S * 1e6:g} microseconds each; use fewer, or more time"
+        )
+    if measure.block_steps > measure.max_steps:
+        yield (
+            f"measure.block_steps: {measure.block_steps} is more than max_steps: {measure.max_steps}, and a run"
+            f" ends after a whole block; use {measure.max_steps} or fewer"
+        )
+
+
+def _precision(study: Study) -> Iterator[str]:
+    """Half-widths, margins and levels with which every comparison, or none, is decided."""
+    for key in ("measure.half_width", "measure.launch_half_width"):
+        if (value := value_of(study, key)) is not None and value < LEAST_HALF_WIDTH:
+            yield (
+                f"{key}: {value:g} is narrower than any step time is known; it is a fraction of the value, so use"
+                f" {LEAST_HALF_WIDTH:g} or more, such as 0.01"
+            )
+    for key in ("report.target_margin", "report.accuracy_margin"):
+        if (value := value_of(study, key)) >= MOST_MARGIN:
+            yield (
+                f"{key}: {value:g} counts almost every difference as none; it is a fraction, so use less than"
+                f" {MOST_MARGIN:g}, such as {default_of(key):g}"
+            )
+    if (level := study.report.confidence) > MOST_CONFIDENCE:
+        yield (
+            f"report.confidence: {shown(level)} is more certain than any number of repeats can be; use"
+            f" {MOST_CONFIDENCE:g} or less, such as {default_of('report.confidence'):g}"
         )
 
 

@@ -7,9 +7,14 @@ from math import ceil
 from typing import Any
 
 from scalestudy.study.config.meaning.facts import built_in, scripts
+from scalestudy.study.config.meaning.limits import LEAST_STEP_S
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
+from scalestudy.study.config.variants import Variant
 from scalestudy.study.config.workloads import Workload
+
+FEWEST_TIMED = 2
+"""Steps that a spread of step times needs."""
 
 
 def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
@@ -18,17 +23,19 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     unknown = set(study.variants) if scripts(study) else set()
     """Variants with a run whose number of steps is not known before it is made."""
     for name, workload in built_in(study).items():
-        fewest, where = None, ""
+        fewest: tuple[int, int, str] | None = None
         for variant, scale, scaling in _points(study, workload):
-            steps = _steps_of(study, workload, scale, scaling)
+            steps = _steps_of(study, workload, scale, scaling, tail=not study.variants[variant].input.drop_last)
             if steps is None:
                 unknown.add(variant)
                 continue
             most[variant] = max(most[variant], steps)
-            if workload.epochs and (fewest is None or steps < fewest):
-                fewest, where = steps, f"{scale} ({scaling})"
+            timed = _steps_of(study, workload, scale, scaling, tail=False)
+            if workload.epochs and timed is not None:
+                here = (timed, steps, f"{scale} ({scaling})")
+                fewest = here if fewest is None or here[:2] < fewest[:2] else fewest
         if fewest is not None:
-            for line in _too_few(study, workload, fewest, where):
+            for line in _too_few(study, workload, *fewest):
                 yield f"workloads.{name}.{line}"
     for name in [name for name in study.variants if name not in unknown]:
         for key in ("log_every_steps", "checkpoint_every_steps"):
@@ -38,19 +45,49 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                     f"variants.{name}.{key}: no run has {every} steps, the longest has {most[name]}; use fewer, or"
                     " leave it out"
                 )
+        yield from _kept(name, study.variants[name], most[name])
 
 
-def _too_few(study: Study, workload: Workload, fewest: int, where: str) -> Iterator[str]:
-    """Lines about a workload whose shortest run has too few steps. fewest: its steps. where: its scale."""
-    epochs, left_out = workload.epochs, study.measure.warmup_steps
-    if fewest <= left_out:
+def _kept(name: str, variant: Variant, most: int) -> Iterator[str]:
+    every, kept = variant.checkpoint_every_steps, variant.checkpoints_kept
+    if every is not None and 1 <= (written := most // every) < kept and kept > 1:
         yield (
-            f"epochs: with {epochs} a run has {fewest} steps at {where}, and the first {left_out} are left out"
+            f"variants.{name}.checkpoints_kept: {kept} are never there, since the longest run writes"
+            f" {written}; use {written} or fewer"
+        )
+
+
+def _too_few(study: Study, workload: Workload, timed: int, steps: int, where: str) -> Iterator[str]:
+    """Lines about a workload whose shortest run has too few steps, or too many for its time.
+
+    timed: its steps of a whole batch. steps: all of them. where: its scale.
+    """
+    epochs, left_out = workload.epochs, study.measure.warmup_steps
+    if timed <= left_out:
+        yield (
+            f"epochs: with {epochs} a run has {timed} steps at {where}, and the first {left_out} are left out"
             " (measure.warmup_steps); use more epochs, or fewer warm-up steps"
         )
-    if workload.optimizer.warmup_steps > fewest:
+    elif timed - left_out < FEWEST_TIMED:
         yield (
-            f"optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the {fewest} steps of a run"
+            f"epochs: with {epochs} a run has {timed} steps at {where}, of which measure.warmup_steps: {left_out}"
+            f" leaves {timed - left_out}, and a step time needs {FEWEST_TIMED}; use more epochs, or fewer warm-up"
+            " steps"
+        )
+    if timed * LEAST_STEP_S / 60 > study.time_limit_min:
+        yield (
+            f"epochs: {epochs} are {timed} steps at {where}, which take more than time_limit_min:"
+            f" {study.time_limit_min:g} even at {LEAST_STEP_S * 1e6:g} microseconds each; use fewer epochs, or"
+            " more time"
+        )
+    if workload.optimizer.warmup_steps == steps and workload.optimizer.decay != "none":
+        yield (
+            f"optimizer.decay: {workload.optimizer.decay} has no steps after the {steps} of optimizer.warmup_steps"
+            f" at {where}; use fewer, or more epochs"
+        )
+    if workload.optimizer.warmup_steps > steps:
+        yield (
+            f"optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the {steps} steps of a run"
             f" at {where}; use fewer, or more epochs"
         )
 
@@ -62,13 +99,16 @@ def _points(study: Study, workload: Workload) -> Iterator[tuple[str, str, str]]:
                 yield name, scale, scaling
 
 
-def _steps_of(study: Study, workload: Workload, scale: str, scaling: str) -> int | None:
-    """The most optimizer steps that a run can have; None where it is not known before the data are read."""
+def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tail: bool) -> int | None:
+    """The most optimizer steps that a run can have; None where it is not known before the data are read.
+
+    tail: whether an epoch has a last step of less than a whole batch.
+    """
     if not workload.epochs:
         measure = study.measure
         return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
     samples = workload.known_train_samples or getattr(workload.data, "max_samples", None)
     if samples is None or samples < workload.batch_size:  # the second has a line of its own
         return None
-    ranks = world_size(scale) if scaling == "weak" else 1
-    return workload.epochs * ceil(samples / (workload.batch_size * ranks))
+    batch = workload.batch_size * (world_size(scale) if scaling == "weak" else 1)
+    return workload.epochs * (ceil(samples / batch) if tail else samples // batch)

@@ -7,12 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scalestudy.study.config.meaning.facts import built_in, distributed
+from scalestudy.study.config.meaning.facts import built_in, distributed, most_ranks, scripts
 from scalestudy.study.config.refusals import shown, words
+from scalestudy.study.config.report import FARTHEST_BATCH
+from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import write_at
-from scalestudy.study.config.tune import Tune
-from scalestudy.study.config.variants import Knobs
+from scalestudy.study.config.tune import OF_KEYS, SHARDING, Tune
+from scalestudy.study.config.variants import Knobs, Variant
 
 
 def unused_bounds(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
@@ -20,6 +22,7 @@ def unused_bounds(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     if study.tune == Tune():
         return
     yield from _strategies(study)
+    yield from _places(study)
     yield from _batches(study)
     for key, values in study.tune.also.items():
         yield from _values(key, values)
@@ -54,12 +57,76 @@ def _strategies(study: Study) -> Iterator[str]:
             yield f"tune.also: {key}: has no effect, since sharding has no {strategy}; leave it out, or add one"
 
 
+def _places(study: Study) -> Iterator[str]:
+    """Values that no run of this study can have, and a search of nothing."""
+    tune, names = study.tune, distributed(study)
+    if not built_in(study):
+        return
+    if tune.precision and "tf32" in tune.precision and study.host.device == "cpu":
+        yield "tune.precision: tf32 is available on CUDA devices only; leave it out on a CPU"
+    fsdp_only = bool(names) and all(study.variants[name].strategy == "fsdp" for name in names)
+    fsdp_only &= tune.sharding is None or "ddp" not in tune.sharding
+    if tune.precision and "fp16" in tune.precision and fsdp_only and (tune.sharding or SHARDING in tune.hold):
+        yield "tune.precision: fp16 is not available with fsdp, and no ddp is searched; use bf16"
+    if "fsdp-hybrid" in (tune.sharding or ()) and all(nodes_and_devices(one)[0] == 1 for one in study.scales):
+        yield (
+            "tune.sharding: fsdp-hybrid is the same as fsdp-full on one node; leave it out, or add a scale of"
+            " several"
+        )
+    on_device = all(getattr(one.data, "on_device", False) for one in built_in(study).values())
+    if "workers" in tune.given and any(tune.workers) and on_device:
+        yield (
+            f"tune.workers: [{', '.join(map(str, tune.workers))}] cannot be tried, since data on the device are"
+            " not read by workers; leave it out, or set data.on_device: false"
+        )
+    most = max(one.batch_size * max(1, *tune.batch_factors) for one in built_in(study).values())
+    for parts in (one for one in tune.accumulation_steps if "accumulation_steps" in tune.given and one > most):
+        yield f"tune.accumulation_steps: no batch has {parts} samples; the largest to be tried has {most:g}"
+    for key, values in tune.also.items():
+        if {*map(repr, values)} == {repr(_present(study.variants[name], key)) for name in names or study.variants}:
+            yield f"tune.also: {key}: {shown(values[0])} is the present value of every variant; list another one"
+    if not any(variant.checkpoint_every_steps for variant in study.variants.values()):
+        for key in ("checkpoints_kept", "checkpoint_async"):
+            if key in tune.also and "checkpoint_every_steps" not in tune.also:
+                yield (
+                    f"tune.also: {key}: has no effect without checkpoint_every_steps; leave it out, or set that"
+                    " key"
+                )
+    if set(OF_KEYS.values()) <= set(tune.hold) and not tune.also:
+        yield "tune.hold: every key is held, so there is nothing to search; leave out one of them"
+
+
+def _present(variant: Variant, key: str) -> Any:
+    node: Any = variant
+    for part in key.split("."):
+        node = getattr(node, part, None)
+    return node
+
+
 def _batches(study: Study) -> Iterator[str]:
     tune, workloads = study.tune, study.workloads.values()
+    if not any(one.epochs for one in built_in(study).values()):
+        why = "a script's accuracy at another batch is not known" if scripts(study) else "nothing is validated"
+        usual = Tune()
+        for key in ("batch_factors", "largest_batch", "fewest_steps"):
+            if getattr(tune, key) != getattr(usual, key):
+                yield (
+                    f"tune.{key}: has no effect, since no built-in workload trains for epochs and {why}; leave it"
+                    " out, or give batches with --try batch_size=64,128"
+                )
+        return
     largest = max(one.batch_size for one in workloads)
     tried = [factor for factor in tune.batch_factors if int(largest * factor)]
     if not tried:
         yield f"tune.batch_factors: none of them leaves a whole sample of batch_size: {largest}; use larger ones"
+    widest = most_ranks(study)
+    growth = {scaling: FARTHEST_BATCH * (widest if scaling == "strong" else 1) for scaling in ("strong", "weak")}
+    limit = max(growth[scaling] for one in workloads for scaling in one.scaling)
+    if "batch_factors" in tune.given and tried and min(tried) > limit:
+        yield (
+            f"tune.batch_factors: {min(tried):g} gives more than {FARTHEST_BATCH:g} times the largest measured"
+            f" batch per rank at every scale; use at most {limit:g}"
+        )
     smallest = min(one.batch_size for one in workloads)
     if tune.largest_batch is not None and all(
         int(one.batch_size * factor) > tune.largest_batch for one in workloads for factor in (*tried, 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 from scalestudy.study.config.meaning.facts import built_in
 from scalestudy.study.config.models import ConvnetModel, HuggingFaceModel
+from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Variant
 from scalestudy.study.config.workloads import Workload
@@ -15,7 +16,7 @@ from scalestudy.study.config.workloads import Workload
 def unused_options(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each option that has no effect."""
     for name, variant in study.variants.items():
-        for line in [*_ddp(variant), *_fsdp(variant), *_input(study, variant)]:
+        for line in [*_ddp(variant), *_fsdp(study, variant)]:
             yield f"variants.{name}.{line}"
         normed = [one for one, workload in built_in(study).items() if _has_batch_norm(workload)]
         if variant.strategy == "fsdp" and variant.precision == "bf16" and study.host.device == "cpu" and normed:
@@ -50,7 +51,12 @@ def _ddp(variant: Variant) -> Iterator[str]:
         )
 
 
-def _fsdp(variant: Variant) -> Iterator[str]:
+def _fsdp(study: Study, variant: Variant) -> Iterator[str]:
+    if variant.fsdp.sharding == "hybrid" and _one_group(study, variant.fsdp.shard_ranks):
+        yield (
+            "fsdp.sharding: hybrid is the same as full here, since the ranks of every scale are one group; add a"
+            " scale of several nodes, or set shard_ranks to a part of the ranks"
+        )
     if variant.fsdp.reduce_dtype != "fp32" and variant.precision != "bf16":
         yield (
             f"fsdp.reduce_dtype: {variant.fsdp.reduce_dtype} has no effect with precision: {variant.precision};"
@@ -58,9 +64,8 @@ def _fsdp(variant: Variant) -> Iterator[str]:
         )
 
 
-def _input(study: Study, variant: Variant) -> Iterator[str]:
-    if variant.input.pin_memory and study.host.device == "cpu":
-        yield "input.pin_memory: true has no effect with host.device: cpu; leave it out"
+def _one_group(study: Study, shard_ranks: int | None) -> bool:
+    return all(world_size(scale) == (shard_ranks or nodes_and_devices(scale)[1]) for scale in study.scales)
 
 
 def _has_batch_norm(workload: Workload) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.datasets import DigitsData, Synthetic, SyntheticTokens
 from scalestudy.study.config.meaning.facts import built_in, most_ranks, repeated
+from scalestudy.study.config.meaning.sizes import MOST_ON_DEVICE
 from scalestudy.study.config.models import LanguageModel
+from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.workloads import Workload
 
@@ -15,9 +18,10 @@ RANDOM = "synthetic-"
 """How the types of data begin whose labels are random."""
 LEARNED = ("digits", "cifar", "imdb", "ag-news")
 """Types of data with about as many samples of each class."""
+OFFICIAL_SAMPLES = {"cifar": 50_000, "imdb": 25_000, "ag-news": 120_000}
+"""Training samples of distributions that are the same everywhere."""
+EMPTY = hashlib.sha256().hexdigest()
 LEAST_SIZE = "0.05M"
-MOST_ON_DEVICE = 1e12
-"""Bytes: more than any device has."""
 
 
 def unused_of_workloads(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
@@ -57,21 +61,41 @@ def _model(workload: Workload) -> Iterator[str]:
 
 def _data(workload: Workload) -> Iterator[str]:
     data = workload.data
-    if isinstance(data, DigitsData) and not data.validation_samples:
+    if isinstance(data, DigitsData) and (held := data.validation_samples) < data.classes:
         yield (
-            f"data.validation_fraction: {data.validation_fraction:g} holds out none of 1797 images; use 0.01 or"
-            " more"
+            f"data.validation_fraction: {data.validation_fraction:g} holds out {held or 'none'} of 1797 images,"
+            f" which have {data.classes} classes; use 0.01 or more"
         )
     if isinstance(data, SyntheticTokens) and data.classes != 2 and "texts" not in workload.model.takes:
         yield f"data.classes: {data.classes} has no effect with {workload.model.type}; leave it out"
     path = getattr(data, "path", None)
     if path is not None and not path.strip():
         yield f"data.path: '{path}' names no file; write where the data are"
+    elif path is not None and "://" in path:
+        yield f"data.path: {shown(path)} is an address; write it as url, with its sha256"
+    if getattr(data, "sha256", None) == EMPTY:
+        yield "data.sha256: this is the checksum of an empty file; write that of the data"
+    files = getattr(data, "files", None)
+    if files is not None and files.train.sha256 == files.test.sha256:
+        yield "data.files.test: is the same file as train; write the one for validation"
     if isinstance(data, Synthetic) and data.on_device and data.bytes > MOST_ON_DEVICE:
         yield (
             f"data.samples: {data.samples} of shape {'x'.join(map(str, data.shape))} are about"
             f" {data.bytes / 1e12:.0f} TB, more than any device has; use fewer, or on_device: false"
         )
-    most = getattr(data, "max_samples", None)
-    if most is not None and most < workload.batch_size:
-        yield f"data.max_samples: {most} are fewer than batch_size: {workload.batch_size}; use that many or more"
+    yield from _samples(workload)
+
+
+def _samples(workload: Workload) -> Iterator[str]:
+    """Numbers of samples that data in files do not have."""
+    data, batch = workload.data, workload.batch_size
+    most, official = getattr(data, "max_samples", None), OFFICIAL_SAMPLES.get(data.type)
+    if most is not None and most < batch:
+        yield f"data.max_samples: {most} are fewer than batch_size: {batch}; use that many or more"
+    elif most is not None and official is not None and most > official:
+        yield (
+            f"data.max_samples: {most} has no effect, since {data.type} has {official} training samples; leave it"
+            " out"
+        )
+    elif official is not None and batch > official:
+        yield f"batch_size: {batch} is more than the {official} training samples of {data.type}; use fewer"
