@@ -25,8 +25,9 @@ from scalestudy.publish.words import labels
 from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
+from scalestudy.publish.words.points import CONFOUNDED, NOT_RESOLVED_RULE, STOPPED
 from scalestudy.record.protocol import Measured, older_runs
-from scalestudy.registry.codes import Goal, Wrapper
+from scalestudy.registry.codes import Goal, Stopped, Verdict, Wrapper
 from scalestudy.registry.words.points import BASES, spoiled_by
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
@@ -54,6 +55,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
     diagnoses = diagnoses_view(results.findings, rows, numbers, results.verification)
+    _name_what_no_run_decides(diagnoses)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -62,6 +64,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "diagnoses": diagnoses,
         "answers": answers_view(diagnoses, numbers),
         "leading": leading(diagnoses),
+        "not_resolved": NOT_RESOLVED_RULE,
         "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],
         "verified": results.verification is not None,
@@ -82,6 +85,16 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }
+
+
+def _name_what_no_run_decides(diagnoses: list[dict[str, Any]]) -> None:
+    """Correct why a confounded point has no more runs: its interval decides nothing about scaling."""
+    for diagnosis in diagnoses:
+        if (
+            diagnosis["code"] == Verdict.CONFOUNDED
+            and diagnosis["row"]["stopped_because"] == STOPPED[Stopped.DECIDED]
+        ):
+            diagnosis["row"]["stopped_because"] = CONFOUNDED
 
 
 def spoiled_launches(launches: pd.DataFrame) -> str:
