@@ -209,3 +209,61 @@ def test_links_fit_the_column_of_a_paper_and_of_the_artifact_description(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "Overfull \\hbox" not in done.stdout
+
+
+NVML_ERRORS = sorted({getattr(pynvml, name) for name in dir(pynvml) if name.startswith("NVML_ERROR_")} - {0})
+LIBRARY_TEXTS = {str(pynvml.NVMLError(code)) for code in NVML_ERRORS}
+GPU_CELLS = {
+    "none",
+    "none visible",
+    "not readable: permission denied",
+    "not known: NVML could not be queried",
+}
+
+
+class Lost(FakeNvml):
+    """A driver that is initialised and then fails in every call with the same error."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(Board("GPU-0"))
+        self.code = code
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        raise pynvml.NVMLError(self.code)
+
+
+def shown_hardware(hardware: dict[str, Any], **facts: Any) -> dict[str, str]:
+    return dict(hardware_view(study_environment([{"hardware": hardware, **facts}]).facts))
+
+
+@pytest.mark.parametrize("device_type", ["cpu", "cuda"])
+@pytest.mark.parametrize("code", NVML_ERRORS)
+def test_no_message_of_nvml_is_in_a_cell(code: int, device_type: str) -> None:
+    for nvml in (FakeNvml(failing=code), Lost(code)):
+        cells = shown_hardware(hardware_facts({}, nvml), device_type=device_type)
+        assert cells["GPUs"] in GPU_CELLS
+        if code == pynvml.NVML_ERROR_NO_PERMISSION:
+            assert cells["GPUs"] == "not readable: permission denied"
+        for cell in cells.values():
+            assert not any(text in cell for text in LIBRARY_TEXTS - {"Unknown Error", "Timeout"})
+            assert "Error" not in cell
+            assert "does not answer" not in cell
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
+def test_unreadable_files_of_the_kernel_leave_no_error_in_a_cell(
+    monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    """The real readers on a host whose /sys and /proc refuse: a cell is missing, or has other knowledge."""
+    read = Path.read_text
+
+    def refuse(self: Path, *arguments: Any, **options: Any) -> str:
+        if str(self).startswith(("/sys/", "/proc/")):
+            raise error
+        return read(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    cells = shown_hardware(hardware_facts({}, FakeNvml(failing=pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)))
+    assert cells["GPUs"] == "none"
+    assert cells["processor"]
+    assert not any(word in cell for cell in cells.values() for word in ("Error", "Errno", "denied", "None", "nan"))

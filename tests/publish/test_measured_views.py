@@ -23,8 +23,9 @@ from builders import (
     traces_book,
 )
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.efficiency_tree import factors_frame
-from scalestudy.analyse.point.summary import summary_frame, with_derived
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.analyse.trace.summary import CollectiveTime, OperatorTime, Trace, TracesFile, TraceSummary
@@ -33,14 +34,8 @@ from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.numbers.rounding import show_percent
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
-from scalestudy.publish.views.rows import (
-    COMMUNICATION,
-    communication_view,
-    notes_view,
-    parts_view,
-    rows_view,
-    spread_view,
-)
+from scalestudy.publish.views.parts import COMMUNICATION, communication_view, parts_view
+from scalestudy.publish.views.rows import notes_view, rows_view, spread_view
 from scalestudy.publish.words import labels
 from scalestudy.record.document import write_document
 from scalestudy.registry.points import QUANTITIES
@@ -57,7 +52,7 @@ TIMES = {
 PROBED = {
     "differential": (1.5, 1.3, 1.7),
     "exposed_span": (1.2, 1.1, 1.3),
-    "interference": (0.2, -0.1, 0.5),
+    "interference": (0.2, 0.0, 0.4),
     "remainder": (0.1, -0.2, 0.4),
     "imbalance": (0.05, 0.04, 0.06),
     "hook_cost": (0.1, -0.1, 0.3),
@@ -416,7 +411,9 @@ def test_a_row_without_probes_has_parts_and_no_communication(documents: Document
     assert ">Traces</h2>" not in page
     assert "NOTE" not in text
     assert "<b>Note:</b>" not in page
-    assert len(re.findall(r"^  backward {2,}", text, flags=re.MULTILINE)) == 4
+    assert len(re.findall(r"^  backward {2,}", text, flags=re.MULTILINE)) == 3, (
+        "the baseline of both kinds of scaling is shown once"
+    )
 
 
 def test_the_breakdown_is_the_same_in_both_documents(
@@ -450,7 +447,7 @@ def test_communication_is_the_same_in_both_documents(
         how = "; ".join(part for part in (line["how"], line["nothing"]) if part)
         assert cells[:3] == [line["name"], line["ms"].value, line["ms"].limits]
         assert cells[3].replace(" ;", ";") == how
-        assert f"  {line['name']:<38} {line['ms']} ms\n      {how}\n" in block
+        assert f"  {line['name']:<38} {line['shown']}\n      {how}\n" in block
     for document in (flat(block), read(page)):
         assert "agree within their intervals." in document
         assert f"{row['network']}." in document
@@ -494,7 +491,7 @@ def test_the_page_has_scatter_memory_and_why_there_are_no_more_launches(
 
 def test_where_accuracy_was_measured_both_documents_have_it(documents: Documents, summary: pd.DataFrame) -> None:
     text, page = documents(summary)
-    assert text.count("% on held-out data") == len(summary[summary["scaling"] != "reference"])
+    assert text.count("% on held-out data") == 3, "two points, and the baseline of both once"
     assert "Accuracy (%)" in page
     assert "data:,accuracy" in page
     assert "by less than 1 point;" in flat(text)
@@ -515,7 +512,7 @@ def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
 def test_one_row_without_accuracy_leaves_its_cell_empty(documents: Documents, summary: pd.DataFrame) -> None:
     lost = {f"validation_accuracy{limit}": float("nan") for limit in ("", "_min", "_max")}
     text, page = documents(given(summary, accuracy_kept="not_shown", **lost))
-    assert text.count("% on held-out data") == len(summary[summary["scaling"] != "reference"]) - 1
+    assert text.count("% on held-out data") == 2
     header, *rows = tables(page)[0][1]
     row = next(cells for cells in rows if cells[0].startswith("ddp, strong, 2 ranks"))
     assert row[header.index("Accuracy (%)")] == ""

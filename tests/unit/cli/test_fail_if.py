@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,10 @@ def write_results(folder: Path, *, slower: float = 1.0, scatter: float = 0.003, 
 
 
 def ended(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """(exit status, the last line, all) of `scalestudy compare`."""
+    """(exit status, the closing sentence, all) of `scalestudy compare`; wrapped sentences are joined."""
     status = main(["compare", *map(str, words)])
     printed = capsys.readouterr()
-    text = printed.out + printed.err
+    text = re.sub(r"\n {2}(?=\S)", " ", printed.out + printed.err)
     return status, text.splitlines()[-1], text
 
 

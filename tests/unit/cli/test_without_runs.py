@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.cli.main import main
 from scalestudy.cli.verb.without_runs import measured_of
 from scalestudy.errors import UserError
+from scalestudy.registry.words.counts import SI, in_words, scaled
 
 LINK = Link(1e-4, 2e9)
 
@@ -42,8 +44,8 @@ def test_it_reads_well_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> 
     command = ["estimate", "--params", "7B", "--gpus", "16", "--bandwidth", "25GB/s", "--step-time", "1.2s"]
     assert main(command) == 0
     output = capsys.readouterr().out
-    assert "7G parameters in fp32 give 28 GB" in output
-    assert max(map(len, output.splitlines())) <= 90  # the table of algorithms has its formulas beside it
+    assert "7 billion parameters in fp32 give 28 GB" in output
+    assert max(map(len, output.splitlines())) <= 80
     assert output.isascii()
 
 
@@ -97,3 +99,29 @@ def test_a_workload_has_to_be_one_of_the_study(results: Path) -> None:
     two = pd.concat([summary, summary.assign(workload="second")])
     with pytest.raises(UserError, match="the study has net, second; name one"):
         measured_of(two, None)
+
+
+def test_quantities_have_the_units_that_the_field_uses(capsys: pytest.CaptureFixture[str]) -> None:
+    """A slow link and a short step: no kilosecond, no exponent, and no efficiency of 0 %."""
+    slow = ["estimate", "--params", "70B", "--gpus", "1024", "--bandwidth", "1Gbit/s", "--step-time", "250ms"]
+    assert main(slow) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("70 billion parameters ")
+    assert max(map(len, output.splitlines())) <= 80
+    assert not re.search(r"\dk|\d ks|e\+|\b0%|\b0\.00\b", output)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(7e9, "7 B"), (1.3e12, "1.3 T"), (999.6e6, "1 B"), (151e3, "151 k"), (12, "12")],
+)
+def test_a_count_has_the_abbreviations_of_the_field_and_a_unit_those_of_the_si(count: float, said: str) -> None:
+    assert scaled(count) == said
+    assert scaled(count, SI) == said.replace("B", "G")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(7e9, "7 billion"), (125e6, "125 million"), (65000, "65000"), (999_999, "1 million")]
+)
+def test_a_number_of_parameters_in_a_sentence(count: float, said: str) -> None:
+    assert in_words(count) == said

@@ -77,10 +77,22 @@ def test_why_there_are_as_many_launches(code: Stopped, said: str) -> None:
 def test_methods_that_disagree_say_by_how_much(code: Methods) -> None:
     row = {"methods": code, "remainder_s": 1.2e-3, "remainder_s_low": 0.9e-3, "remainder_s_high": 1.5e-3}
     row |= {"hook_difference_s": 0.1e-3, "hook_difference_s_low": -0.1e-3, "hook_difference_s_high": 0.3e-3}
+    row |= {"differential_s": 2e-3, "differential_s_low": 1e-3, "differential_s_high": 3e-3}
+    row |= {"hook_cost_s": 0.0, "hook_cost_s_low": -1e-3, "hook_cost_s_high": 1e-3}
     said = methods(row)
     assert bool(said) == (code != Methods.NONE)
     if code == Methods.DISAGREE:
         assert said == "disagree: differential and exposed span + interference differ by 1.2 ms [0.9, 1.5]"
+        negative = {"hook_cost_s": -6e-3, "hook_cost_s_low": -8e-3, "hook_cost_s_high": -4e-3}
+        assert methods(row | negative).endswith(
+            "the overhead of the bucket timestamps is negative, -6 ms [-8, -4], which a cost cannot be"
+        )
+
+
+def test_methods_whose_difference_is_not_resolved_do_not_agree() -> None:
+    row = {"methods": Methods.AGREE, "unresolved": '{"remainder_s": 12}'}
+    assert methods(row) == "not compared: their intervals are too wide to show whether they agree"
+    assert methods(row | {"unresolved": "{}"}) == "agree within their intervals"
 
 
 def test_laws_are_told_by_weight_and_each_weight_has_its_key() -> None:

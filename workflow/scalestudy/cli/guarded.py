@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalestudy.cli.lines import wrapped
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ def say_checks(checks: Sequence[Check]) -> int:
     from scalestudy.compare.spelling import plain
 
     for check in checks:
-        print(plain(check_line(check)))
-    print(intervals_note(checks))
+        print(wrapped(plain(check_line(check))))
+    print(wrapped(intervals_note(checks)))
     word, decided = overall(checks)
-    print(plain(closing(word, decided, checks)))
+    print(wrapped(plain(closing(word, decided, checks))))
     return STATUS[word]
 
 
@@ -53,11 +54,11 @@ def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Seq
     for _, row in comparison.compared.iterrows():
         expected = not row["is_reference"] and (live or not row["is_base"])  # a baseline has no speedup
         if expected and name_of(row) not in judged:
-            print(f"not judged: {plain(name_of(row))}: no value on either side")
+            print(wrapped(f"not judged: {plain(name_of(row))}: no value on either side"))
     letters = [source.letter for source in sources]
     left_out = missing_sentences(points_of(comparison), letters)
     for sentence in (*left_out, *refused_sentences(comparison, letters[0])):
-        print(f"not judged: {plain(sentence)}")
+        print(wrapped(f"not judged: {plain(sentence)}"))
     return say_checks(decide(checks, looks=looks_of(sources)))
 
 

@@ -23,6 +23,7 @@ from scalestudy.analyse.guard.pairs import (
     worsening,
 )
 from scalestudy.cli.guard_sides import Side
+from scalestudy.cli.lines import wrapped
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import Guarded
 from scalestudy.registry.words.points import spoiled_by
@@ -73,9 +74,8 @@ class LiveGuard:
         if spoiled := [pair for pair in of_point if pair.spoiled]:
             left_out = len(pairs_that_count(self.pairs, point)) < len(of_point)
             counts = "left out" if left_out else "included, because too few others are left"
-            print(
-                f"{point}: {len(spoiled)} of {len(of_point)} pairs were disturbed; they are {counts}", flush=True
-            )
+            said = f"{point}: {len(spoiled)} of {len(of_point)} pairs were disturbed; they are {counts}"
+            print(wrapped(said), flush=True)
 
     def _checks(self) -> list[Check]:
         return [
@@ -109,7 +109,7 @@ class LiveGuard:
         said = ", ".join(_change_text(quantity, worse) for quantity, worse in found.items())
         codes = self.pairs[-1].spoiled
         beside = f" (measured {spoiled_by(' '.join(codes))})" if codes else ""
-        print(f"pair {number} of at most {self.most}, {point}: {said}{beside}", flush=True)
+        print(wrapped(f"pair {number} of at most {self.most}, {point}: {said}{beside}"), flush=True)
 
     def _refuse_what_is_missing(self, found: dict[str, float], number: int) -> None:
         for quantity, value in found.items():

@@ -118,9 +118,13 @@ class Case:
         overhead = self.interval("overhead_s")
         return () if isnan(overhead.value) else (Evidence.of("overhead", "overhead per step", overhead, "ms"),)
 
-    def share_evidence(self, seconds: float, threshold: float, source: str = "") -> Evidence:
+    def share_of_step(self, seconds: Interval) -> Interval:
+        """These seconds as a fraction of the step."""
+        return seconds.scaled(1 / self.point["step_time_s"])
+
+    def share_evidence(self, seconds: Interval | float, threshold: float, source: str = "") -> Evidence:
         """These seconds as a percentage of the step, compared with a threshold (a fraction)."""
-        share = seconds / self.point["step_time_s"]
+        share = self.share_of_step(seconds if isinstance(seconds, Interval) else Interval(seconds))
         return Evidence.of("share_of_step", "share of the step", share, "%", f">= {threshold:.0%}{source}")
 
     def efficiency_evidence(self, threshold: str) -> Evidence:

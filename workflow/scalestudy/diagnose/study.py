@@ -16,6 +16,7 @@ from scalestudy.diagnose.named import Named
 from scalestudy.diagnose.unseen import not_judged
 from scalestudy.diagnose.verdicts import find_confounded, judge_point
 from scalestudy.registry.codes import Verdict
+from scalestudy.registry.words.counts import scaled
 from scalestudy.study.config.study import Study
 
 EFFICIENCY = ((2, "85-95 %"), (4, "75-90 %"), (8, "65-85 %"))
@@ -93,6 +94,5 @@ def usual(case: Case) -> tuple[str, ...]:
     said = [f"an efficiency of {efficiency} is typical on {ranks} GPUs"]
     if not isnan(parameters):
         share = next((text for below, text in COMMUNICATION if parameters < below), LARGE)
-        size = f"{parameters / 1e6:.3g} M" if parameters >= 1e5 else f"{parameters:.0f}"
-        said.append(f"communication typically takes {share} of a step at {size} parameters")
+        said.append(f"communication typically takes {share} of a step at {scaled(parameters)} parameters")
     return tuple(said)

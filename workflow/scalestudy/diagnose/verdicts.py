@@ -136,12 +136,13 @@ def healthy(case: Case) -> Finding:
         changes=Changes.MORE_RANKS,
         scale=wider,
     )
+    overhead = case.share_of_step(case.interval("overhead_s"))
     return Finding(
         cause="healthy",
         explanation=f"{case.ranks} ranks train {point['speedup']:.2f} times as fast as one process.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            Evidence.of("overhead_share", "overhead as a share of the step", point["overhead_share"], "%"),
+            Evidence.of("overhead_share", "overhead as a share of the step", overhead, "%"),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
         recommendations=(case.accepted(more),),

@@ -23,6 +23,9 @@ GPU_NOTE = "hardware gpu note"
 NO_DRIVER = ("NVML does not answer: NVML Shared Library Not Found", "NVML does not answer: Driver Not Loaded")
 """Recorded notes of a host without an NVIDIA driver."""
 NONE_VISIBLE = {"no GPU is visible": "none visible"}
+DENIED = "not readable: permission denied"
+REFUSED = {"NVML does not answer: Insufficient Permissions": DENIED}
+"""Recorded notes of a driver that answers other users only -> how they are printed."""
 NOT_KNOWN = "not known: NVML could not be queried"
 """Printed for other notes, which contain an error message of NVML."""
 
@@ -34,7 +37,7 @@ def hardware_view(facts: Facts, kept: Collection[str] = HARDWARE_NAMES) -> list[
         "hardware memory total gib": facts.get("memory_gib", ()),
         **facts,
         "interconnect": _interconnects(facts.get("interconnect", ())),
-        GPU_NOTE: _gpu_notes(facts),
+        GPU_NOTE: gpu_notes(facts),
     }
     if tuple(given.get(GPU_COUNT, ())) == (0,):
         del given[GPU_COUNT]
@@ -47,10 +50,10 @@ def _interconnects(recorded: Sequence[Any]) -> list[Any]:
     return [INTERCONNECTS.get(one, one) for one in found]
 
 
-def _gpu_notes(facts: Facts) -> list[str]:
+def gpu_notes(facts: Facts) -> list[str]:
     """Why no GPU is listed, each reason once, in plain words instead of NVML's error messages."""
     on_gpus = any(kind == "cuda" for kind in facts.get("device_type", ()))
-    words = NONE_VISIBLE | dict.fromkeys(NO_DRIVER, NOT_KNOWN if on_gpus else "none")
+    words = NONE_VISIBLE | REFUSED | dict.fromkeys(NO_DRIVER, NOT_KNOWN if on_gpus else "none")
     return list(dict.fromkeys(words.get(note, NOT_KNOWN) for note in map(str, facts.get(GPU_NOTE, ()))))
 
 

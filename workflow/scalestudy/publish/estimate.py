@@ -7,6 +7,7 @@ from quantiphy import Quantity
 from scalestudy.analyse.costs.collectives import ALGORITHMS
 from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
 from scalestudy.publish.numbers.rounding import show
+from scalestudy.registry.words.counts import in_words
 
 
 def estimate_view(setting: Setting, *, step_time_s: float | None, target: float) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
     return {
         "setting": vars(setting)
         | {
-            "parameters": _text(setting.parameters, ""),
+            "parameters": in_words(setting.parameters),
             "element_bytes": setting.element_bytes,
             "size": _text(size, "B"),
             "bandwidth": _text(link.bandwidth_bytes_per_s, "B/s"),
@@ -53,12 +54,29 @@ def _scaling(item: Traffic, ranks: int, compute_s: float, target: float) -> dict
     needed = [seconds / compute_s for seconds in item.compute_for_s(target)]
     return {
         "step": f"{_text(best, 's')} to {_text(worst, 's')}",
-        "speedup": f"{ranks * compute_s / worst:.2f} to {ranks * compute_s / best:.2f}",
-        "efficiency": f"{compute_s / worst:.0%} to {compute_s / best:.0%}",
-        "needed": f"{needed[0]:.2g} to {needed[1]:.2g}",
+        "speedup": f"{_ratio(ranks * compute_s / worst)} to {_ratio(ranks * compute_s / best)}",
+        "efficiency": f"{_percent(compute_s / worst)} to {_percent(compute_s / best)}",
+        "needed": f"{_two_digits(needed[0])} to {_two_digits(needed[1])}",
     }
 
 
+def _two_digits(factor: float) -> str:
+    """'7.6', '110': two digits without an exponent."""
+    return f"{float(f'{factor:.2g}'):.10g}"
+
+
+def _ratio(value: float) -> str:
+    """'7.61', '0.019': two decimals, or two digits of a small ratio."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _percent(share: float) -> str:
+    """'87%', '0.12%': whole per cent, or two digits of less than one."""
+    return f"{share:.0%}" if share >= 0.01 else f"{100 * share:.2g}%"
+
+
 def _text(value: float, unit: str) -> str:
-    """A quantity with three digits and an SI prefix: 0.701 s is '701 ms'."""
+    """A quantity with three digits and an SI prefix: 0.701 s is '701 ms'. Long times are in s, not in ks."""
+    if unit == "s" and value >= 1000:
+        return f"{value:.0f} s"
     return Quantity(value, unit).render(prec=2)

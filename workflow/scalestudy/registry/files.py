@@ -75,6 +75,12 @@ def _of_a_point() -> tuple[Column, ...]:
             "beside_variant", "first variant of the study with the same work at the same place, for comparison"
         ),
         *COMMUNICATION,
+        Column("launches_probed", "runs whose communication was probed"),
+        Column(
+            "unresolved",
+            "columns whose interval includes both no effect and 10 % of the step, as a JSON object: column ->"
+            " repeats that would resolve it, null if unknown",
+        ),
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a run", "GiB/s"),
         *MEMORY,
         Column("launches_growing", "runs whose memory grows"),
@@ -184,6 +190,10 @@ FILES: dict[str, File] = {
             Column("factor", "name of the factor"),
             Column("level", "depth in the tree; factors of a level multiply to the factor above"),
             Column("share", "value of the factor: share of the time that remains", limits="interval"),
+            Column("resolved", "False if the interval includes both no effect and an effect of 10 %"),
+            Column(
+                "repeats_to_resolve", "number of repeats that would resolve it, if it is not and this is known"
+            ),
         ),
     ),
     "collectives.csv": File(

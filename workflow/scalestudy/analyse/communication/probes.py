@@ -33,6 +33,8 @@ from scalestudy.study.looks import level_of_a_look
 
 QUANTITIES = ("differential", "exposed_span", "interference", "remainder", "imbalance", "hook_cost", *WAITS)
 HOOK_DIFFERENCE = "hook_difference"
+COSTS = ("differential", "hook_cost")
+"""Quantities that are not negative: an additional piece of work takes time."""
 LIMITS = ("", "_low", "_high")
 
 
@@ -155,9 +157,10 @@ def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict
     FSDP has only the differential, which is the cost of the reduce-scatter alone: the all-gathers are in both
     kinds of block.
 
-    There are two independent checks: the remainder, and the difference between the exposed span by hook, less the
-    hook's own overhead, and by logger (hook_difference). The methods disagree if the interval of either excludes
-    zero.
+    There are four checks: the remainder; the difference between the exposed span by hook, less the hook's own
+    overhead, and by logger (hook_difference); and COSTS, which are not negative. The methods disagree if the
+    interval of one of the first two excludes zero, or if the whole interval of a cost is below zero: blocks then
+    differ by more than their noise, and not by this cost.
     """
     nothing = NOTHING.columns(f"{HOOK_DIFFERENCE}_s")
     if not len(values["differential"]):
@@ -169,5 +172,6 @@ def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict
     remainder = mean(values["remainder"], confidence=confidence)
     calibrated = values["exposed_hook"] - values["hook_cost"]
     by_hook = difference(calibrated, values["exposed_span"], confidence=confidence)
-    differ = remainder.leaves_out(0) or by_hook.leaves_out(0)
+    costs = [mean(values[name], confidence=confidence) for name in COSTS]
+    differ = remainder.leaves_out(0) or by_hook.leaves_out(0) or any(cost.high < 0 for cost in costs)
     return by_hook.columns(f"{HOOK_DIFFERENCE}_s") | {"methods": Methods.DISAGREE if differ else Methods.AGREE}

@@ -16,12 +16,13 @@ Every level is complete: the factors below a node multiply to it, whatever was m
 """
 
 from dataclasses import dataclass
-from math import isnan, sqrt
+from math import isnan, nan, sqrt
 
 import pandas as pd
 
 from scalestudy.analyse.point.rows import distributed
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.resolution import is_resolved, lost, repeats_to_resolve
 
 
 @dataclass(frozen=True)
@@ -71,22 +72,39 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
 
 
 KEYS = ["workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank"]
-COLUMNS = [*KEYS, "factor", "level", "share", "share_low", "share_high"]
+COLUMNS = [*KEYS, "factor", "level", "share", "share_low", "share_high", "resolved", "repeats_to_resolve"]
 
 
-def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
-    """Returns the trees of all distributed rows of the summary, one row per factor; columns are COLUMNS."""
+def factors_frame(summary: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Returns the trees of all distributed rows of the summary, one row per factor; columns are COLUMNS.
+
+    confidence: level of the intervals.
+    """
     rows = [
-        {**point[KEYS], "factor": factor.name, "level": factor.level, **factor.share.columns("share")}
+        {
+            **{**point[KEYS], "factor": factor.name, "level": factor.level, **factor.share.columns("share")},
+            **_resolution(point, factor, confidence),
+        }
         for _, point in distributed(summary).iterrows()
         for factor in efficiency_tree(point)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _without(lost: Interval, whole: float) -> Interval:
-    """Returns 1 - lost / whole, the share that remains. Its limits follow from the limits of the lost time."""
-    return Interval(1 - lost.value / whole, _positive(1 - lost.high / whole), 1 - lost.low / whole)
+def _resolution(point: pd.Series, factor: Factor, confidence: float) -> dict[str, bool | float | None]:
+    """Returns `resolved` and `repeats_to_resolve` of a factor. The efficiency itself is judged by the verdict."""
+    whole = factor.name == "efficiency" or (factor.name == "parallel" and point["scaling"] == "weak")
+    loss = lost(factor.share)
+    if whole or is_resolved(loss):
+        return {"resolved": True, "repeats_to_resolve": nan}
+    repeats = int(point["repeats_compared"] if factor.level < 2 else point["launches_probed"])
+    needed = repeats_to_resolve(loss, repeats=repeats, confidence=confidence)
+    return {"resolved": False, "repeats_to_resolve": nan if needed is None else needed}
+
+
+def _without(part: Interval, whole: float) -> Interval:
+    """Returns 1 - part / whole, the share that remains. Its limits follow from the limits of the lost time."""
+    return Interval(1 - part.value / whole, _positive(1 - part.high / whole), 1 - part.low / whole)
 
 
 def _rest(sync: Interval, *told: Interval) -> Interval:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.energy import energy_row
 from scalestudy.analyse.point.launches import (
     among,
@@ -39,7 +40,6 @@ from scalestudy.registry.codes import (
     Turns,
     Verdict,
 )
-from scalestudy.registry.points import PARTS
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -51,7 +51,6 @@ NO_RANKS = "[]"
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
-SAMPLES = 1e6
 
 Launches: TypeAlias = tuple[Plan, pd.DataFrame, pd.DataFrame, Times]
 """The inputs of a row: the plan, its runs by their ids, the good runs, and their step times."""
@@ -95,7 +94,9 @@ def summary_frame(
     """
     runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
     ok = good_launches(runs)
-    return with_derived(pd.DataFrame(spread(_row, (plan, runs, ok, times or {}), plan.points)))
+    return with_derived(
+        pd.DataFrame(spread(_row, (plan, runs, ok, times or {}), plan.points)), confidence=plan.study.level
+    )
 
 
 def _row(launches: Launches, point: Point) -> dict[str, Any]:
@@ -167,6 +168,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **alone.columns("step_time_alone_s"),
         **_parts(good, study),
         "rank_skew_s": good["rank_skew_s"].mean(),
+        "launches_probed": int(good["differential_s"].notna().sum()),
         **probed_row(good, ranks=point.world_size, confidence=confidence),
         **script_row(good, study),
         **{name: good[name].max() for name in Memory.model_fields},
@@ -272,24 +274,3 @@ def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str
     counts = mine["outcome"].value_counts().to_dict()
     counts |= {"ok": len(good), "too_short": too_short}
     return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}
-
-
-def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
-    """Returns the summary with shares of a step's parts, arithmetic rate and cost; nan if a row lacks their
-    inputs.
-
-    Shares are relative to the sum of all parts: parts are means over ranks, but the step time is the slowest
-    rank's.
-    """
-    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, min_count=1)  # some parts of a script are not visible
-    rate = summary["throughput_samples_per_s"]
-    derived = {"parts_time_s": parts_s}
-    derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}
-    derived["wrapper_share"] = summary["wrapper_time_s"] / summary["step_time_s"]
-    derived["lateness_share"] = summary["lateness_s"] / summary["step_time_s"]
-    derived["flop_per_s_per_rank"] = summary["flops_per_sample"] * rate / summary["world_size"]
-    # Fewer samples per second mean higher cost: the limits change places.
-    for end, of_rate in (("", ""), ("_low", "_high"), ("_high", "_low")):
-        seconds = summary["world_size"] * SAMPLES / summary[f"throughput_samples_per_s{of_rate}"]
-        derived[f"device_hours_per_million_samples{end}"] = seconds / 3600
-    return summary.assign(**derived)

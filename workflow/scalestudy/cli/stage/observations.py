@@ -73,7 +73,7 @@ def aggregate(results: Path) -> str:
         "quantiles": _together(one.quantiles for one in read),
         "summary": summary,
         "floors": floors_frame(plan, runs),
-        "factors": factors_frame(summary),
+        "factors": factors_frame(summary, confidence=plan.study.level),
         "forecasts": forecasts_frame(plan.study, summary),
         "held_out": held_out_frame(plan.study, summary),
     }

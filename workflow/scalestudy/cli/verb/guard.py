@@ -14,6 +14,7 @@ from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
 from scalestudy.cli.fail_if import fail_if, parse_limits
 from scalestudy.cli.guarded import say_checks
+from scalestudy.cli.lines import wrapped
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -108,10 +109,10 @@ def guard(
             refuse_batches(before, after, limits)
             folder = results_folder(results, after.study.name)
             for side in (before, after):
-                print(f"{side.name}: {side.said}")
+                print(wrapped(f"{side.name}: {side.said}"))
                 prepare_data(side, data)
             for sentence in lone:
-                print(f"not judged, {sentence}")
+                print(wrapped(f"not judged, {sentence}"))
             checks = LiveGuard(before, after, limits, launches, folder, data).run()
         except Interrupted as stop:
             print("interrupted; finished pairs are kept", flush=True)

@@ -29,6 +29,7 @@ FAILED = ("failed", "timeout", "preempted")
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Show what a study would run and how long it takes at most. Nothing is run."""
     from scalestudy.cli.cost import left_lines, plan_lines
+    from scalestudy.cli.lines import wrapped
     from scalestudy.cli.outlook import outlook_lines
     from scalestudy.cli.partitions import partition_lines
     from scalestudy.record.finished import finished_lines
@@ -38,7 +39,7 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
     folder = results or results_of(plan.study)
     asked = [*plan_lines(plan), *partition_lines(plan, home())]
     measured = [*finished_lines(folder, plan.runs), *left_lines(plan, folder)]
-    print("\n".join([*asked, *measured, *outlook_lines(plan, folder)]))
+    print("\n".join(map(wrapped, [*asked, *measured, *outlook_lines(plan, folder)])))
     return 0
 
 
@@ -151,6 +152,7 @@ def run_study(
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
+    from scalestudy.cli.lines import wrapped
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.screen.options import screen_options
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
@@ -172,7 +174,7 @@ def run_study(
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
         place = results_of(asked)
-        print("\n".join(opening_lines(planned, place, cluster=profile is not None)), flush=True)
+        print("\n".join(map(wrapped, opening_lines(planned, place, cluster=profile is not None))), flush=True)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")

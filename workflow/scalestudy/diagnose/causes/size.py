@@ -52,7 +52,7 @@ def comm_bound(case: Case) -> Seen | None:
     alone = case.interval("step_time_alone_s")
     evidence = (
         *case.overhead_evidence(),
-        case.share_evidence(overhead.value, SHARE),
+        case.share_evidence(overhead, SHARE),
         Evidence.of("step_of_one_process", "step of one process at equal batch per rank", alone, "ms"),
         *(
             Evidence.of(key, name, case.interval(column), "ms")

@@ -27,12 +27,14 @@ from scalestudy.publish.numbers.rounding import (
     values_of,
 )
 from scalestudy.publish.numbers.verified import verified_numbers, verified_points, verified_runs
+from scalestudy.publish.numbers.withheld import evidence_is_resolved
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import trace_numbers
 from scalestudy.publish.words.goals import WORTH
 from scalestudy.publish.words.points import FACTORS, PREDICTED, failure_word
 from scalestudy.registry.codes import IntervalMethod, OverheadModel
 from scalestudy.registry.column import Column, Row
+from scalestudy.registry.estimates import BY_DIFFERENCE, communication_column, unresolved
 from scalestudy.registry.points import FLOOR_QUANTITIES, HEADLINE, QUANTITIES
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
@@ -74,7 +76,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *floor_numbers(results.floors),
-        *_of_findings(results.findings),
+        *_of_findings(results.findings, results.summary),
         *verified_numbers(results.verification),
         *numbers_of_traces(results.traces),
         *_of_effort(results.runs),
@@ -149,13 +151,17 @@ def floor_numbers(floors: pd.DataFrame) -> Iterator[Entry]:
 def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
     """All quantities of every point. A failed point has its outcome instead of the headline quantities."""
     for row in summary.to_dict("records"):
-        point, failed = keys.point_key(row), failure_word(row)
+        point, failed, withheld = keys.point_key(row), failure_word(row), unresolved(row)
         for name, column in QUANTITIES.items():
             text, values, unit, what = _read(row, column)
             if text.value == DASH and failed and name in HEADLINE:
                 text = Shown(failed)
             if text.value != DASH:
-                yield f"{point}.{name}", Number.of(text, values, unit, what, limits=column.limits, point=point)
+                number = Number.of(text, values, unit, what, limits=column.limits, point=point)
+                yield (
+                    f"{point}.{name}",
+                    number.withheld(withheld[column.name]) if column.name in withheld else number,
+                )
 
 
 def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) -> Iterator[Entry]:
@@ -203,17 +209,20 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         limits = row["share"] * 100, row["share_low"] * 100, row["share_high"] * 100
         what = f"factor of efficiency: {FACTORS[row['factor']]}"
-        yield keys.factor_key(row), Number.of(show(*limits), limits, "%", what, point=keys.point_key(row))
+        number = Number.of(show(*limits), limits, "%", what, point=keys.point_key(row))
+        yield keys.factor_key(row), number if row["resolved"] else number.withheld(row["repeats_to_resolve"])
 
 
-def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
+def _of_findings(diagnoses: Sequence[Diagnosis], summary: pd.DataFrame) -> Iterator[Entry]:
+    rows = {keys.point_key(row): row for row in summary.to_dict("records")}
     for diagnosis in diagnoses:
         point = keys.point_key(vars(diagnosis))
+        row = rows[point]
+        unknown = BY_DIFFERENCE if communication_column(row) in unresolved(row) else ()
         for kind, share in diagnosis.bottleneck.shares.items():
-            number = Number.of(
-                show_count(100 * share), 100 * share, "%", f"share of {kind} in a step", point=point
-            )
-            yield keys.share_key(point, kind), number
+            what = f"share of {kind} in a step"
+            number = Number.of(show_count(100 * share), 100 * share, "%", what, point=point)
+            yield keys.share_key(point, kind), number.withheld() if kind in unknown else number
         for cause, weight in diagnosis.weights.items():
             number = Number.of(show_weight(weight), weight, "", f"weight of {cause}", point=point)
             yield keys.weight_key(point, cause), number
@@ -222,7 +231,8 @@ def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
                 what = f"evidence for {finding.cause}: {item.name}"
                 limits = (item.value, item.low, item.high)
                 number = Number.of(_evidence_shown(item), limits, item.unit, what, point=point)
-                yield keys.evidence_key(point, finding.cause, item.id), number
+                resolved = evidence_is_resolved(item, row["step_time_s"])
+                yield keys.evidence_key(point, finding.cause, item.id), number if resolved else number.withheld()
         for cause, advice in (*diagnosis.recommendations, *diagnosis.uncertain):
             brings, what = keys.recommendation_key(point, cause, advice.id), f"prediction for: {advice.change}"
             for name, quantity in PREDICTED.items():

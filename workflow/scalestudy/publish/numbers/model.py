@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from math import isnan, nan
 from string import Formatter
 from typing import Any, ClassVar, Literal
 
 from scalestudy.errors import UserError
-from scalestudy.publish.numbers.rounding import DASH, Shown, Values
+from scalestudy.publish.numbers.rounding import DASH, NOT_RESOLVED, Shown, Values
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.record.document import Document, Part, Real
@@ -42,6 +42,10 @@ class Number(Value):
     """Key of the point where it was measured."""
     rests_on: tuple[str, ...] = ()
     """For a forecast: keys of the points on which it is based."""
+    resolved: bool = True
+    """False for an estimate of a part whose interval includes both no effect and one of 10 % of the whole."""
+    repeats_to_resolve: int | None = None
+    """Number of repeats that would resolve it; null if it is resolved, or if this is unknown."""
 
     @classmethod
     def of(
@@ -53,6 +57,16 @@ class Number(Value):
             low, high, limits = nan, nan, "none"
         source = {"point": None} | source
         return cls(value=value, low=low, high=high, unit=unit, shown=text, limits=limits, what=what, **source)
+
+    def withheld(self, repeats: float | None = None) -> Number:
+        """The same number as an estimate that is not resolved. repeats: the number that would resolve it."""
+        known = None if repeats is None or isnan(repeats) else int(repeats)
+        shown = Shown(NOT_RESOLVED)
+        return self.model_copy(update={"shown": shown, "resolved": False, "repeats_to_resolve": known})
+
+    def with_unit(self) -> str:
+        """The number with its limits and unit; without a unit if it is not resolved."""
+        return f"{self.shown} {self.unit}".strip() if self.resolved else str(self.shown)
 
 
 class PointSource(Part):

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10, nan
 
 from scalestudy.registry.column import Column, Printed, Row
+from scalestudy.registry.words.counts import COUNTS, SI, scaled
 
 Values = tuple[float, float, float]
 """A value and its limits; nan for a missing one."""
 
 DASH = "--"  # replaces a number that does not exist; its row has the reason
+NOT_RESOLVED = "not resolved"
+"""Replaces an estimate whose interval says nothing about it."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,9 @@ def show_count(number: float) -> Shown:
     return Shown(f"{number:.0f}")
 
 
-def show_scaled(number: float) -> Shown:
-    """'42 M', '1.28 G': three digits and the SI prefix."""
-    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return Shown(f"{number / size:.3g} {prefix}")
-    return Shown(f"{number:.3g}")
+def show_scaled(number: float, unit: str = "") -> Shown:
+    """'42 M', '1.28 G': three digits and the SI prefix of a unit; a count has B instead of G."""
+    return Shown(scaled(number, SI if unit else COUNTS))
 
 
 def printed_of(column: Column) -> Printed:
@@ -90,7 +90,10 @@ def shown_as(column: Column, values: Values) -> Shown:
     """The text of a value and its limits."""
     if isnan(values[0]):
         return Shown(DASH)
-    one = {"count": show_count, "share": show_percent, "scaled": show_scaled}.get(printed_of(column).rounding)
+    printed = printed_of(column)
+    if printed.rounding == "scaled":
+        return show_scaled(values[0], printed.unit)
+    one = {"count": show_count, "share": show_percent}.get(printed.rounding)
     return one(values[0]) if one else show(*values)
 
 

@@ -10,7 +10,7 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.publish.environment import as_text, hardware_view
 from scalestudy.publish.numbers.keys import point_key
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.numbers.rounding import DASH, printed_of
+from scalestudy.publish.numbers.rounding import DASH, NOT_RESOLVED, printed_of
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.topology import topologies
 from scalestudy.publish.views.facts import study_view
@@ -25,6 +25,8 @@ PLACE = ("nodes", "ranks")
 """The place of measurement: first in a table, and in every panel of a table that is split into several."""
 IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
 """Columns that are known of a point whatever the outcome of its runs."""
+SHORT = {NOT_RESOLVED: "n.r."}
+"""Texts that are abbreviated in a cell; the caption explains them."""
 SOFTWARE = {"python": "Python"} | {
     f"version of {name}": name for name in ("torch", "cuda", "nccl", "cudnn", "numpy", "transformers", "snakemake")
 }
@@ -51,6 +53,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, name: Ta
         "name": name.replace("_", "-"),
         "study": study_view(plan, summary),
         "about": TABLES[name].about,
+        "withheld": any(row["shown"][column].value == NOT_RESOLVED for row in rows for column in columns),
         "ratios": any(column in columns for column in ("speedup", "efficiency_percent")),
         **set_table(
             [header_lines(column) for column in columns],
@@ -133,6 +136,7 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
     for column in columns:
         number = row["shown"][column]
         text = failure if failure and column not in IDENTITY else number.value
+        text = SHORT.get(text, text)
         limits = number.limits if printed_of(QUANTITIES[column]).with_limits else ""
         cells.append({"value": text, "limits": limits})
     return {

@@ -14,6 +14,7 @@ from scalestudy.diagnose.findings import (
 )
 from scalestudy.publish.numbers.keys import evidence_key, point_key, recommendation_key, share_key, weight_key
 from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.withheld import RULE
 from scalestudy.publish.views.verified import came_of_it
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.causes import POSSIBLY, UNCERTAIN
@@ -175,20 +176,34 @@ def _payback(numbers: NumbersFile, recommendation: str, payback: Payback | None)
 
 
 def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:
-    """'communication (communication 41%, compute 38%, launch 21%)'; '' if it is not known."""
+    """'communication (communication 41%, compute 38%, launch 21%)'; '' if it is not known.
+
+    If the cost of communication is not resolved, neither is what remains for computation: their shares are left
+    out, and none of the two is named as the larger one.
+    """
     shares = sorted(bottleneck.shares.items(), key=lambda item: -item[1])
+    known = {kind: numbers.number(share_key(point, kind)) for kind, _ in shares}
+    withheld = [kind for kind, number in known.items() if number and not number.resolved]
     said = [
         Phrase(f"{kind} ", numbers.piece(share_key(point, kind), "{}%"))
         for kind, share in shares
-        if share >= LEAST_SHARE
+        if share >= LEAST_SHARE and kind not in withheld
     ]
-    return Phrase(f"{bottleneck.kind} (", joined(said), ")") if said else Phrase(bottleneck.kind)
+    if withheld:
+        together = 100 * sum(bottleneck.shares[kind] for kind in withheld)
+        said.insert(0, Phrase(f"{' and '.join(withheld)} together {together:.0f}%, not resolved separately"))
+    kind = " or ".join(withheld) if bottleneck.kind in withheld else bottleneck.kind
+    return Phrase(f"{kind} (", joined(said), ")") if said else Phrase(kind)
 
 
 def _evidence(numbers: NumbersFile, point: str, cause: str, item: Evidence) -> Phrase:
+    key = evidence_key(point, cause, item.id)
+    number = numbers.number(key)
+    if number and not number.resolved:
+        return Phrase(f"{item.name}: ", numbers.piece(key), f" ({RULE})")
     unit = f" {item.unit}" if item.unit else ""
     threshold = f" ({item.threshold})" if item.threshold else ""
-    return Phrase(f"{item.name}: ", numbers.piece(evidence_key(point, cause, item.id)), f"{unit}{threshold}")
+    return Phrase(f"{item.name}: ", numbers.piece(key), f"{unit}{threshold}")
 
 
 def _prediction(numbers: NumbersFile, diagnosis: Diagnosis, cause: str, recommendation: Recommendation) -> Phrase:

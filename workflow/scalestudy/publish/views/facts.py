@@ -25,8 +25,9 @@ from scalestudy.publish.words import labels
 from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
+from scalestudy.publish.words.points import CONFOUNDED, NOT_RESOLVED_RULE, STOPPED
 from scalestudy.record.protocol import Measured, older_runs
-from scalestudy.registry.codes import Goal, Wrapper
+from scalestudy.registry.codes import Goal, Stopped, Verdict, Wrapper
 from scalestudy.registry.words.points import BASES, spoiled_by
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
@@ -54,14 +55,16 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
     diagnoses = diagnoses_view(results.findings, rows, numbers, results.verification)
+    _name_what_no_run_decides(diagnoses)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
-        "rows": _once(rows, numbers),
+        "rows": rows,
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "answers": answers_view(diagnoses, numbers),
         "leading": leading(diagnoses),
+        "not_resolved": NOT_RESOLVED_RULE,
         "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],
         "verified": results.verification is not None,
@@ -84,13 +87,14 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     }
 
 
-def _once(rows: list[dict[str, Any]], numbers: NumbersFile) -> list[dict[str, Any]]:
-    """The rows, without a baseline whose runs are those of an earlier one, as of strong and weak scaling."""
-    found: dict[object, dict[str, Any]] = {}
-    for row in rows:
-        own = tuple(numbers.points[row["key"]].runs)
-        found.setdefault(own if row["is_base"] and own else row["key"], row)
-    return list(found.values())
+def _name_what_no_run_decides(diagnoses: list[dict[str, Any]]) -> None:
+    """Correct why a confounded point has no more runs: its interval decides nothing about scaling."""
+    for diagnosis in diagnoses:
+        if (
+            diagnosis["code"] == Verdict.CONFOUNDED
+            and diagnosis["row"]["stopped_because"] == STOPPED[Stopped.DECIDED]
+        ):
+            diagnosis["row"]["stopped_because"] = CONFOUNDED
 
 
 def spoiled_launches(launches: pd.DataFrame) -> str:

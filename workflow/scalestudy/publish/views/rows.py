@@ -10,8 +10,11 @@ from scalestudy.analyse.point.energy import ENERGIES
 from scalestudy.analyse.point.rows import mostly_unsteady, waits_for_one
 from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.publish.numbers.keys import factor_key, point_key
+from scalestudy.publish.numbers.keys import factor_key, key_of, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
+from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.numbers.withheld import reason
+from scalestudy.publish.views.parts import communication_view, network_view, overhead_view, parts_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import (
@@ -26,31 +29,35 @@ from scalestudy.publish.words.points import (
 )
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
-from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.registry.words.points import counted, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
-COMMUNICATION = (
-    ("differential_ms", "total cost of synchronisation", "blocks with synchronisation minus blocks without"),
-    ("exposed_span_ms", "exposed (not overlapped) communication", "DDP's logger"),
-    ("interference_ms", "interference", "slowdown of backward computation by communication"),
-    ("synchronisation_remainder_ms", "remainder", "total minus exposed communication and interference"),
-    ("exposed_hook_ms", "exposed communication, second method", "timestamps of every gradient bucket"),
-    ("wait_time_ms", "part of it: waiting", "waiting for the slowest rank"),
-    ("transfer_time_ms", "part of it: transfer", "from then to the end of the last bucket"),
-    ("imbalance_ms", "imbalance of the ranks' own work", "slowest minus mean rank, without synchronisation"),
-    ("hook_cost_ms", "overhead of the bucket timestamps", "total cost with timestamps minus without"),
-)
-
 
 def rows_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
-    """The summary's rows as text, grouped by workload. Reference rows are in the CSV only."""
-    kept = summary[summary["scaling"] != "reference"]
+    """The summary's rows as text, grouped by workload, each baseline once. Reference rows are in the CSV only."""
+    kept = _once(summary[summary["scaling"] != "reference"], plan)
     return [
         _row(row, numbers, workload.target_accuracy, labels.points(plan.study.report.accuracy_margin))
         for name, workload in plan.study.workloads.items()
         for _, row in kept[kept["workload"] == name].iterrows()
     ]
+
+
+def _once(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """The rows, with a baseline of strong and weak scaling only once: it has the same runs in both.
+
+    `scalings` has its kinds of scaling: 'strong and weak'.
+    """
+    runs = {key_of(point): " ".join(point.runs) for point in plan.points}
+    keys = [point_key(row) for row in rows.to_dict("records")]
+    bases = rows["is_base"].astype(bool)
+    same = pd.Series(
+        [runs.get(key, key) if base else key for key, base in zip(keys, bases, strict=True)], index=rows.index
+    )
+    scalings = rows.groupby(same, sort=False)["scaling"].transform(
+        lambda found: " and ".join(dict.fromkeys(found))
+    )
+    return rows.assign(scalings=scalings)[~same.duplicated()]
 
 
 def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str) -> dict[str, Any]:
@@ -66,7 +73,8 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
-        "point": labels.row(row) if row["is_base"] else labels.point(row),
+        "scalings": row["scalings"],
+        "point": labels.point({**row, "scaling": row["scalings"]}),
         "work": work_view(numbers, point),
         "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
         "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV
@@ -75,6 +83,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "has_speedup": not isnan(row["speedup"]),
         **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
+        "overhead": overhead_view(numbers, point),
         "accuracy_kept": _accuracy_kept(numbers, point, row, margin),
         "target_accuracy": f"{target:.0%}" if target else "",
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),
@@ -106,7 +115,9 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: Numb
     for _, factor in factors.iterrows():
         words = FACTORS_BESIDE_A_WRAPPER if factor["workload"] in wrapped else FACTORS
         key, meaning = factor_key(factor), words[factor["factor"]]
+        number = numbers.number(key)
         shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
+        shown |= {"shown": number.with_unit() if number else DASH, "reason": reason(number) if number else ""}
         trees.setdefault(point_key(factor), []).append({**factor, **shown})
     for row in rows:
         tree = trees.get(row["key"], [])
@@ -139,34 +150,6 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     return numbers.phrase(point, said)
 
 
-def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
-    """Name, prefix of its quantities, ms, share and bar of each part of a step that takes any time.
-
-    bar: length of the bar, in whole percent of the bar of a whole step.
-    """
-    hidden = (WHOLE,) if numbers.number(f"{point}.exposed_span_ms") else SPLIT
-    found = []
-    for part, (name, _) in PARTS.items():
-        time, share = (numbers.number(f"{point}.{part}_{unit}") for unit in ("ms", "share_percent"))
-        if part not in hidden and time and share and time.value:
-            # A difference of two measurements, such as backward computation, can be negative.
-            bar = round(min(max(share.value, 0), 100))
-            shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
-            found.append({"name": name, "part": part, **shown})
-    return found
-
-
-def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
-    """Name, quantity, ms with limits, method, and whether it differs from 0, of every probed quantity."""
-    lines = []
-    for quantity, name, how in COMMUNICATION:
-        number = numbers.number(f"{point}.{quantity}")
-        if number:
-            nothing = "interval includes 0" if number.low <= 0 <= number.high else ""
-            lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
-    return lines
-
-
 def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     """Memory per rank (maximum over ranks): on a device that reports its own, and resident on the host."""
     said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} on average, per rank"
@@ -190,16 +173,6 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     shared = numbers.number(f"{point}.shared_variance_percent")
     drift = "; drift of the host: {shared_variance_percent}% of the variance between runs" if shared else ""
     return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}{drift}")
-
-
-def network_view(numbers: NumbersFile, point: str) -> Phrase:
-    """The all-reduce on the idle network, in a sentence; '' if it was not measured."""
-    if not numbers.number(f"{point}.all_reduce_bus_gib_per_s"):
-        return Phrase()
-    fitted = numbers.number(f"{point}.all_reduce_latency_us")
-    latency = ", latency {all_reduce_latency_us} us" if fitted else ""
-    bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s for the largest message"
-    return numbers.phrase(point, f"All-reduce on the idle network: {bandwidth}{latency}")
 
 
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
@@ -248,7 +221,9 @@ def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:
     if Interval.of(row, "wrapper_time_s").leaves_out(0):
         taken = "{wrapper_ms} ms of the step ({wrapper_share_percent}%)"
         return numbers.phrase(point, f"{said}, whose work in the backward pass takes {taken}")
-    if numbers.number(f"{point}.wrapper_ms"):
+    if wrapper := numbers.number(f"{point}.wrapper_ms"):
+        if not wrapper.resolved:
+            return Phrase(f"{said}; its share is not resolved: {reason(wrapper)}")
         return numbers.phrase(point, f"{said}; its share is within noise: {{wrapper_ms}} ms of the step")
     return Phrase(f"{said}; its share was not measured")
 

@@ -8,6 +8,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Prediction
 from scalestudy.registry.codes import AccuracyKept, LateBy, Methods, Stopped, Verdict
 from scalestudy.registry.column import Row
+from scalestudy.registry.estimates import unresolved
 from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
@@ -33,6 +34,12 @@ FACTORS = {
 """Meaning of the factors of efficiency."""
 FACTORS_BESIDE_A_WRAPPER = FACTORS | {"contention": "contention between ranks on a host"}
 """The same if the baseline has the wrapper too."""
+
+NOT_RESOLVED_RULE = (
+    "Not resolved: the interval includes both no effect and an effect of 10 % of the step, so the number would say"
+    " nothing. It still counts in the whole of which it is a part; numbers.json has it with its interval."
+)
+"""Meaning of `not resolved`, in a section that prints it."""
 
 APART = {
     "repeats_in_other_jobs": "in different SLURM jobs",
@@ -85,6 +92,13 @@ CHECKS = {
     "hook_difference_s": "exposed span by hook and by logger",
 }
 """A difference that should be 0 -> the quantities that it compares."""
+TOO_WIDE = "not compared: their intervals are too wide to show whether they agree"
+"""Said of methods that agree only because the difference between them is not resolved."""
+COSTS = {
+    "differential_s": "the total cost of synchronisation",
+    "hook_cost_s": "the overhead of the bucket timestamps",
+}
+"""A difference that should not be negative -> its name."""
 STOPPED = {
     Stopped.TARGET_REACHED: "target reached: {known}",
     Stopped.BUDGET_ENDED: "stopped at the limit of repeats: {known}",
@@ -95,6 +109,9 @@ STOPPED = {
     Stopped.HOURS_ENDED: "stopped at the limit of device-hours before the verdict was decided",
     Stopped.SERVES: "as many runs as the points that are compared with it",
 }
+
+CONFOUNDED = "no more runs: the ratio is not a speedup"
+"""Why a confounded point has no more runs, if its interval would decide the verdict of a comparable one."""
 
 
 def apart(row: Row) -> str:
@@ -120,10 +137,16 @@ def outcome_words(found: Iterable[str]) -> str:
 
 def methods(row: Row) -> str:
     """Whether the methods of measuring communication agree; '' if nothing was probed."""
+    if row["methods"] == Methods.AGREE and "remainder_s" in unresolved(row):
+        return TOO_WIDE
     if row["methods"] != Methods.DISAGREE:
         return METHODS[row["methods"]]
     found = {name: Interval.of(row, column) for column, name in CHECKS.items()}
     said = [f"{name} differ by {_ms(interval)}" for name, interval in found.items() if interval.leaves_out(0)]
+    costs = {name: Interval.of(row, column) for column, name in COSTS.items()}
+    said += [
+        f"{name} is negative, {_ms(cost)}, which a cost cannot be" for name, cost in costs.items() if cost.high < 0
+    ]
     return f"disagree: {'; '.join(said)}"
 
 

@@ -21,6 +21,7 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.column import Row
+from scalestudy.registry.estimates import unresolved
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.study.plan import Plan
 
@@ -47,7 +48,7 @@ MEMORY = {
 
 
 def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
-    """Milliseconds of each part. Where communication was probed, the backward pass is split into its two parts."""
+    """Milliseconds of each part. The backward pass is split in two where exposed communication is resolved."""
     points = _points(frames, workload)
     times_ms = {name: [_ms(point, part) for point in points] for part, (name, _) in PARTS.items()}
     bars = {name: mine for name, mine in times_ms.items() if any(value for value, *_ in mine)}
@@ -59,7 +60,8 @@ def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
 def _ms(row: Row, part: str) -> Values:
     """Milliseconds of a part, with limits; 0 if it is shown as another part, is negative, or was not measured."""
     alone = row["world_size"] == 1  # its backward pass is only computation
-    hidden = (WHOLE,) if alone or not isnan(row["exposed_span_s"]) else SPLIT
+    known = not isnan(row["exposed_span_s"]) and "exposed_span_s" not in unresolved(row)
+    hidden = (WHOLE,) if alone or known else SPLIT
     source = WHOLE if alone and part == SPLIT[0] else part
     value, low, high = _interval_ms(row, source)
     return (0.0, nan, nan) if part in hidden or isnan(value) else (max(value, 0.0), low, high)
