@@ -60,7 +60,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "rows": rows,
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
-        "answers": answers_view(diagnoses, numbers),
+        "answers": answers_view(diagnoses, plan.study, numbers),
         "leading": leading(diagnoses),
         "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],
