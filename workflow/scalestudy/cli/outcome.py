@@ -12,6 +12,7 @@ from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.facts import spoiled_launches
 from scalestudy.publish.views.rows import rows_view
 from scalestudy.publish.views.verified import verified_view
+from scalestudy.publish.words.labels import counted
 from scalestudy.registry.results import RESULTS
 
 DOCUMENTS = (RESULTS["page"], RESULTS["text"], "tables/summary_table.tex")
@@ -60,7 +61,7 @@ def _counted(results: Path, study: str) -> list[str]:
     needed = runs[runs["outcome"] != "unneeded"]
     outcomes = ", ".join(f"{count} {word}" for word, count in needed["outcome"].value_counts().items())
     spoiled = spoiled_launches(needed)
-    first = wrap(f"study {study}: {len(needed)} runs ({outcomes})", "", "  ").splitlines()
+    first = wrap(f"study {study}: {counted(len(needed), 'run')} ({outcomes})", "", "  ").splitlines()
     return [*first, *(_wrapped(spoiled) if spoiled else [])]
 
 

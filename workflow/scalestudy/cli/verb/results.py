@@ -29,10 +29,11 @@ def summary(results: Path) -> int:
 def summarise(results: Path, most: int | None = None) -> int:
     """Print the outcome of a study. most: lines of a screen, if limited. Returns 1 if a run failed, else 0."""
     from scalestudy.cli.outcome import failures_of, outcome_lines
+    from scalestudy.publish.words.labels import counted
 
     print("\n".join(outcome_lines(results, most)))
     if failed := failures_of(results):
-        print(f"{failed} runs failed; the report shows why", file=sys.stderr)
+        print(f"{counted(failed, 'run')} failed; the report shows why", file=sys.stderr)
         return 1
     return 0
 
