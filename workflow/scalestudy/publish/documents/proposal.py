@@ -64,7 +64,7 @@ def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dic
         rows = [
             _cost(row, shown[point_key(row)]) | {"diagnosis": diagnoses.get(point_key(row))}
             for row in summary[summary["workload"] == workload].to_dict("records")
-            if row["world_size"] > 1 or row["is_base"]
+            if point_key(row) in shown and (row["world_size"] > 1 or row["is_base"])
         ]
         bases = {row["variant"]: row for row in rows if row["is_base"]}
         points = [row for row in rows if not row["is_base"]]
