@@ -13,12 +13,14 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 FOLDERS = ("config", "profiles", "report", "rules", "workflow")
+FILES = ("docs/glossary.md",)  # its terms are explained on the page
 NOT_THESE = ("__pycache__", "scalestudy")  # compiled files; the package, which is installed as a package
 
 
 def project_files() -> list[Path]:
     """The files that travel; paths relative to the root."""
     paths = [path for folder in FOLDERS for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+    paths += map(Path, FILES)
     return [path for path in paths if not any(_stays(part) for part in path.parts)]
 
 

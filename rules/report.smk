@@ -46,7 +46,7 @@ rule write_page:
         results=subpath(input.plan, parent=True),
         tried=get_tried_by_hand,
         code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
-        template=template_digest("report.html", "report.css", "report.js"),
+        template=template_digest("report.html", "report.css", "report.js", "../../docs/glossary.md"),
     shell:
         "scalestudy stage page --results {params.results:q} > {log:q} 2>&1"
 

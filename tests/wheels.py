@@ -12,7 +12,8 @@ import pytest
 from conftest import ROOT
 
 FOLDERS = ("config", "profiles", "report", "rules", "workflow")
-SOURCE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", *FOLDERS)
+FILES = ("docs/glossary.md",)
+SOURCE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", *FOLDERS, *FILES)
 UNWANTED = ("rules/__pycache__/common.pyc", "config/.study.yaml.swp")
 """Files that are left in a checkout and must not be in the wheel."""
 
@@ -37,6 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ignored = shutil.ignore_patterns("*.egg-info", "__pycache__")
             shutil.copytree(ROOT / name, checkout / name, ignore=ignored)
         else:
+            (checkout / name).parent.mkdir(exist_ok=True)
             shutil.copy2(ROOT / name, checkout / name)
     for name in UNWANTED:
         (checkout / name).parent.mkdir(exist_ok=True)

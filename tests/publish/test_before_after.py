@@ -71,7 +71,7 @@ def flat(text: str) -> str:
 
 def summary_part(text: str, which: str) -> str:
     """What the text report's summary says of a way of scaling."""
-    head = text[: text.index("\nMEASUREMENTS\n")]
+    head = re.split("\n(?:RECOMMENDATIONS|MEASUREMENTS)\n", text)[0]
     return next(flat(item) for item in head.split("\n* ") if which in item)
 
 

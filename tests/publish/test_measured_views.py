@@ -401,6 +401,13 @@ def test_accuracy_without_a_base_case_of_equal_seed_is_not_called_lost(plan: Pla
 # Both documents.
 
 
+def printed_rows(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of both documents. Strong and weak scaling have the same baseline here, which is one row."""
+    strong, weak, *others = rows_view(plan, summary, rows_book(summary))
+    assert (strong["is_base"], weak["is_base"], strong["batch_per_rank"]) == (True, True, weak["batch_per_rank"])
+    return [strong, *others]
+
+
 def test_a_row_without_probes_has_parts_and_no_communication(documents: Documents, summary: pd.DataFrame) -> None:
     text, page = documents(summary)
     for document in (text.lower(), page.lower()):
@@ -430,7 +437,7 @@ def test_the_breakdown_is_the_same_in_both_documents(
     assert [cells[:3] for cells in found[1:-1]] == in_text[:-1]
     assert found[-1][:2] == [*in_text[-1]] == ["all parts", row["parts_ms"].value]
     bars = [int(width) for width in re.findall(r'<i class="w(\d+)">', page)]
-    assert len(bars) == sum(len(view["parts"]) for view in rows_view(plan, frame, rows_book(frame)))
+    assert len(bars) == sum(len(view["parts"]) for view in printed_rows(plan, frame))
     assert all(0 <= bar <= 100 for bar in bars)
 
 
@@ -479,17 +486,20 @@ def test_the_page_has_scatter_memory_and_why_there_are_no_more_launches(
     documents: Documents, plan: Plan, summary: pd.DataFrame
 ) -> None:
     _, page = documents(summary)
-    facts = [cells[0] for cells in tables(page)[0][1] if cells[0].startswith(("Scatter", "Accuracy", "To 80%"))]
-    rows = rows_view(plan, summary, rows_book(summary))
+    facts = [cells[0] for cells in tables(page)[0][1] if cells[0].startswith(("Runs", "Accuracy", "To 80%"))]
+    rows = printed_rows(plan, summary)
     assert len(facts) == len(rows)
     for row, said in zip(rows, facts, strict=True):
         assert f"Scatter: {row['spread']}." in said
         assert f"Memory: {row['memory']}." in said
-        assert f"Runs: {row['outcomes']}; {row['stopped_because']}." in said
+        assert f"Runs: {row['outcomes']}." in said
+        assert f"Repeats: {row['stopped_because']}." in said
         assert row["stopped_because"]
 
 
-def test_where_accuracy_was_measured_both_documents_have_it(documents: Documents, summary: pd.DataFrame) -> None:
+def test_where_accuracy_was_measured_both_documents_have_it(
+    documents: Documents, plan: Plan, summary: pd.DataFrame
+) -> None:
     text, page = documents(summary)
     assert text.count("% on held-out data") == 3, "two points, and the baseline of both once"
     assert "Accuracy (%)" in page
@@ -509,7 +519,9 @@ def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
         assert words not in table
 
 
-def test_one_row_without_accuracy_leaves_its_cell_empty(documents: Documents, summary: pd.DataFrame) -> None:
+def test_one_row_without_accuracy_leaves_its_cell_empty(
+    documents: Documents, plan: Plan, summary: pd.DataFrame
+) -> None:
     lost = {f"validation_accuracy{limit}": float("nan") for limit in ("", "_min", "_max")}
     text, page = documents(given(summary, accuracy_kept="not_shown", **lost))
     assert text.count("% on held-out data") == 2

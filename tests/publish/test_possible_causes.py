@@ -51,7 +51,7 @@ def test_the_summary_names_all_with_their_weights(undecided: tuple[Plan, Results
 
 def test_findings_tell_the_found_ones_first_and_say_what_a_weight_is(undecided: tuple[Plan, Results]) -> None:
     text = text_of(*undecided)
-    findings = text.split("FINDINGS\n")[1].split("RECOMMENDATIONS")[0]
+    findings = text.split("FINDINGS\n")[1].split("METHOD AND CAVEATS")[0]
     order = re.findall(r"^  (also possible, )?([a-z-]+) \(0\.\d\d\):", findings, flags=re.M)
     assert order[:3] == [
         ("", "unexplained"),

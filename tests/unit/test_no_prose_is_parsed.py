@@ -50,6 +50,10 @@ ALLOWED = {
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/made.py": ({"endswith"}, "the end of a CSV file"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
+    "publish/glossary.py": (
+        {"re", "split", "partition", "in", "removesuffix"},
+        "headings and links of docs/glossary.md, and HTML in which its terms are looked for",
+    ),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),
     "publish/numbers/model.py": ({"removeprefix"}, "keys of numbers"),

@@ -14,7 +14,7 @@ from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from scalestudy.__main__ import MODULES
-from wheels import FOLDERS, UNWANTED
+from wheels import FILES, FOLDERS, UNWANTED
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,9 @@ def in_wheel(path: str) -> str:
 def test_every_file_that_git_tracks_is_in_the_wheel(files: dict[str, bytes]) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout of git")
-    listed = subprocess.run(["git", "ls-files", *FOLDERS], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", *FOLDERS, *FILES], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     tracked = [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
     assert len(tracked) > 300
     lacking = [name for name in tracked if files.get(in_wheel(name)) != (ROOT / name).read_bytes()]

@@ -10,7 +10,7 @@ _COPIED = _PACKAGE / "_project"
 
 
 def root() -> Path:
-    """Return the folder with workflow/, rules/, report/, profiles/ and config/."""
+    """Return the folder with workflow/, rules/, report/, profiles/, config/ and docs/glossary.md."""
     return _COPIED if installed() else _PACKAGE.parents[1]
 
 

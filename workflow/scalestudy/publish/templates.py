@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from scalestudy.errors import UserError
 from scalestudy.project import root
+from scalestudy.publish.glossary import with_terms
 from scalestudy.publish.visible import visible
 
 DIRECTORY = root() / "report" / "templates"
@@ -137,7 +138,7 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
         finalize=None if suffix == ".tex" else _shown,
         **(_TEX if suffix == ".tex" else {}),
     )
-    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash)
+    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash, with_terms)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment

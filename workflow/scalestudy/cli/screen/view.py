@@ -52,14 +52,14 @@ class StudyScreen:
             self.painter.say([f"this screen failed ({type(error).__name__}: {error}), the study goes on{log}"])
 
     def close(self) -> None:
-        """Leave the terminal as it was, and print the summary where the study is complete."""
+        """Leave the terminal as it was, and print its outcome where the study is complete."""
         self.painter.close()
         complete = not self.failed and self.jobs.done == self.jobs.total
         if self._summary and complete and (self.study.results / RESULTS["numbers"]).exists():
-            from scalestudy.cli.verb.results import summarise
+            from scalestudy.cli.verb.results import SCREEN, summarise
 
             self._summary = False
-            summarise(self.study.results)
+            summarise(self.study.results, SCREEN)
 
     def lines(self) -> list[str]:
         """The changing part of the screen."""

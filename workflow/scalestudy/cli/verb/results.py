@@ -16,56 +16,24 @@ from scalestudy.registry.results import RESULTS
 if TYPE_CHECKING:
     from scalestudy.publish.numbers.model import NumbersFile
 
-# Files for readers, in the usual order of reading.
-DOCUMENTS = (
-    RESULTS["page"],
-    RESULTS["text"],
-    "tables/summary_table.tex",
-)
+SCREEN = 25
+"""Lines that a study prints when it is complete."""
 
 
-@of_results("Print the verdicts of a study and where its results are.", "findings")
+@of_results("Print the answer of a study, its verdicts and where its results are.", "findings")
 def summary(results: Path) -> int:
-    """Print the verdicts of a study in a few lines, and where its results are."""
+    """Print what a study found, what to do, its verdicts, and where its results are."""
     return summarise(results)
 
 
-def summarise(results: Path) -> int:
-    """Print the verdicts and the paths. Returns 1 if a run failed, else 0."""
-    from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
-    from scalestudy.publish.views.diagnoses import diagnoses_view, leading
-    from scalestudy.publish.views.facts import spoiled_launches
-    from scalestudy.publish.views.rows import rows_view
-    from scalestudy.publish.views.verified import verified_view
+def summarise(results: Path, most: int | None = None) -> int:
+    """Print the outcome of a study. most: lines of a screen, if limited. Returns 1 if a run failed, else 0."""
+    from scalestudy.cli.outcome import failures_of, outcome_lines
+    from scalestudy.publish.words.labels import counted
 
-    plan, book = plan_of(results), book_of(results)
-    rows = rows_view(plan, table_of(results, "summary"), book)
-    outcomes = table_of(results, "runs")["outcome"].value_counts().to_dict()
-    outcomes.pop("unneeded", None)  # not run
-    counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
-    print(f"study {plan.study.name}: {sum(outcomes.values())} runs ({counted})")
-    runs = table_of(results, "runs")
-    if said := spoiled_launches(runs[runs["outcome"] != "unneeded"]):
-        print(f"  {said}")
-    for view in leading(diagnoses_view(findings_of(results), rows, book)):
-        row = view["row"]
-        print(
-            f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
-            f" speedup {row['speedup']}" + (f", {view['causes']}" if view["causes"] else "")
-        )
-        for said in (row["two_launches"] and "Note: based on only two runs", row["spoiled"]):
-            if said:
-                print(f"    {said}")
-        if view["others"]:
-            print(f"    at other scales: {view['others']}")
-    if tried := verification_of(results):
-        for item in verified_view(tried, plan.study, book.numbers)["tried"]:
-            gain = book.shown(f"{item['key']}.gain")
-            print(f"  tried: {item['where']}: {item['change']} {item['verdict'].capitalize()}, gain {gain}")
-    for name in DOCUMENTS:
-        print(f"  {results / name}")
-    if outcomes.get("failed"):
-        print(f"{outcomes['failed']} runs failed; the report shows why", file=sys.stderr)
+    print("\n".join(outcome_lines(results, most)))
+    if failed := failures_of(results):
+        print(f"{counted(failed, 'run')} failed; the report shows why", file=sys.stderr)
         return 1
     return 0
 

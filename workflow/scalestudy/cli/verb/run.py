@@ -14,7 +14,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
-from scalestudy.cli.verb.results import summarise
+from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
 
@@ -202,7 +202,7 @@ def run_study(
         return status
     if status:
         print(f"Snakemake failed with exit status {status}; see the logs in {folder / 'logs'}", file=sys.stderr)
-    return status or summarise(folder)
+    return status or summarise(folder, SCREEN)
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:

@@ -1,156 +1,241 @@
 """The answer of a study: for each workload, the speedup of its largest measured scale, and what to do."""
 
-from collections.abc import Sequence
-from string import Formatter
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scalestudy.publish.numbers.model import Number, NumbersFile
+from scalestudy.publish.views.told import Given, Told, is_open
 from scalestudy.publish.words import answers as words
 from scalestudy.publish.words import labels
-from scalestudy.publish.words.phrases import Phrase, Piece
-from scalestudy.registry.codes import Verdict
+from scalestudy.publish.words.phrases import Phrase, Piece, filled, spaced
+from scalestudy.registry.codes import AccuracyKept, Changes, Goal, Verdict
+from scalestudy.study.config.study import Study
 
 MOST_TOLD = 3
 """Most workloads whose answers are told in full; of more, each has its first sentences only."""
+MET = (Verdict.HEALTHY, Verdict.AT_TARGET)
+URGENCY = (
+    Verdict.NEGATIVE_SCALING,
+    Verdict.POOR,
+    Verdict.CONFOUNDED,
+    Verdict.NOT_MEASURED,
+    Verdict.UNDECIDED,
+    *reversed(MET),
+)
+"""Verdicts in the order in which a reader should know them if there is no room for all."""
 
 
 class Answer(NamedTuple):
     """The answer about a workload. The last two are '' if the study has many workloads or has no advice."""
 
     said: Phrase
+    """How fast it is, in one sentence."""
+    meaning: Phrase
     to_do: Phrase
     compared: Phrase
+    verdict: Verdict
+
+    @property
+    def short(self) -> list[str]:
+        """What a reader needs first: a paragraph of what is known, and one of what to do if there is advice."""
+        return [" ".join(filter(None, (self.said, self.meaning))), *filter(None, [self.action])]
+
+    @property
+    def action(self) -> str:
+        """'What to do: ...', or ''."""
+        return f"What to do: {self.to_do}" if self.to_do else ""
 
     @property
     def text(self) -> str:
         """All of it, as text."""
-        to_do = f"What to do: {self.to_do}" if self.to_do else ""
-        return " ".join(filter(None, (self.said, to_do, self.compared)))
+        return " ".join(filter(None, (*self.short, self.compared)))
 
 
-def answers_view(diagnoses: Sequence[dict[str, Any]], numbers: NumbersFile) -> list[Answer]:
+def answers_view(diagnoses: Sequence[dict[str, Any]], study: Study, numbers: NumbersFile) -> list[Answer]:
     """The answer about each workload that has a distributed point. diagnoses: as from diagnoses_view."""
     by_workload: dict[str, list[dict[str, Any]]] = {}
     for diagnosis in diagnoses:
         by_workload.setdefault(diagnosis["workload"], []).append(diagnosis)
-    found = [_answer(mine, numbers) for mine in by_workload.values()]
+    found = [_answer(mine, Told(study, numbers)) for mine in by_workload.values()]
     if len(found) > MOST_TOLD:
         return [answer._replace(to_do=Phrase(), compared=Phrase()) for answer in found]
     return found
 
 
-def chosen(diagnoses: Sequence[dict[str, Any]], numbers: NumbersFile) -> dict[str, Any]:
-    """The diagnosis that answers for a workload: the fastest at the largest scale with a speedup, or the first."""
+def by_urgency(answers: Sequence[Answer]) -> list[Answer]:
+    """The answers, those with the worst verdicts first."""
+    return sorted(answers, key=lambda one: URGENCY.index(one.verdict))
+
+
+def _answer(diagnoses: Sequence[dict[str, Any]], told: Told) -> Answer:
     known = [one for one in diagnoses if one["has_ratio"]]
     if not known:
-        return diagnoses[0]
-    return max(known, key=lambda one: (one["world_size"], _speedup(one, numbers).value))
+        return _without_speedup(diagnoses, told)
+    best = max(known, key=lambda one: (one["world_size"], told.speedup(one).value))
+    given = told.given(best)
+    fewer, faster = _smaller(best, known, told)
+    beside = [one for one in known if one["world_size"] == best["world_size"] and one is not best]
+    beside.sort(key=lambda one: -told.speedup(one).value)
+    other = next((one for one in beside if one["scaling"] != best["scaling"]), None)
+    meaning = [filled(_meaning(best, told), given)]
+    if fewer:
+        about = words.FASTER_THAN if faster else words.MEETS
+        meaning.append(filled(about, told.given(fewer) | {"more": given["ranks"]}))
+    if other:
+        meaning.append(
+            filled(words.AT[other["scaling"]] + _how(told.speedup(other), words.HOW_AT), told.given(other))
+        )
+    missing = _missing(diagnoses, best, told)
+    meaning += [filled(words.MISSING, missing) if missing else Phrase(), *_caveats(best, told, given)]
+    conditions = given | {
+        "fewer": told.given(fewer)["many"] if fewer else "",
+        "at": filled(words.AT_THIS[best["scaling"]], given) if other and other["code"] not in MET else "",
+        "accuracy": words.IF_ACCURACY if best["row"]["accuracy_code"] == AccuracyKept.LOWER else "",
+    }
+    return Answer(
+        said=filled(_how(told.speedup(best), words.HOW), given),
+        meaning=spaced(meaning),
+        to_do=_to_do(best, conditions, use_fewer=faster, missing=str(missing.get("many", ""))),
+        compared=_compared(best, beside, told, given),
+        verdict=best["code"],
+    )
 
 
-def _speedup(diagnosis: dict[str, Any], numbers: NumbersFile) -> Number:
-    """The speedup of a point. Raises UserError if numbers.json is older than the tables."""
-    key = f"{diagnosis['row']['key']}.speedup"
-    numbers.place_of(key)
-    return numbers.numbers[key]
+def _without_speedup(diagnoses: Sequence[dict[str, Any]], told: Told) -> Answer:
+    """The answer about a workload without any speedup: why there is none."""
+    first = diagnoses[0]
+    given = told.given(first)
+    if first["code"] == Verdict.NOT_MEASURED:
+        failed = first["row"]["failure"]
+        ended = _ended([first]) if failed else ""
+        given["reason"] = filled(words.NO_RUN if failed else words.NO_BASE_RUN, given | {"ended": ended})
+    missing = _missing(diagnoses, first, told)
+    return Answer(
+        said=filled(words.NOT_KNOWN, given),
+        meaning=filled(words.MISSING, missing) if missing else Phrase(),
+        to_do=_to_do(first, given, use_fewer=False, missing=""),
+        compared=Phrase(),
+        verdict=first["code"],
+    )
 
 
-def _answer(diagnoses: Sequence[dict[str, Any]], numbers: NumbersFile) -> Answer:
-    best = chosen(diagnoses, numbers)
-    given = _words(best, best["row"]["on_cpu"]) | _numbers(best, numbers)
-    said = _said(best, numbers, given)
-    if not best["has_ratio"]:
-        return Answer(_spaced(said), _to_do(best, given), Phrase())
-    larger = [
-        one for one in diagnoses if one["code"] == Verdict.NOT_MEASURED and one["world_size"] > best["world_size"]
+def _how(speedup: Number, templates: words.How) -> str:
+    """The template that says whether a point is faster than one process."""
+    if is_open(speedup):
+        return templates.open
+    return templates.faster if speedup.value >= 1 else templates.slower
+
+
+def _meaning(best: Mapping[str, Any], told: Told) -> str:
+    speedup = told.speedup(best)
+    alone = not speedup.shown.low and speedup.value > best["world_size"]
+    return words.TOO_FAST if alone else words.MEANING[best["code"]]
+
+
+def _smaller(best: dict[str, Any], known: list[dict[str, Any]], told: Told) -> tuple[dict[str, Any] | None, bool]:
+    """(a smaller scale worth naming, whether it is faster): the fastest if that is faster, or the largest that
+    meets the target if the point does not.
+    """
+    smaller = [
+        one for one in known if one["world_size"] < best["world_size"] and one["scaling"] == best["scaling"]
     ]
-    if larger:
-        least = min(larger, key=lambda one: int(one["world_size"]))
-        lost = _words(least, best["row"]["on_cpu"])
-        said.append(_filled(words.MISSING, lost | {"outcomes": least["row"]["outcomes"]}))
-    alike = [one for one in diagnoses if one["has_ratio"] and one["world_size"] == best["world_size"]]
-    return Answer(_spaced(said), _to_do(best, given), _compared(best, numbers, given, ways=len(alike)))
+    here = told.speedup(best)
+    fastest = max(smaller, key=lambda one: told.speedup(one).value, default=None)
+    if fastest and _low(told.speedup(fastest)) > max(_high(here), 1):
+        return fastest, True
+    met = [one for one in smaller if one["code"] in MET]
+    if best["code"] in (*MET, Verdict.UNDECIDED) or not met:
+        return None, False
+    return max(met, key=lambda one: (one["world_size"], told.speedup(one).value)), False
 
 
-def _said(best: dict[str, Any], numbers: NumbersFile, given: dict[str, Piece | str]) -> list[Phrase]:
-    """How fast the point is, with its interval, and what this means, in sentences."""
-    if not best["has_ratio"]:
-        return [_filled(words.NOT_KNOWN, given)]
-    speedup, row = _speedup(best, numbers), best["row"]
-    first, how_sure = words.FASTER if speedup.value >= 1 else words.SLOWER, words.ONE_RUN
-    if low := speedup.shown.low:
-        how_sure = words.HOW_SURE.format(level=f"{numbers.confidence:.0%}", low=low, high=speedup.shown.high)
-        if speedup.low <= 1 <= speedup.high:
-            first, how_sure = words.OPEN, how_sure + words.MAYBE
-    caveats = ((row.get("verdict_below_floor"), words.BELOW_FLOOR), (row["two_launches"], words.FEW))
-    return [
-        _filled(first, given | {"how_sure": how_sure}),
-        _filled(words.MEANING[best["code"]], given),
-        *(Phrase(caveat) for holds, caveat in caveats if holds),
-    ]
+def _low(number: Number) -> float:
+    return number.low if number.shown.low else number.value
 
 
-def _to_do(best: dict[str, Any], given: dict[str, Piece | str]) -> Phrase:
-    """What to do: by the verdict, and the first advice that was not refuted."""
-    verdict, advice = best["code"], best["next"]
-    said = [_filled(words.TO_DO.get(verdict, ""), given)]
-    if advice is None:
-        said.append(Phrase(words.NO_ADVICE[verdict]))
-    else:
-        said.append(_filled(words.ADVICE.get(verdict, "{change}"), {"change": advice["change"]}))
-        if advice["tried"]:
-            said.append(_filled(words.TRIED, {"verdict": advice["tried_verdict"]}))
-    return _spaced(said)
+def _high(number: Number) -> float:
+    return number.high if number.shown.low else number.value
 
 
-def _compared(best: dict[str, Any], numbers: NumbersFile, given: dict[str, Piece | str], *, ways: int) -> Phrase:
-    """What was compared with what, at which batch and how often. ways: number of series at this scale."""
-    row = best["row"]
+def _missing(diagnoses: Sequence[dict[str, Any]], best: dict[str, Any], told: Told) -> Given:
+    """Words for the larger scales without a completed run, and for how their runs ended; empty without any."""
+    failed = [one for one in diagnoses if one["row"]["failure"] and one["world_size"] > best["world_size"]]
+    measured = {one["world_size"] for one in diagnoses if not one["row"]["failure"]}
+    failed = [one for one in failed if one["world_size"] not in measured]
+    if not failed:
+        return {}
+    given = told.given(failed[0])
+    scales = sorted({one["world_size"] for one in failed})
+    if len(scales) > 1:
+        given["many"] = f"{labels.listed([*map(str, scales)])} {given['parts']}"
+    return given | {"ended": _ended(failed)}
+
+
+def _ended(diagnoses: Sequence[dict[str, Any]]) -> str:
+    """'all 6 runs ran out of memory', '2 runs ran out of memory and 1 reached the time limit'."""
+    ends: Counter[str] = Counter()
+    for diagnosis in diagnoses:
+        ends.update(diagnosis["row"]["ends"])
+    said = {words.ENDED.get(end, end): count for end, count in ends.items()}
+    if len(said) == 1:
+        ((how, count),) = said.items()
+        few = (words.ONLY, words.BOTH_RUNS)
+        return f"{few[count - 1] if count <= 2 else words.EVERY.format(count=count)} {how}"
+    (first, count), *others = said.items()
+    return labels.listed([f"{labels.counted(count, 'run')} {first}", *(f"{n} {how}" for how, n in others)])
+
+
+def _caveats(best: Mapping[str, Any], told: Told, given: Given) -> list[Phrase]:
+    """What a speedup may cost, and what makes it less certain."""
+    row, found = best["row"], []
+    key = f"{row['key']}.accuracy_difference_points"
+    difference = told.numbers.number(key)
+    said = words.ACCURACY.get(row["accuracy_code"], "")
+    if said and difference and difference.shown.low and best["code"] != Verdict.NEGATIVE_SCALING:
+        piece = Piece(difference.shown.value, key)
+        found.append(filled(said, given | {"difference": piece, "interval": told.interval(difference)}))
+    notes = {words.BELOW_FLOOR: row.get("verdict_below_floor"), words.FEW: row["two_launches"]}
+    found += [Phrase(note) for note, holds in notes.items() if holds]
+    if row["spoiled"]:
+        found.append(filled(words.SPOILED, {"spoiled": row["spoiled"]}))
+    return found
+
+
+def _to_do(best: Mapping[str, Any], given: Given, *, use_fewer: bool, missing: str) -> Phrase:
+    """What to do: by the verdict, and the first advice that was not refuted.
+
+    Advice that names a number of ranks replaces the sentence by the verdict, unless a smaller scale is faster.
+    missing: larger scales whose runs failed, which are to be looked at first; '' without any.
+    """
+    verdict = best["code"]
+    advice = [one for one in best["recommendations"] if one not in best["refuted"]]
+    lead = words.USE_FEWER if use_fewer else words.TO_DO.get(verdict, "")
+    if use_fewer and best["goal"] != Goal.COST_PER_SAMPLE:
+        advice = [one for one in advice if one["changes"] != Changes.RANKS]
+    elif advice and (advice[0]["changes"] == Changes.RANKS or advice[0]["id"] == words.AS_ADVISED.get(verdict)):
+        lead = ""
+    said = [filled(lead, given)]
+    if missing and verdict in MET:
+        said.append(filled(words.AFTER_FAILURES, {"missing": missing}))
+    elif advice:
+        first = advice[0]
+        template = words.ADVICE.get(verdict, words.IMPROVE) if lead else "{change}"
+        said.append(filled(template, given | {"change": first["change"]}))
+        said.append(Phrase(words.TRIED.get(first["tried_code"], "")))
+    elif not lead:
+        said.append(Phrase(words.ALL_REFUTED if best["refuted"] else words.NO_ADVICE[verdict]))
+    return spaced(said)
+
+
+def _compared(best: Mapping[str, Any], beside: Sequence[dict[str, Any]], told: Told, given: Given) -> Phrase:
+    """What was compared with what, at which batch and how often. beside: other points at this scale."""
+    row, numbers = best["row"], told.numbers
     source = numbers.points.get(row["key"])
     base = numbers.points[source.base].variant if source and source.base else words.BASELINE
-    given = given | {
-        "variant": best["variant"],
-        "base": base,
-        "global_batch": str(row["global_batch"]),
-        "batch_per_rank": str(row["batch_per_rank"]),
-        "repeats": labels.counted(row["repeats"], "repeat"),
-        "count": str(ways),
-    }
+    given = given | {"base": base, "repeats": labels.counted(row["repeats"], "repeat")}
     work = words.AT_STRONG if best["scaling"] == "strong" else words.AT_WEAK
-    said = [words.COMPARED, work, words.REPEATS if row["repeats"] else "", "."]
-    return Phrase(*(_filled(part, given) for part in (*said, words.FASTEST if ways > 1 else "")))
-
-
-def _words(diagnosis: dict[str, Any], on_cpu: bool) -> dict[str, Piece | str]:
-    """Words for a point and for its devices; {many}: 'two GPUs', '16 processes on 2 nodes'."""
-    ranks, nodes = int(diagnosis["world_size"]), int(diagnosis["nodes"])
-    part, parts = words.PROCESS if on_cpu else words.GPU
-    count = words.NUMBERS[ranks] if ranks < len(words.NUMBERS) else str(ranks)
-    many = f"{count} {parts}" + (f" on {nodes} nodes" if nodes > 1 else "")
-    return {
-        "many": many,
-        "Many": many[0].upper() + many[1:],
-        "part": part,
-        "parts": parts,
-        "ranks": str(ranks),
-        "workload": diagnosis["workload"],
-        "sentence": diagnosis["sentence"],
-    }
-
-
-def _numbers(diagnosis: dict[str, Any], numbers: NumbersFile) -> dict[str, Piece | str]:
-    """The numbers of a point without their limits, each linked to its runs."""
-    keys = {name: f"{diagnosis['row']['key']}.{name}" for name in ("speedup", "efficiency_percent")}
-    return {name: Piece(numbers.shown(key).value, key) for name, key in keys.items() if numbers.number(key)}
-
-
-def _filled(template: str, given: dict[str, Piece | str]) -> Phrase:
-    """A template with its names replaced. Braces in the replacements, such as in a user's names, are kept."""
-    parts = [
-        part for before, name, *_ in Formatter().parse(template) for part in (before, given[name] if name else "")
-    ]
-    return Phrase(*(part for part in parts if part))
-
-
-def _spaced(phrases: Sequence[Phrase]) -> Phrase:
-    """The sentences with a space between them."""
-    return Phrase(*[piece for phrase in phrases if phrase for piece in (" ", phrase)][1:])
+    said = [filled(part, given) for part in (words.COMPARED, work, words.REPEATS if row["repeats"] else "", ".")]
+    if alike := [one for one in beside if one["scaling"] == best["scaling"]]:
+        said.append(filled(words.HIGHEST, told.given(alike[0]) | {"count": str(len(alike) + 1)}))
+    return Phrase(*said)

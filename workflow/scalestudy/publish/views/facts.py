@@ -8,6 +8,7 @@ from scalestudy import __version__
 from scalestudy.analyse.point.spoiled import spoiled_row
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
+from scalestudy.publish.glossary import glossary
 from scalestudy.publish.numbers.keys import effort_key
 from scalestudy.publish.numbers.ledger import EFFORT
 from scalestudy.publish.numbers.model import NumbersFile
@@ -19,6 +20,7 @@ from scalestudy.publish.views.answers import answers_view
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import forecasts_view
+from scalestudy.publish.views.method import method_view
 from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.views.verified import verified_view
 from scalestudy.publish.words import labels
@@ -56,13 +58,16 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     failed = needed[needed["outcome"] != "ok"]
     diagnoses = diagnoses_view(results.findings, rows, numbers, results.verification)
     _name_what_no_run_decides(diagnoses)
+    study = study_view(plan, results.summary)
     return {
-        "study": study_view(plan, results.summary),
+        "study": study,
+        "method": method_view(study, rows),
+        "glossary": glossary(),
         "workloads": list(plan.study.workloads),
         "rows": rows,
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
-        "answers": answers_view(diagnoses, numbers),
+        "answers": answers_view(diagnoses, plan.study, numbers),
         "leading": leading(diagnoses),
         "not_resolved": NOT_RESOLVED_RULE,
         "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",

@@ -29,7 +29,7 @@ from scalestudy.publish.words.points import (
 )
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
-from scalestudy.registry.words.points import counted, memory_growth, outcomes, spoiled, unsteady
+from scalestudy.registry.words.points import counted, ends, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
 
@@ -79,11 +79,13 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
         "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV
         "outcomes": outcomes(row),
+        "ends": ends(row),
         "failure": failure_word(row),
         "has_speedup": not isnan(row["speedup"]),
         **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
         "overhead": overhead_view(numbers, point),
+        "accuracy_code": row["accuracy_kept"],
         "accuracy_kept": _accuracy_kept(numbers, point, row, margin),
         "target_accuracy": f"{target:.0%}" if target else "",
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import NamedTuple
 
 
@@ -40,3 +42,16 @@ def joined(phrases: list[Phrase]) -> Phrase:
     """The phrases with commas between them: 'a, b, c'."""
     commas: list[Piece | str] = [piece for item in phrases for piece in (", ", item)]
     return Phrase(*commas[1:])
+
+
+def filled(template: str, given: Mapping[str, Piece | str]) -> Phrase:
+    """A template with its names replaced. Braces in the replacements, such as in a user's names, are kept."""
+    parts = [
+        part for before, name, *_ in Formatter().parse(template) for part in (before, given[name] if name else "")
+    ]
+    return Phrase(*(part for part in parts if part))
+
+
+def spaced(phrases: Sequence[Phrase]) -> Phrase:
+    """The sentences with a space between them."""
+    return Phrase(*[piece for phrase in phrases if phrase for piece in (" ", phrase)][1:])
