@@ -41,8 +41,8 @@ class Report(Entry):
     forecast_batches: tuple[Annotated[int, Field(ge=2)], ...] = (2, 4)
     """Multiples of the batch to forecast at the measured scales; an empty list switches these forecasts off."""
     paper: Literal["ieee", "acm", "neurips", "article"] = "ieee"
-    """LaTeX class of the paper, for the size of figures and of the page of `report.pdf`: IEEEtran, acmart, NeurIPS or
-    article. Tables fit every class."""
+    """LaTeX class of the paper, for the size of figures and of the page of `report.pdf`: IEEEtran, acmart, NeurIPS
+    or article. Tables fit every class."""
     tables: dict[Table, Annotated[tuple[Column, ...], Field(min_length=1)]] = Field({})
     """Columns of LaTeX tables, instead of the default ones. A column without any number is left out."""
     spoiled: SpoiledFrom = SpoiledFrom()
