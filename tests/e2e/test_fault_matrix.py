@@ -189,8 +189,7 @@ def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, 
     node = record.ranks[0].node
     assert record.outcome == "failed"
     assert record.reason == (
-        f"rank 1 on {node} made no progress: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
-        " ended by SIGKILL after that"
+        f"rank 1 on {node} made no progress: rank 0 on {node} waited 6 s (stall_limit_s) for it; ended by SIGKILL"
     )
     assert launch.left_over() == []
 

@@ -234,7 +234,7 @@ def test_code_edited_while_a_study_runs_changes_no_run(checkout: Checkout, tmp_p
     in_block(checkout)
     path.write_text(original + line)
     code = first.wait(300)
-    assert code == (1 if "fails" in what else 0), (tmp_path / "first.txt").read_text()[-3000:]
+    assert code == (1 if "makes it fail" in what else 0), (tmp_path / "first.txt").read_text()[-3000:]
     before = state_of(checkout.root / "results/tiny/runs")
     path.write_text(original)
     checkout.run("scalestudy", "run")

@@ -39,8 +39,8 @@ def test_one_row_of_the_shared_baseline(content: dict[str, Any]) -> None:
     assert results.summary["is_base"].sum() == 2, "the summary has it for each kind of scaling"
     page = page_of(plan, results)
     mine = [row for row in rows_of(page) if "forecast" not in row]
-    assert mine[:3] == ["single, baseline, 1 rank", "ddp, strong, 2 ranks", "ddp, weak, 2 ranks"]
-    assert page.count("single, baseline, 1 rank") == 1
+    assert mine[:3] == ["single, strong and weak (baseline), 1 rank", "ddp, strong, 2 ranks", "ddp, weak, 2 ranks"]
+    assert page.count("single, strong and weak (baseline), 1 rank") == 1
     parts = page.split('<h2 id="parts">')[1].split("<h2")[0]
     assert parts.count("mlp, single, 1 rank, batch 32 per rank") == 1
 
@@ -48,7 +48,7 @@ def test_one_row_of_the_shared_baseline(content: dict[str, Any]) -> None:
 def test_one_entry_in_the_text_report(content: dict[str, Any]) -> None:
     plan, results, runs = measured(content)
     text = render(DIRECTORY / "performance_report.txt", **facts_of(plan, results.summary, runs))
-    assert text.count("single, baseline, 1 rank") == 1
+    assert text.count("single, strong and weak (baseline), 1 rank") == 1
     assert text.count("mlp, single, 1 rank, batch 32 per rank") == 1
 
 
@@ -68,4 +68,7 @@ def test_different_baselines_have_a_row_each(content: dict[str, Any]) -> None:
     }
     plan, results, _ = measured(content | {"variants": variants})
     rows = rows_of(page_of(plan, results))
-    assert [row for row in rows if "baseline" in row] == ["single, baseline, 1 rank", "slow, baseline, 1 rank"]
+    assert [row for row in rows if "baseline" in row] == [
+        "single, strong and weak (baseline), 1 rank",
+        "slow, strong and weak (baseline), 1 rank",
+    ]

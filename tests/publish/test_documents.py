@@ -198,7 +198,7 @@ def test_a_figure_has_its_data_and_its_words_beside_it(plan: Plan, tmp_path: Pat
     assert base[["y_low", "y_high"]].isna().all().all(), "what a ratio is to has no interval"
     text = words.read_text(encoding="utf-8").strip()
     assert text.startswith(
-        "Speedup over one process against ranks: ddp, strong scaling from 1 at 1 to 0.256 at 2;"
+        "Speedup over one process against ranks: one process 1 at 1; ddp, strong scaling 0.256 at 2;"
     )
     assert "ddp, weak scaling, forecast" in text
     assert "Efficiency on 2 ranks against batch per rank: ddp, strong scaling" in text

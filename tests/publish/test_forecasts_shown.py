@@ -97,7 +97,7 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
     for row in facts["rows"]:
         assert [factor["factor"] for factor in row["factors"]] in ([], ["efficiency", "batch", "parallel"])
         for factor in row["factors"]:
-            said = f"{factor['factor']} {factor['share_percent']} % {factor['meaning']}"
+            said = f"{factor['factor']} {factor['shown']} {factor['meaning']}"
             assert said in " ".join(text.split())
             assert factor["share_percent"].limits in page
     assert max(map(len, text.splitlines())) <= 80

@@ -35,7 +35,7 @@ EXCLUDE_EACH_OTHER = (
     (r": (HEALTHY|AT TARGET)", r"(?<!possibly )(comm|launch)-bound"),
     (r": (HEALTHY|AT TARGET)", r"(Poor|Negative scaling|Undecided): "),
     (r": (HEALTHY|AT TARGET)", r"train mlp more slowly than one"),
-    (r": NEGATIVE SCALING", r"Use all"),
+    (r": NEGATIVE SCALING", r"Use (all|both)"),
     (r": NEGATIVE SCALING", r"times as fast as one \("),
     (r": (UNDECIDED|CONFOUNDED)", r"the verdict is decided"),
     (r": POOR", r"meets the target"),
@@ -95,7 +95,9 @@ PROBE = st.tuples(
 POINT = st.fixed_dictionaries(
     {
         "slower": st.sampled_from([0.52, 0.6, 0.8, 0.95, 1.0, 1.05, 1.3, 2.0, 5.0]),
-        "scatter": st.lists(level(0.9, 1.1) | level(0.5, 2), min_size=REPEATS, max_size=REPEATS),
+        "scatter": st.sampled_from([0.01, 0.1, 0.7]).flatmap(
+            lambda most: st.lists(level(1 - most, 1 + most), min_size=REPEATS, max_size=REPEATS)
+        ),
         "consistent": st.booleans(),
         "spoiled": st.lists(st.sampled_from(["none", "none", "other_load"]), min_size=REPEATS, max_size=REPEATS),
         **dict.fromkeys(MEASURED, PROBE),

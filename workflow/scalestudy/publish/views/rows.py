@@ -74,7 +74,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
         "scalings": row["scalings"],
-        "point": labels.point({**row, "scaling": row["scalings"]}),
+        "point": labels.row(row) if row["is_base"] else labels.point(row),
         "work": work_view(numbers, point),
         "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
         "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV
