@@ -14,6 +14,7 @@ from scalestudy.cli.screen.events import DOCUMENTS, STAGES, Job, Jobs
 from scalestudy.cli.screen.painter import Lines, Painter, Screen, is_live
 from scalestudy.cli.screen.study import WatchedStudy
 from scalestudy.cli.screen.words import current_line, decision_lines, duration, run_line, run_name
+from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 WIDTH = 24
@@ -59,7 +60,10 @@ class StudyScreen:
             from scalestudy.cli.verb.results import SCREEN, summarise
 
             self._summary = False
-            summarise(self.study.results, SCREEN)
+            try:
+                summarise(self.study.results, SCREEN)
+            except UserError as error:  # the logging of Snakemake would drop it
+                self.painter.say([f"error: {error}"])
 
     def lines(self) -> list[str]:
         """The changing part of the screen."""
