@@ -2,11 +2,81 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+from collections.abc import Iterator
+
 import pytest
+from conftest import wait_for
+from slurm_cluster import Cluster
 from slurm_studies import Submitting, small_study
 
 TARGET = ("--", "results/small/comprehensive_summary.csv")
 POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+
+
+@pytest.fixture
+def full(controller: Cluster) -> Iterator[Cluster]:
+    """A cluster that has as many jobs as it accepts. It forgets ended ones within about a minute."""
+    path = controller.base / "slurm.conf"
+    text = path.read_text()
+    path.write_text(text.replace("MinJobAge=600", "MinJobAge=2\nMaxJobCount=3"))
+    try:
+        controller.stop_controller()
+        controller.start_controller()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # sbatch waits for room
+            while True:
+                command = ["sbatch", "--mem=100", "--output=/dev/null", "--chdir=/", "--wrap=sleep 900"]
+                subprocess.run(command, env=controller.environment(), check=True, timeout=10)
+        yield controller
+    finally:
+        controller.run("scancel", "--name=wrap", check=False)
+        path.write_text(text)
+        controller.stop_controller()
+        controller.start_controller()
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="the controller accepts no further job (MaxJobCount)",
+    moment="submission",
+    outcome="the study waits; the terminal shows the limit, SLURM's message and the key to change",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_a_study_waits_for_room_in_the_queue(submitting: Submitting, full: Cluster) -> None:
+    """sbatch itself repeats a submission for two minutes before it gives up."""
+    submitting.configure(small_study())
+    driver = submitting.drive(*TARGET)
+    driver.wait_until_it_says("SLURM has accepted no further job since ", seconds=300)
+    assert ": a limit on submitted jobs is reached (Slurm temporarily unable to accept job" in driver.said
+    assert "jobs in profiles/slurm/config.yaml" in driver.said
+    assert "SLURM has not answered" not in driver.said, "it does answer"
+    assert len(full.run("squeue", "--noheader", "--name=wrap").splitlines()) == len(full.jobs()) > 0
+    full.run("scancel", "--name=wrap")
+    assert driver.end() == 0, driver.said
+    assert "SLURM accepts jobs again after " in driver.said
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGKILL to snakemake while no further job is accepted",
+    moment="submission",
+    outcome="not recorded",
+    kept="every run",
+    next_call="the runs are measured once there is room",
+)
+def test_a_call_that_is_killed_while_it_waits_for_room(submitting: Submitting, full: Cluster) -> None:
+    submitting.configure(small_study())
+    driver = submitting.drive(*TARGET)
+    driver.wait_until_it_says("SLURM has accepted no further job since ", seconds=300)
+    driver.kill()
+    assert submitting.records() == {}
+    full.run("scancel", "--name=wrap")
+    wait_for(lambda: not full.jobs(), seconds=60)
+    submitting.submit(*TARGET)
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
 
 
 @pytest.mark.slow

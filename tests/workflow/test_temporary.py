@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from conftest import Checkout, wait_for
 from scalestudy.chain import temporary
-from scalestudy.chain.temporary import MARK, mark_temporary, remove_dead_temporary
+from scalestudy.chain.temporary import MARK, OF_FONTS, mark_temporary, remove_dead_temporary
 from scalestudy.record.lock import exclusive
 
 
@@ -39,6 +41,35 @@ def test_folders_of_live_calls_and_of_others_are_kept(tmp_path: Path, monkeypatc
     with exclusive(live / MARK, waiting=lambda: None):
         remove_dead_temporary()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["snakemakeforeign", "snakemakelive"]
+
+
+@pytest.mark.fault(
+    fault="SIGKILL while figures are drawn",
+    moment="publishing",
+    outcome="not recorded",
+    kept="every run",
+    next_call="removes the temporary folder of the font, and draws the figures",
+)
+def test_the_font_of_a_killed_process_goes_with_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 17 of test_chaos.py found such a folder."""
+    monkeypatch.setattr(temporary.tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import sys; from scalestudy.publish.figures.font import families; families(('DejaVu Sans',));"
+        "print('drawn', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, **pipes) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"drawn\n"
+        remove_dead_temporary()
+        assert len(list(tmp_path.glob(f"{OF_FONTS}*"))) == 1, "it is in use"
+        process.kill()
+    assert len(list(tmp_path.glob(f"{OF_FONTS}*"))) == 1
+    remove_dead_temporary()
+    assert not list(tmp_path.glob(f"{OF_FONTS}*"))
 
 
 def test_this_process_marks_its_own(tmp_path: Path) -> None:

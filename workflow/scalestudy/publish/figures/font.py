@@ -16,6 +16,7 @@ import matplotlib as mpl
 from fontTools import subset
 from matplotlib import font_manager
 
+from scalestudy.chain.temporary import OF_FONTS, mark
 from scalestudy.record.files import writing
 
 FAMILY = "scalestudy figures"
@@ -47,7 +48,8 @@ def families(sans_serif: tuple[str, ...]) -> list[str]:
         found = Path(font_manager.findfont(font_manager.FontProperties(family=["sans-serif"])))
     if found.suffix != ".ttf":
         return ["sans-serif"]
-    folder = Path(tempfile.mkdtemp(prefix="scalestudy-font-"))
+    folder = Path(tempfile.mkdtemp(prefix=OF_FONTS))
+    mark(folder)  # if this process is killed, the next call removes the folder
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _subset(found, folder / found.name)
     entry = font_manager.FontEntry(
