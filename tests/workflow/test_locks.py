@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Checkout, wait_for
-from scalestudy.chain.locks import note_locks, release_dead_locks
+from scalestudy.chain.locks import live_calls, note_locks, release_dead_locks
 from scalestudy.launch.starters import host_lock
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import read_record
@@ -68,6 +68,19 @@ def lock_of_a_dead_call(folder: Path, **noted: str) -> Path:
         (note,) = (folder / "holders").glob("*.json")
         note.write_text(note.read_text().replace(f'"{name}": "{os.uname().nodename}"', f'"{name}": "{value}"'))
     return file
+
+
+@pytest.mark.parametrize(("above", "messages"), [(True, 0), (False, 1)])
+def test_a_call_above_this_one_is_not_another_call(tmp_path: Path, above: bool, messages: int) -> None:
+    """As of a study that starts the trial of its advice in the same folder."""
+    file = tmp_path / "locks/0.output.lock"
+    file.parent.mkdir(parents=True)
+    file.write_text("x\n")
+    note_locks(Persistence(file), tmp_path)
+    (note,) = (tmp_path / "holders").glob("*.json")
+    if above:
+        note.rename(note.with_name(note.name.replace(str(os.getpid()), str(os.getppid()))))
+    assert len(live_calls(tmp_path)) == messages
 
 
 def test_the_lock_of_a_call_that_ended_is_removed_once(tmp_path: Path) -> None:

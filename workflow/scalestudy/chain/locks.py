@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from scalestudy.record.files import sync, write_json
 from scalestudy.record.lock import exclusive_now
 
@@ -62,18 +64,24 @@ def release_dead_locks(folder: Path = FOLDER) -> list[str]:
 
 
 def live_calls(folder: Path = FOLDER) -> list[str]:
-    """A message for each call that holds a lock of this folder. Call `release_dead_locks` first."""
+    """A message for each call that holds a lock of this folder. Call `release_dead_locks` first.
+
+    A call that has started this one, as a study starts the trial of its advice, is not another one.
+    """
     said = []
+    above = {process.pid for process in psutil.Process().parents()}
     for note in _notes(folder):
         content = _read(note)
         if not any(_identity(path) in content.get("locks", []) for path in _lock_files(folder)):
             continue
-        host = content.get("host")
+        host, pid = content.get("host"), note.stem.rpartition("-")[2]
+        if host == platform.node() and pid.isdigit() and int(pid) in above:
+            continue
         try:
             began = datetime.datetime.fromtimestamp(note.stat().st_mtime).astimezone()
         except OSError:
             continue  # it has just ended
-        who = f"process {note.stem.rpartition('-')[2]} on host {host}"
+        who = f"process {pid} on host {host}"
         since = f"began here on {began:%Y-%m-%d at %H:%M}"
         if host == platform.node():
             said.append(f"another call is using this folder: {who} {since}; wait until it ends, or stop it")
