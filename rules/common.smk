@@ -116,7 +116,13 @@ VERIFIED = AUTO_VERIFIED or VERIFICATION.exists()
 FIGURES = list(figures_of(PLAN, verified=VERIFIED))
 DRAWN = [file_of(*figure) for figure in FIGURES]
 TABLES = [*TABLE_NAMES, *([VERIFICATION_TABLE] if VERIFIED else [])]
-TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "links.tex", "provenance.tex", "verification_table.tex"]
+TABLE_TEMPLATES = [
+    "table.tex",
+    "environment_table.tex",
+    "links.tex",
+    "provenance.tex",
+    "verification_table.tex",
+]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
     "document_preamble.tex",

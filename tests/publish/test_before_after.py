@@ -278,13 +278,24 @@ def test_what_was_not_tried_is_told_with_its_reason(content: dict[str, Any]) -> 
             " 0.400 [0.330, 0.500] trainings.",
         ),
         (
+            {
+                "least_device_hours": 0.003,
+                "most_device_hours": 0.02,
+                "saved_device_hours": Interval(0.0005, 0.0004, 0.0006),
+                "trainings": Interval(40, 33, 50),
+            },
+            "Trying it takes 10.8 to 72.0 device-seconds. If the prediction is right, each training as long as"
+            " those of this study saves 1.80 [1.44, 2.16] device-seconds, which repays the trial after"
+            " 40.0 [33.0, 50.0] trainings.",
+        ),
+        (
             {"least_device_hours": 0.2, "most_device_hours": 0.2, "unknown": Unpaid.WITHIN_NOISE},
             "Trying it takes 0.200 device-hours. The number of trainings that repay the trial is not known: the"
             " predicted saving is within its noise.",
         ),
         ({"unknown": Unpaid.NO_TRIAL}, "No trial can test it, so its cost is not known."),
     ],
-    ids=["repaid", "within noise", "no trial"],
+    ids=["repaid", "repaid in seconds", "within noise", "no trial"],
 )
 def test_advice_says_what_trying_it_takes_and_when_that_is_repaid(
     content: dict[str, Any], payback: dict[str, Any], said: str

@@ -19,7 +19,7 @@ from scalestudy.publish.figures.font import families
 HEIGHT_IN = 2.3
 """Height of a figure without its legend. Its width is one column or the page of the paper (papers.py)."""
 LEGEND_LINE_IN = 0.155
-MOST_COLUMNS = 4  # of a legend
+MOST_COLUMNS = 5  # of a legend
 WIDEST_LEGEND = 0.97  # share of the figure's width: text is slightly wider at other resolutions
 
 # Okabe and Ito's colours in seaborn's order; the first four also differ in lightness.
@@ -165,7 +165,7 @@ def log_ticks(axis: Axis) -> None:
 def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[str] = ()) -> None:
     """Add one legend for all panels below them, where it hides no data. The figure grows by its lines.
 
-    The legend has as many columns as fit, at most four. last: the last entry. order: the first entries.
+    The legend has as few lines as fit, of about equal length. last: the last entry. order: the first entries.
     """
     found: dict[str, Any] = {}
     for axes in panels:
@@ -174,7 +174,8 @@ def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[
     entries = {name: found[name] for name in (*order, *found) if name in found}
     if last in entries:
         entries[last] = entries.pop(last)
-    for columns in range(min(MOST_COLUMNS, len(entries)), 0, -1):
+    for lines in range(-(-len(entries) // MOST_COLUMNS), len(entries) + 1):
+        columns = -(-len(entries) // lines)
         legend = figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width <= WIDEST_LEGEND * figure.bbox.width:
             figure.set_figheight(figure.get_figheight() + LEGEND_LINE_IN * -(-len(entries) // columns))

@@ -1,18 +1,18 @@
 """The content of numbers.json, from the results of a study."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan, nan
+from math import isnan
 
 import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.forecast.fit import LAWS
-from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.analyse.trace.summary import Trace
-from scalestudy.diagnose.findings import Diagnosis, Evidence, Recommendation
+from scalestudy.diagnose.findings import Diagnosis, Evidence
 from scalestudy.publish.numbers import keys
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource
+from scalestudy.publish.numbers.payback import payback_numbers
 from scalestudy.publish.numbers.provenance import run_sources
 from scalestudy.publish.numbers.renamed import renamed_keys
 from scalestudy.publish.numbers.rounding import (
@@ -55,13 +55,6 @@ EFFORT_SHARES = {
     "probe_percent": ("probe_wall_time_s", "share of probes and traces in the wall time"),
 }
 """Name in a key -> (column of the effort's frame, meaning)."""
-PAYBACK = {
-    "least_device_hours": ("h", "least device-hours of a trial"),
-    "most_device_hours": ("h", "most device-hours of a trial"),
-    "saved_device_hours": ("h", "predicted device-hours saved per training"),
-    "trainings": ("", "trainings until the most device-hours of a trial are repaid"),
-}
-"""Name in a key, as in Payback -> (unit, meaning)."""
 LEAST_WEIGHT = 0.005
 """Smallest printed weight of a growth model: less would read as 0 %."""
 
@@ -244,21 +237,7 @@ def _of_findings(diagnoses: Sequence[Diagnosis], summary: pd.DataFrame) -> Itera
             if diagnosis.goal in WORTH and not isnan(advice.worth.value):
                 limits, of = tuple(vars(advice.worth).values()), f"worth of: {advice.change}"
                 yield f"{brings}.worth", Number.of(show(*limits), limits, "", of, point=point)
-            yield from _of_payback(advice, brings, point)
-
-
-def _of_payback(advice: Recommendation, key: str, point: str) -> Iterator[Entry]:
-    """The cost of trying advice and the number of trainings until it is repaid, as far as known."""
-    if advice.payback is None:
-        return
-    for name, (unit, what) in PAYBACK.items():
-        found = getattr(advice.payback, name)
-        values = tuple(vars(found).values()) if isinstance(found, Interval) else (found, nan, nan)
-        if not isnan(values[0]):
-            yield (
-                f"{key}.payback.{name}",
-                Number.of(show(*values), values, unit, f"{what}: {advice.change}", point=point),
-            )
+            yield from payback_numbers(advice, brings, point)
 
 
 def _evidence_shown(item: Evidence) -> Shown:

@@ -19,7 +19,7 @@ from scalestudy.publish.views.verified import came_of_it
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.causes import POSSIBLY, UNCERTAIN
 from scalestudy.publish.words.goals import WORTH
-from scalestudy.publish.words.payback import COST, COST_ALIKE, REPAID, UNPAID
+from scalestudy.publish.words.payback import COST, COST_ALIKE, LEAST_HOURS, REPAID, UNPAID
 from scalestudy.publish.words.phrases import Phrase, either, joined
 from scalestudy.publish.words.points import PREDICTED, VERDICTS, WITHOUT_RATIO
 from scalestudy.publish.words.verified import VERDICTS as TRIED_WORDS
@@ -167,12 +167,17 @@ def _payback(numbers: NumbersFile, recommendation: str, payback: Payback | None)
         return Phrase()
     key = f"{recommendation}.payback"
     alike = numbers.shown(f"{key}.least_device_hours") == numbers.shown(f"{key}.most_device_hours")
-    cost = numbers.phrase(key, COST_ALIKE if alike else COST)
+    cost = numbers.phrase(key, (COST_ALIKE if alike else COST)[_unit(payback.most_device_hours)])
     if payback.unknown in (Unpaid.NO_TRIAL, Unpaid.COST_UNKNOWN):
         return Phrase(UNPAID[payback.unknown])
     if payback.unknown != Unpaid.NONE:
         return Phrase(cost, " ", UNPAID[payback.unknown])
-    return Phrase(cost, " ", numbers.phrase(key, REPAID))
+    return Phrase(cost, " ", numbers.phrase(key, REPAID[_unit(payback.saved_device_hours.value)]))
+
+
+def _unit(hours: float) -> str:
+    """The unit in which a number of device-hours is printed."""
+    return "s" if hours < LEAST_HOURS else "hours"
 
 
 def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:

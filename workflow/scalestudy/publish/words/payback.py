@@ -2,12 +2,22 @@
 
 from scalestudy.registry.codes import Unpaid
 
-COST = "Trying it takes {least_device_hours} to {most_device_hours} device-hours."
-COST_ALIKE = "Trying it takes {most_device_hours} device-hours."
-REPAID = (
-    "If the prediction is right, each training as long as those of this study saves {saved_device_hours}"
-    " device-hours, which repays the trial after {trainings} trainings."
-)
+COST = {
+    "hours": "Trying it takes {least_device_hours} to {most_device_hours} device-hours.",
+    "s": "Trying it takes {least_device_s} to {most_device_s} device-seconds.",
+}
+COST_ALIKE = {
+    "hours": "Trying it takes {most_device_hours} device-hours.",
+    "s": "Trying it takes {most_device_s} device-seconds.",
+}
+_REPAID = "If the prediction is right, each training as long as those of this study saves"
+REPAID = {
+    "hours": _REPAID + " {saved_device_hours} device-hours, which repays the trial after {trainings} trainings.",
+    "s": _REPAID + " {saved_device_s} device-seconds, which repays the trial after {trainings} trainings.",
+}
+"""Texts by the unit of their numbers."""
+LEAST_HOURS = 0.1
+"""A shorter time is printed in seconds."""
 _UNKNOWN = "The number of trainings that repay the trial is not known:"
 UNPAID = {
     Unpaid.NO_TRIAL: "No trial can test it, so its cost is not known.",
