@@ -11,10 +11,13 @@ from builders import diagnosed, facts_of, rows_book, study_of
 from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.spoiled import spoiled_columns
+from scalestudy.analyse.statistics.intervals import Interval, ratio_on_logs
 from scalestudy.analyse.study.decision import decide
 from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.publish.views.facts import spoiled_launches
 from scalestudy.publish.views.rows import notes_view
+from scalestudy.registry.codes import IntervalMethod
+from scalestudy.registry.words.points import spoiled
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.spoiled import SpoiledFrom
 from scalestudy.study.plan import Plan, make_plan
@@ -102,17 +105,45 @@ def row_of(summary: pd.DataFrame, ranks: int = 2) -> pd.Series:
 
 def test_a_spoiled_repeat_is_left_out_whole_and_its_effect_is_shown() -> None:
     plan = plan_of()
-    row = row_of(summary_frame(plan, runs_of(plan, {2: (1, 2), 1: (5,)}, repeats=6)))
+    row = row_of(summary_frame(plan, runs_of(plan, {2: (1,)}, repeats=6)))
     only = runs_of(plan, {}, repeats=6)
-    only.loc[only["repeat"].isin([1, 2, 5]), "outcome"] = "failed"
+    only.loc[only["repeat"] == 1, "outcome"] = "failed"
     clean = row_of(summary_frame(plan, only))
     for name in ("speedup", "speedup_low", "speedup_high", "efficiency", "overhead_s"):
         assert row[name] == pytest.approx(clean[name]), name
-    assert (row["repeats_spoiled"], row["repeats_clean"], row["spoiled_left_out"]) == (3, 3, 3)
-    assert (row["repeats_compared"], row["launches_ok"], row["launches_spoiled"]) == (3, 6, 2)
+    assert (row["repeats_spoiled"], row["repeats_clean"], row["spoiled_left_out"]) == (1, 5, 1)
+    assert (row["repeats_compared"], row["launches_ok"], row["launches_spoiled"]) == (5, 6, 1)
     assert row["speedup_without_spoiled"] == pytest.approx(row["speedup"])
     assert row["speedup_with_spoiled"] < 0.95 * row["speedup"]
     assert row["step_time_with_spoiled_s"] > row["step_time_s"]
+
+
+def test_where_few_repeats_are_whole_all_undisturbed_runs_count() -> None:
+    """Two whole repeats of six, and four undisturbed runs of each point: Welch's interval of these."""
+    plan = plan_of()
+    runs = runs_of(plan, {2: (1, 2), 1: (5, 6)}, repeats=6)
+    row = row_of(summary_frame(plan, runs))
+    assert row["interval"] == IntervalMethod.WELCH
+    given = ratio_on_logs(
+        [1 / one for one in MINE[2:]], [1 / one for one in BASE[:4]], confidence=plan.study.level
+    )
+    found = Interval.of(row, "speedup")
+    assert (found.value, found.low, found.high) == pytest.approx((given.value, given.low, given.high))
+    assert found.low < BASE[0] / MINE[0] < found.high
+    assert found.relative_half_width < Interval.of(row, "speedup_without_spoiled").relative_half_width / 3
+    sentence = spoiled(row)
+    assert sentence.startswith("4 of 6 repeats were measured under other load on the host and are left out, apart")
+
+
+def test_the_method_depends_on_the_marks_and_on_no_time() -> None:
+    plan = plan_of()
+    runs = runs_of(plan, {2: (1, 2), 1: (5, 6)}, repeats=6)
+    other = runs.assign(
+        step_time_s=runs["step_time_s"] ** 2, throughput_samples_per_s=1 / runs["step_time_s"] ** 2
+    )
+    assert row_of(summary_frame(plan, other))["interval"] == IntervalMethod.WELCH
+    quiet = row_of(summary_frame(plan, runs_of(plan, {}, repeats=6)))
+    assert quiet["interval"] == IntervalMethod.T_WITHIN_REPEATS, "where nothing was disturbed nothing changes"
 
 
 def test_where_too_few_repeats_are_left_all_count_and_are_marked() -> None:
@@ -144,6 +175,7 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     runs = runs_of(plan, {2: (1, 2, 3)}, repeats=6)
     summary = summary_frame(plan, runs)
     said = "3 of 6 repeats were measured under other load on the host and are left out"
+    said += ", apart from their undisturbed runs"
     (diagnosis,) = [one for one in diagnosed(plan, summary) if one.world_size == 2]
     assert diagnosis.sentence.endswith(said)
     assert any(

@@ -15,8 +15,8 @@ LAUNCH_ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "tim
 
 MemoryKind = StrEnum("MemoryKind", "NONE ALLOCATED RESIDENT")
 
-IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP T_WITHIN_LAUNCHES")
-"""Method for the limits of a speedup."""
+IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP T_WITHIN_LAUNCHES WELCH")
+"""Method for the limits of a speedup. WELCH: independent samples, where disturbed runs leave few repeats whole."""
 
 NotAlternated = StrEnum("NotAlternated", "NONE COMMAND PRECISION ENVIRONMENT WORKERS BOOKKEEPING")
 """Why the baseline of a variant is not trained in the processes of its runs. Arithmetic and environment

@@ -7,11 +7,17 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.launches import by_block, launches_of
-from scalestudy.analyse.point.spoiled import FEWEST, kept_together, quiet_turns, spoiled_repeats
+from scalestudy.analyse.point.spoiled import (
+    FEWEST,
+    apart_from_repeats,
+    kept_together,
+    quiet_turns,
+    spoiled_repeats,
+)
 from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs, ratio_on_logs
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.config.study import Study
 
@@ -49,7 +55,9 @@ def compare_with_base(
     in_repeats, method = NOTHING, IntervalMethod.NONE
     all_good, all_base = good, base
     good, base = kept_together(good, base, study)
-    if len(base):
+    if apart := apart_from_repeats(all_good, all_base, study):
+        in_repeats, method = ratio_of_samples(*apart, study), IntervalMethod.WELCH
+    elif len(base):
         in_repeats, method = ratio_of_launches(good, base, study, times)
     turned = with_turns(all_good)
     of_launches = launches_of(turned, "speedup_in_launch", study)
@@ -124,6 +132,16 @@ def with_turns(good: pd.DataFrame) -> pd.DataFrame:
     turned = good.dropna(subset=["speedup_in_launch"])
     quiet = turned[quiet_turns(turned)]
     return quiet if len(quiet) >= FEWEST else turned
+
+
+def ratio_of_samples(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> Interval:
+    """Returns the ratio of throughputs of two independent samples, with Welch's interval on logarithms.
+
+    The runs of a repeat have a part of their variation in common, which the interval then includes as if it were
+    not: it is rather too wide.
+    """
+    samples = (launches_of(frame, "throughput_samples_per_s", study) for frame in (good, base))
+    return ratio_on_logs(*samples, confidence=study.level)
 
 
 def ratio_of_launches(

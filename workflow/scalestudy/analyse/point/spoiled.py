@@ -1,15 +1,20 @@
 """Runs that something else on their host disturbed: left out while enough others are left, and counted."""
 
 from collections import Counter
+from math import inf, sqrt
 from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.statistics.intervals import t_quantile
 from scalestudy.registry.codes import Spoiled, Turns
 from scalestudy.study.config.study import Study
 
 FEWEST = 2
 """Smallest number of runs that must be left: fewer have no interval."""
+SHARED = 0.5
+"""Assumed share of the variance between runs that the runs of a repeat have in common, for the choice of a method
+only. No interval depends on it."""
 NOT_MARKED = (Spoiled.NONE, Spoiled.UNKNOWN)
 
 
@@ -35,6 +40,27 @@ def kept_together(mine: pd.DataFrame, others: pd.DataFrame, study: Study) -> tup
     if len(set(first["repeat"]) & set(second["repeat"])) < FEWEST:
         return mine, others
     return first, second
+
+
+def apart_from_repeats(
+    mine: pd.DataFrame, others: pd.DataFrame, study: Study
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Returns the undisturbed runs of two points, to compare as independent samples; None to compare in repeats.
+
+    A repeat is whole only if neither of its runs was disturbed. Where half of all runs are disturbed, a quarter of
+    the repeats is. The method is the one with the narrower expected interval if the runs of a repeat share SHARED
+    of their variance: t / sqrt(n) of whole repeats, or of undisturbed runs, divided by sqrt(1 - SHARED). Only
+    numbers of runs enter, and no measured time, so each interval keeps its level.
+    """
+    first, second = (_clean(launches, study) for launches in (mine, others))
+    if first is None or second is None or len(first) + len(second) == len(mine) + len(others):
+        return None
+    whole, least = len(set(first["repeat"]) & set(second["repeat"])), min(len(first), len(second))
+    if least < FEWEST:
+        return None
+    in_repeats = inf if whole < FEWEST else t_quantile(study.level, whole - 1) / sqrt(whole)
+    of_samples = t_quantile(study.level, 2 * least - 2) / sqrt(least * (1 - SHARED))
+    return (first, second) if of_samples < in_repeats else None
 
 
 def _clean(launches: pd.DataFrame, study: Study) -> pd.DataFrame | None:

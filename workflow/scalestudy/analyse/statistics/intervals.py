@@ -174,7 +174,7 @@ def difference(above: Values, below: Values, *, confidence: float) -> Interval:
     half = 0.0
     if va + vb != 0:
         freedom = (va + vb) ** 2 / (va**2 / a.freedom + vb**2 / b.freedom)
-        half = _t(confidence, freedom) * sqrt(va + vb)
+        half = t_quantile(confidence, freedom) * sqrt(va + vb)
     return Interval(value, value - half, value + half)
 
 
@@ -191,7 +191,7 @@ def mean(values: Values, *, confidence: float, least_spread: float = 0.0) -> Int
     if sample.freedom < 1:
         return Interval(sample.mean)
     known = least_spread * normal_quantile(confidence) / sqrt(len(sample.values))
-    half = max(_t(confidence, sample.freedom) * sqrt(sample.variance_of_mean), known)
+    half = max(t_quantile(confidence, sample.freedom) * sqrt(sample.variance_of_mean), known)
     return Interval(sample.mean, sample.mean - half, sample.mean + half)
 
 
@@ -210,7 +210,8 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
-def _t(confidence: float, freedom: float) -> float:
+def t_quantile(confidence: float, freedom: float) -> float:
+    """Returns the half-width of a two-sided interval of Student's t distribution, in standard errors."""
     from scipy.special import (
         stdtrit,
     )  # documents read intervals and calculate none; this import takes longer than some of them

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from scalestudy.registry.codes import LAUNCH_ENDS, Spoiled, Steadiness, Wrapper
+from scalestudy.registry.codes import LAUNCH_ENDS, IntervalMethod, Spoiled, Steadiness, Wrapper
 from scalestudy.registry.column import Row
 
 BASES = {
@@ -87,6 +87,8 @@ def spoiled(row: Row) -> str:
     left_out = f"{'is' if count == 1 else 'are'} left out"
     few = ", since too few others remain" if of_all - count < 2 else ""
     end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"
+    if row.get("interval", "") == IntervalMethod.WELCH:
+        end = f"{left_out}, apart from their undisturbed runs"
     return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
