@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 
 # The parts of a checkout, without results, environments and caches.
-CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm")
+CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm", "docs/glossary.md")
 
 
 def mlp_workload(**changes: Any) -> dict[str, Any]:
@@ -240,6 +240,7 @@ def make_checkout(target: Path) -> Checkout:
             ignore = shutil.ignore_patterns("*.egg-info", "*.pyc.*")
             shutil.copytree(source, target / name, ignore=ignore)
         else:
+            (target / name).parent.mkdir(exist_ok=True)
             shutil.copy2(source, target / name)
     checkout = Checkout(target)
     checkout.configure(tiny_study())

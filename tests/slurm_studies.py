@@ -178,7 +178,7 @@ def small_study(**changes: Any) -> dict[str, Any]:
     return study | changes
 
 
-ENDLESS = 100_000  # epochs
+ENDLESS = 50_000
 
 
 class Launch:

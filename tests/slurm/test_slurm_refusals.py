@@ -223,7 +223,7 @@ def test_the_plan_says_what_slurm_cannot_run(submitting: Submitting) -> None:
         + "\ndefault-resources:\n  slurm_partition: urgent\n"
         + "set-resources:\n  train_baseline: {mem_mb: 200000}\n  train_distributed: {mem_mb: 200000}\n"
     )
-    said = submitting.run("scalestudy", "plan").stdout
+    said = " ".join(submitting.run("scalestudy", "plan").stdout.split())
     assert "SLURM cannot run n1g2-blocks-1: it requests 44 min, but partition urgent allows 10." in said
     assert "it requests 200000 MB of memory per node, but the largest node of partition urgent has 100000." in said
 

@@ -86,7 +86,8 @@ def _steps(study: Study) -> Iterator[str]:
             f"measure.min_steps: {least} steps with the warm-up take more than time_limit_min:"
             f" {study.time_limit_min:g} even at {LEAST_STEP_S * 1e6:g} microseconds each; use fewer, or more time"
         )
-    if measure.block_steps > measure.max_steps:
+    # Without the key, a study of few steps, as for a trial, takes the default.
+    if "block_steps" in measure.model_fields_set and measure.block_steps > measure.max_steps:
         yield (
             f"measure.block_steps: {measure.block_steps} is more than max_steps: {measure.max_steps}, and a run"
             f" ends after a whole block; use {measure.max_steps} or fewer"
