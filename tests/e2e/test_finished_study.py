@@ -163,7 +163,9 @@ def test_snakemake_report_has_captions_labels_and_categories(
     assert sum(name.endswith(".svg") for name in names) == 2 * len(OF_WORKLOAD)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
-    assert "Speedup and efficiency relative to the plain model in one process; speedup on" in index, "a caption, whole"
+    assert "Speedup and efficiency relative to the plain model in one process; speedup on" in index, (
+        "a caption, whole"
+    )
     page.open(tmp_path / entrance)
     assert page.problems == []
     # Snakemake includes Tailwind's script for development, which prints this warning.
