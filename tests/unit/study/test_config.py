@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, mlp_workload, small_content
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.start import script_command
 from scalestudy.reference.config import readme_text, schema_text
@@ -156,7 +156,7 @@ MEANINGLESS = [
     ("variants", [], "variants: a mapping of keys is expected, not a list"),
     ("workloads.mlp", "mlp", "workloads.mlp: a mapping of keys is expected, not 'mlp'"),
     ("workloads.mlp.model", {}, "workloads.mlp.model: type: missing: this key is required"),
-    ("workloads.mlp.model.hidden_dim", 10**12, "workloads.mlp.model.hidden_dim: 1000000000000 is more than any"),
+    ("workloads.mlp.model.hidden_dim", 10**12, "workloads.mlp.model.hidden_dim: 1000000000000 is far more than"),
     ("workloads.mlp.batch_size", True, "workloads.mlp.batch_size: a whole number is expected, not true"),
     ("workloads.mlp.optimizer.learning_rate", False, "learning_rate: a number is expected, not false"),
     ("workloads.mlp.optimizer.learning_rate", "0.1", "a number is expected, not '0.1'; leave out the quotes"),
@@ -279,4 +279,29 @@ def test_words_in_two_pairs_of_braces_are_the_script_s_own(content: dict[str, An
     with pytest.raises(
         UserError, match=r"\{epoch\} is not a placeholder; .* Write \{\{epoch\}\} for braces of the"
     ):
+        parse_study(content, source="x")
+
+
+def with_rate(rate: float, **top: Any) -> dict[str, Any]:
+    workload = mlp_workload()
+    workload["optimizer"]["learning_rate"] = rate
+    return small_content(workloads={"mlp": workload}, **top)
+
+
+def test_a_key_lifts_the_limits_of_large_numbers() -> None:
+    with pytest.raises(UserError, match="10000 or less is expected; accept_large_numbers: true accepts it"):
+        parse_study(with_rate(20_000), source="x")
+    assert parse_study(with_rate(20_000, accept_large_numbers=True), source="x").accept_large_numbers
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (with_rate(0.1, accept_large_numbers=True), "accept_large_numbers: has no effect"),
+        (with_rate(1e10, accept_large_numbers=True), "10000000000.0 is more than any machine can run"),
+    ],
+    ids=["nothing is large", "no machine has that"],
+)
+def test_that_key_where_it_lifts_nothing(content: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
         parse_study(content, source="x")

@@ -98,6 +98,7 @@ def _validated(content: Mapping[str, Any]) -> Study:
 
 
 _BY_THEMSELVES = {"verify", "tune", "measure", "description", "seed", "profile", "allocations", "most_launches"}
+_BY_THEMSELVES |= {"accept_large_numbers"}
 _BY_THEMSELVES |= {"time_limit_min", "start_limit_s", "stall_limit_s", "allocation_limit_min"}
 _REPEATS = {"repeats", "max_repeats"}
 _BY_THEMSELVES |= _REPEATS

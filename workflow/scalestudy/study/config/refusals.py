@@ -27,7 +27,9 @@ def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
 
 
 LARGEST = 1e9
-"""Limit for all numbers in a study but seeds: samples, steps, widths, minutes, bytes in MiB."""
+"""Limit for all numbers in a study but seeds: samples, steps, widths, minutes, bytes in MiB. No key lifts it."""
+LIFTS = "accept_large_numbers"
+"""The key that lifts the smaller limits."""
 MOST: dict[str, float] = {
     **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels"), 1e6),
     **dict.fromkeys(("features", "classes", "vocabulary", "sequence_length", "feedforward_dim"), 1e7),
@@ -49,22 +51,36 @@ MOST: dict[str, float] = {
 """Smaller limits, by key: one or two powers of ten above the largest values in use."""
 
 
-def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterator[str]:
-    """A line for each number that is larger than any study needs, with its key path.
+def too_large(study: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each number of a study that is larger than any study needs, with its key path."""
+    large = list(_large(study, (), ""))
+    if study.get(LIFTS) is not True:
+        for path, number, most in large:
+            lifted = f"; {LIFTS}: true accepts it" if number <= LARGEST else ""
+            yield (
+                f"{path}: {shown(number)} is far more than studies use, which is usually a wrong unit; {most:g} or"
+                f" less is expected{lifted}"
+            )
+        return
+    if not large:
+        yield f"{LIFTS}: has no effect, since no number is far larger than usual; leave it out"
+    for path, number, _ in large:
+        if number > LARGEST:
+            yield f"{path}: {shown(number)} is more than any machine can run; {LARGEST:g} or less is expected"
 
-    key: the last key of the path that is not a place in a list.
-    """
+
+def _large(content: Any, path: tuple[str, ...], key: str) -> Iterator[tuple[str, float, float]]:
+    """Key path, value and limit of each number above its limit. key: the last in the path that is a name."""
     if isinstance(content, Mapping):
         for name, inner in content.items():
-            yield from too_large(inner, (*path, str(name)), str(name))
+            yield from _large(inner, (*path, str(name)), str(name))
     elif isinstance(content, list | tuple):
         for index, inner in enumerate(content):
-            yield from too_large(inner, (*path, str(index)), key)
+            yield from _large(inner, (*path, str(index)), key)
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
         if most < content < inf and key != "seed":
-            said = f"{shown(content)} is more than any study needs; {most:g} or less is expected"
-            yield f"{'.'.join(path)}: {said}"
+            yield ".".join(path), content, most
 
 
 def shown(value: Any) -> str:

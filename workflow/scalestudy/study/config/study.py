@@ -48,6 +48,9 @@ class Study(Entry):
     `repeats`."""
     most_launches: int = Field(10_000, ge=1)
     """Runs that the plan may have. A study with more is refused, since it is usually a mistake."""
+    accept_large_numbers: bool = False
+    """Accept numbers that are one or two powers of ten above the largest values in use, such as a learning rate of
+    20000. They are refused otherwise, since they are usually a wrong unit."""
     profile: bool = False
     """Trace a few extra steps of the first run of every point with torch.profiler, for Perfetto and TensorBoard,
     with a summary in the report. Timed steps are never traced."""
