@@ -123,7 +123,7 @@ def test_numbers_in_the_text_are_those_of_the_summary(results: Path) -> None:
     text = (results / "performance_report.txt").read_text(encoding="utf-8")
     summary = pd.read_csv(results / "comprehensive_summary.csv")
     distributed = summary[summary["world_size"] == 2]
-    head = " ".join(text.split("\nMEASUREMENTS\n")[0].split())
+    head = " ".join(re.split(r"\n(?:RECOMMENDATIONS|MEASUREMENTS)\n", text)[0].split())
     printed = [float(number) for number in re.findall(r"speedup ([\d.]+)", head)]
     assert printed == pytest.approx(distributed["speedup"].tolist(), rel=6e-3)
 
@@ -210,7 +210,7 @@ def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> Non
     lines = finished.run("scalestudy", "summary").stdout.splitlines()
     assert " train first " in lines[0], "it begins with the answer"
     assert "study tiny: 4 runs (4 ok)" in lines
-    assert len(lines) <= 25
+    assert len(lines) <= 32, "two answers, their verdicts and three files"
     for line in lines[-3:]:
         assert (finished.root / line.strip()).exists()
 
