@@ -161,7 +161,7 @@ def test_every_config_key_has_an_anchor(site: Path, pages: dict[Path, Read]) -> 
     schema = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8"))
     wanted = {key for key in keys(schema, schema) if not key.endswith(".sweep")}
     assert len(wanted) > 150
-    assert "the key `sweep`" in (ROOT / "config/README.md").read_text(encoding="utf-8")  # a key of every section
+    assert "The key `sweep`" in (ROOT / "config/README.md").read_text(encoding="utf-8")  # a key of every section
     assert sorted(wanted - pages[site / "config/README.html"].ids) == []
 
 

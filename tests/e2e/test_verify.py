@@ -116,7 +116,7 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     assert f"keep the name {file.stem}" in said
     assert "Traceback" not in said
     # One that cannot be run here is listed, and ends nothing else.
-    file.write_text(yaml.safe_dump(content | {"host": content["host"] | {"cores_per_rank": 4096}}))
+    file.write_text(yaml.safe_dump(content | {"host": content["host"] | {"cores_per_rank": 999}}))
     in_shell("scalestudy verify --results results/small --keep-going", tmp_path)
     found = read_document(copy / "verification.json", VerificationFile)
     assert not found.verified

@@ -131,8 +131,8 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
     before = {path.parent.name: path.read_bytes() for path in results.glob("runs/*/run.json")}
     append(edited, PACKAGE / "record/protocol.py", PROTOCOL_4)
     assert training(plan_after(edited)) == 0
-    printed = edited.run("scalestudy", "plan").stdout
-    assert "measured already: 4 runs\n  Measured 4 by protocol 3; the current protocol is 4." in printed
+    printed = " ".join(edited.run("scalestudy", "plan").stdout.split())
+    assert "measured already: 4 runs Measured 4 by protocol 3; the current protocol is 4." in printed
     assert "Steps are timed otherwise. Not comparable with its predecessor: every column." in printed
     assert "scalestudy retry results/tiny --protocol" in printed
 

@@ -132,7 +132,7 @@ def test_where_few_repeats_are_whole_all_undisturbed_runs_count() -> None:
     assert found.low < BASE[0] / MINE[0] < found.high
     assert found.relative_half_width < Interval.of(row, "speedup_without_spoiled").relative_half_width / 3
     sentence = spoiled(row)
-    assert sentence.startswith("4 of 6 repeats were measured under other load on the host and are left out, apart")
+    assert sentence.startswith("4 of 6 repeats were measured under other load on the host and are left out; the ")
 
 
 def test_the_method_depends_on_the_marks_and_on_no_time() -> None:
@@ -175,11 +175,11 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     runs = runs_of(plan, {2: (1, 2, 3)}, repeats=6)
     summary = summary_frame(plan, runs)
     said = "3 of 6 repeats were measured under other load on the host and are left out"
-    said += ", apart from their undisturbed runs"
+    said += "; the undisturbed runs of these repeats count"
     (diagnosis,) = [one for one in diagnosed(plan, summary) if one.world_size == 2]
     assert diagnosis.sentence.endswith(said)
     assert any(
-        said in note and "with them and" in note
+        said in note and "with all runs and" in note
         for note in notes_view(rows_book(summary), "mlp.ddp.strong.n2", row_of(summary))
     )
     facts = facts_of(plan, summary, runs)

@@ -64,7 +64,8 @@ def test_of_many_workloads_the_worst_come_first_and_a_screen_is_enough(tmp_path:
     assert len(lines) <= SCREEN
     assert max(len(line) for line in lines[: -len(files)]) <= 80
     said = [line for line in lines if " train net-" in line]
-    assert [line.split()[3] for line in said[:3]] == ["net-1", "net-6", "net-2"]
+    assert [line.split()[3] for line in said] == ["net-1", "net-6", "net-2"][: len(said)]
+    assert len(said) >= 2
     assert f"  and {len(answers) - len(said)} more in report.html" in lines
     whole = outcome_lines(results)
     assert [line.split()[3] for line in whole if " train net-" in line] == [

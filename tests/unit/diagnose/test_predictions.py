@@ -148,7 +148,7 @@ def test_a_step_that_does_not_shrink_is_bound_by_launches(plan: Plan) -> None:
 def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
     first, second = usual(case_of(plan))
     assert first == "an efficiency of 85-95 % is typical on 2 GPUs"
-    assert second == "communication typically takes 50-80 % of a step at 1000 parameters"
+    assert second == "communication typically takes 50-80 % of a step at 1 k parameters"
     assert "5-20 %" in usual(case_of(plan, parameters=125e6))[1]
     assert "50-75 %" in usual(case_of(plan, world_size=16))[0]
 

@@ -16,7 +16,7 @@ from scalestudy.registry.results import RESULTS
 if TYPE_CHECKING:
     from scalestudy.publish.numbers.model import NumbersFile
 
-SCREEN = 25
+SCREEN = 17
 """Lines that a study prints when it is complete."""
 
 

@@ -174,7 +174,7 @@ def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[
     entries = {name: found[name] for name in (*order, *found) if name in found}
     if last in entries:
         entries[last] = entries.pop(last)
-    for lines in range(-(-len(entries) // MOST_COLUMNS), len(entries) + 1):
+    for lines in range(max(1, -(-len(entries) // MOST_COLUMNS)), len(entries) + 1):
         columns = -(-len(entries) // lines)
         legend = figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width <= WIDEST_LEGEND * figure.bbox.width:

@@ -210,9 +210,11 @@ def spoiled_effect(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     if row["world_size"] > 1:
         if counted(row, "repeats_spoiled") and not counted(row, "repeats_clean"):
             return Phrase("no speedup was measured without them")
-        effect = "the speedup is {speedup_with_spoiled} with them and {speedup_without_spoiled} without"
+        effect = "the speedup is {speedup_with_spoiled} with all runs and {speedup_without_spoiled} without"
     else:
-        effect = "the step time is {step_time_with_spoiled_ms} ms with them and {step_time_ms} ms without"
+        effect = (
+            "the step time is {step_time_with_spoiled_ms} ms with all runs and {step_time_ms} ms without these"
+        )
     known = counted(row, "repeats_spoiled" if row["world_size"] > 1 else "spoiled_left_out")
     return numbers.phrase(point, effect) if known else Phrase()
 

@@ -88,7 +88,7 @@ def spoiled(row: Row) -> str:
     few = ", since too few others remain" if of_all - count < 2 else ""
     end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"
     if row.get("interval", "") == IntervalMethod.WELCH:
-        end = f"{left_out}, apart from their undisturbed runs"
+        end = f"{left_out}; the undisturbed runs of {'this repeat' if count == 1 else 'these repeats'} count"
     return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
