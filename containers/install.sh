@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs scalestudy from a checkout into /opt/scalestudy: install.sh CHECKOUT "TORCH"
-# TORCH is the requirement that pip installs as torch: the build must fit the drivers of the host. Dockerfile and
+# TORCH is the requirement of torch for pip: the build must fit the drivers of the host. Dockerfile and
 # scalestudy.def both run this script, so that the two images contain the same.
 set -eu
 checkout=$1

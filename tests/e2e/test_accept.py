@@ -22,6 +22,7 @@ def red(found: AcceptanceFile, *leave_out: int) -> list[str]:
     return [f"{one.name}: {one.found}" for stage in stages for one in stage.checks if one.word == "red"]
 
 
+@pytest.mark.alone
 def test_the_short_form(tmp_path: Path) -> None:
     """Clocks and bandwidth are measured on a busy host here, so this test does not check their values."""
     found = accepted(tmp_path, "--short")

@@ -64,7 +64,10 @@ def test_nothing_else_is_in_the_wheel(files: dict[str, bytes]) -> None:
     plugin = "snakemake_logger_plugin_scalestudy"
     assert places == {"scalestudy", plugin}, "one package, its plug-in and metadata; no docs, no tests"
     copied = {name.split("/")[2] for name in files if name.startswith("scalestudy/_project/")}
-    assert copied == set(FOLDERS)
+    assert copied == {*FOLDERS, "docs"}
+    assert [name for name in files if name.startswith("scalestudy/_project/docs/")] == [
+        "scalestudy/_project/docs/glossary.md"
+    ]
     assert not [name for name in files if name.endswith((".pyc", ".swp"))]
 
 

@@ -45,7 +45,7 @@ def _rank(rank: int, port: int, gpu: Gpu, backend: str, said: Any) -> None:
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     own_device.gpu_of = lambda _: gpu
     try:
-        refuse_shared_gpu(placed(backend), timeout_s=60)
+        refuse_shared_gpu(placed(backend), timeout_s=180)
         dist.init_process_group("gloo")
         dist.barrier()
         said.put((rank, "met"))
@@ -68,7 +68,7 @@ def test_two_ranks_compare_their_gpus_before_they_make_a_group(
     ranks = [forks.Process(target=_rank, args=(rank, port, gpus[rank], backend, said)) for rank in range(2)]
     for process in ranks:
         process.start()
-    ends = dict(said.get(timeout=60) for _ in ranks)
+    ends = dict(said.get(timeout=180) for _ in ranks)
     for process in ranks:
         process.join(60)
     assert sorted(ends) == [0, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scalestudy.accept.model import Check
+from scalestudy.accept.model import CANNOT_TELL, Check
 from scalestudy.analyse.point.spoiled import NOT_MARKED
 from scalestudy.analyse.run.spoiled import OF_GPUS, spoiled_columns, spoiled_of
 from scalestudy.record.host.load import KEY
@@ -30,7 +30,7 @@ def unless_disturbed(one: Check, marks: str) -> Check:
     """Return a check that compares two times, or its form that can tell nothing. marks: codes."""
     if not marks or one.word == "unproven":
         return one
-    return one.model_copy(update={"word": "cannot tell", "found": f"{one.found}; measured {spoiled_by(marks)}"})
+    return one.model_copy(update={"word": CANNOT_TELL, "found": f"{one.found}; measured {spoiled_by(marks)}"})
 
 
 def red_unless_disturbed(one: Check, marks: str) -> Check:

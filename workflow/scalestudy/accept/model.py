@@ -10,11 +10,12 @@ from scalestudy.record.document import Document, Part, Real
 Word = Literal["green", "red", "unproven", "cannot tell"]
 """green: the check passed. red: it failed. unproven: it cannot be done on this machine or in the short form.
 cannot tell: it compares times, and something else on the host disturbed them twice."""
+CANNOT_TELL: Word = "cannot tell"
 NAMES = {1: "identity", 2: "clocks", 3: "combinations", 4: "bandwidth", 5: "faults"}
 """The stages, by number."""
 
 
-ORDER: tuple[Word, ...] = ("red", "cannot tell", "green", "unproven")
+ORDER: tuple[Word, ...] = ("red", CANNOT_TELL, "green", "unproven")
 
 
 def together(words: Iterable[Word]) -> Word:

@@ -19,7 +19,17 @@ from typing import Any, get_args
 from scalestudy import __version__
 from scalestudy.accept import checks, links, nccl_tests
 from scalestudy.accept.disturbed import marks_of, marks_of_load
-from scalestudy.accept.model import NAMES, AcceptanceFile, Check, Impossible, Stage, Word, check, unproven
+from scalestudy.accept.model import (
+    CANNOT_TELL,
+    NAMES,
+    AcceptanceFile,
+    Check,
+    Impossible,
+    Stage,
+    Word,
+    check,
+    unproven,
+)
 from scalestudy.accept.options import OPTIONS, cost_s, refusals, words_of
 from scalestudy.accept.page import FILE, page_text
 from scalestudy.accept.pairs import Covering, cover
@@ -122,7 +132,7 @@ class Acceptance:
             checks=tuple(found),
         )
         for one in stage.checks:
-            if one.word in ("red", "cannot tell"):
+            if one.word in ("red", CANNOT_TELL):
                 print(f"  {one.word}: {one.name}: {one.found}; expected: {one.expected}", flush=True)
         words = [one.word for one in stage.checks]
         counted = ", ".join(f"{words.count(word)} {word}" for word in get_args(Word))
@@ -263,7 +273,7 @@ class Acceptance:
                 stall_s=STALL_S,
             )
             judged = judge(self.launch(self.pair.failing(fails), FAULT_LIMITS))
-            if any(one.word == "cannot tell" for one in judged):  # it took too long under other load
+            if any(one.word == CANNOT_TELL for one in judged):  # it took too long under other load
                 judged = judge(self.launch(self.pair.failing(fails), FAULT_LIMITS, timed=True))
             found += judged
         return found
