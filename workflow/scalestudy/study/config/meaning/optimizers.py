@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in
+from scalestudy.study.config.meaning.facts import built_in, most_ranks, tuned
 from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.workloads import Workload
@@ -17,6 +17,12 @@ def wrong_of_optimizers(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each value with which weights do not change, or lose all that they had."""
     for name, workload in built_in(study).items():
         yield from (f"workloads.{name}.{line}" for line in _optimizer(workload))
+        scaling = workload.optimizer.learning_rate_scaling
+        if scaling != "none" and most_ranks(study) == 1 and not tuned(study):
+            yield (
+                f"workloads.{name}.optimizer.learning_rate_scaling: {scaling} has no effect, since no run has"
+                " several ranks, so the batch never grows; leave it out, or set tune.batch_factors"
+            )
 
 
 def _optimizer(workload: Workload) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in, scripts
+from scalestudy.study.config.meaning.facts import built_in, default_of, scripts
 from scalestudy.study.config.meaning.limits import LEAST_STEP_S
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
@@ -15,6 +15,9 @@ from scalestudy.study.config.workloads import Workload
 
 FEWEST_TIMED = 2
 """Steps that a spread of step times needs."""
+TRIAL_STEPS = 24
+"""Steps of a trial of larger batches: six of the largest batch, which is four times the run's
+(train/step/branch_point.py)."""
 
 
 def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
@@ -37,6 +40,7 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
         if fewest is not None:
             for line in _too_few(study, workload, *fewest):
                 yield f"workloads.{name}.{line}"
+    yield from _trials(study)
     for name in [name for name in study.variants if name not in unknown]:
         for key in ("log_every_steps", "checkpoint_every_steps"):
             every = getattr(study.variants[name], key)
@@ -46,6 +50,25 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                     " leave it out"
                 )
         yield from _kept(name, study.variants[name], most[name])
+
+
+def _trials(study: Study) -> Iterator[str]:
+    """A line if every training is too short for the trials of larger batches at the share that is set."""
+    share, key = study.measure.batch_trial_share, "measure.batch_trial_share"
+    steps = [
+        _steps_of(study, workload, scale, scaling, tail=False)
+        for workload in built_in(study).values()
+        for name, scale, scaling in _points(study, workload)
+        if workload.epochs and study.variants[name].strategy == "ddp"
+    ]
+    if share in (0, default_of(key)) or not study.measure.probe_rounds or not steps or None in steps:
+        return
+    most = max(filter(None, steps), default=0)
+    if int(share * most) < TRIAL_STEPS:
+        yield (
+            f"{key}: {share:g} of the {most} steps of the longest ddp training is less than the {TRIAL_STEPS} that"
+            " a trial needs, so none is run; use a larger share or more epochs, or leave it out"
+        )
 
 
 def _kept(name: str, variant: Variant, most: int) -> Iterator[str]:
