@@ -311,6 +311,22 @@ KINDS: dict[str, tuple[Content, str]] = {
         | {"scales": ["1x1"]},
         "workloads.s.learning_rate_scaling: linear has no effect, since no run has several ranks",
     ),
+    "a learning rate that follows the batch of strong scaling": (
+        optimized(learning_rate_scaling="sqrt") | {"report": {"overhead_reference": False}},
+        "workloads.w.optimizer.learning_rate_scaling: sqrt has no effect, since strong scaling keeps the batch",
+    ),
+    "a learning rate that follows a batch of no trial": (
+        optimized(learning_rate_scaling="sqrt") | {"report": {"target_efficiency": 1}},
+        "workloads.w.optimizer.learning_rate_scaling: sqrt has no effect, since strong scaling keeps the batch",
+    ),
+    "device-hours of no trial": (
+        PAIR | {"verify": {"most": 0, "budget_device_hours": 1}},
+        "verify.budget_device_hours: 1 has no effect with most: 0",
+    ),
+    "memory for a part of the data": (
+        of(TIMED, data={"type": "synthetic-vectors", "samples": 10**7}) | {"host": {"memory_limit_gib": 2}},
+        "host.memory_limit_gib: 2 GiB are less than the 2.39 GiB or more that every run of workload w needs",
+    ),
     "a step time that ends no training": (
         of(DIGITS) | {"measure": {"launch_half_width": 0.02}},
         "measure.launch_half_width: 0.02 has no effect, since every workload trains for epochs",

@@ -282,10 +282,16 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
         report.pop("overhead_reference", None)
     if not (wide and strong and report.get("overhead_reference", True)):
         report.pop("forecast_batches", None)
+    if report.get("overhead_reference") is False or report.get("target_efficiency") == 1:
+        for workload in workloads.values():
+            if workload["scaling"] == ["strong"]:
+                workload["optimizer"].pop("learning_rate_scaling", None)
+    if study.get("verify", {}).get("most") == 0:
+        study["verify"].pop("budget_device_hours", None)
     epochs = [workload["epochs"] for workload in workloads.values()]
     if not any(epochs):
         report.pop("accuracy_margin", None)
-    if all(epochs) and not study.get("tune"):
+    if all(epochs):
         measure.pop("launch_half_width", None)
     _without_probes(study, measure)
     _within_limits(study)
@@ -316,14 +322,14 @@ def _of_one_rank(study: Content, report: Content) -> None:
         report.pop(key, None)
     for workload in study["workloads"].values():
         workload["scaling"] = workload["scaling"][:1]
-        if not study.get("tune"):
-            workload["optimizer"].pop("learning_rate_scaling", None)
+        workload["optimizer"].pop("learning_rate_scaling", None)
 
 
 def _within_limits(study: Content) -> None:
     """Remove limits of memory and time from networks that may not keep them."""
     models = [workload["model"] for workload in study["workloads"].values()]
-    if all("widths" in model or model == {"type": "mlp"} for model in models):
+    data = [workload["data"]["samples"] for workload in study["workloads"].values()]
+    if all("widths" in model or model == {"type": "mlp"} for model in models) and max(data) < 5000:
         return
     if study.get("host", {}).get("memory_limit_gib"):
         del study["host"]["memory_limit_gib"]

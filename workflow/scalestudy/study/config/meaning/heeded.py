@@ -106,9 +106,9 @@ def _ends_early(study: Study) -> bool:
 
 
 def _timed(study: Study) -> bool:
-    """Whether any run of the study ends when its step time is known, or `scalestudy tune` makes such runs."""
+    """Whether any run ends when its step time is known to a target of the study. `scalestudy tune` has its own."""
     timed = any(not one.epochs for one in built_in(study).values())
-    return timed or any(not one.run_to_end for one in scripts(study).values()) or tuned(study)
+    return timed or any(not one.run_to_end for one in scripts(study).values())
 
 
 def _accuracy(study: Study) -> bool:

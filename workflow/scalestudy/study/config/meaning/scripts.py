@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.commands import PLACEHOLDERS, placeholders
-from scalestudy.study.config.meaning.facts import distributed, most_ranks, scripts, tuned
+from scalestudy.study.config.meaning.facts import distributed, scripts, tuned
+from scalestudy.study.config.meaning.optimizers import constant_batch
 from scalestudy.study.config.study import Study
 
 SHELL = re.compile(r"&&?|\|\|?|;|[12&]?>>?(&[12])?|<")
@@ -30,10 +31,10 @@ def unused_of_scripts(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                 f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect without learning_rate;"
                 " set it, or leave this out"
             )
-        elif one.learning_rate_scaling != "none" and most_ranks(study) == 1 and not tuned(study):
+        elif one.learning_rate_scaling != "none" and not tuned(study) and (why := constant_batch(study, one)):
             yield (
-                f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect, since no run has"
-                " several ranks, so the batch never grows; leave it out"
+                f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect, since {why}; leave"
+                " it out"
             )
         if one.epochs and "epochs" not in words:
             yield (

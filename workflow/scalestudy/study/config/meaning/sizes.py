@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+from scalestudy.study.config.datasets import Synthetic
 from scalestudy.study.config.meaning.facts import built_in, most_ranks
 from scalestudy.study.config.models import (
     ConvnetModel,
@@ -32,8 +33,8 @@ def wrong_sizes(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
         if limit is not None and (needed := _least_bytes(study, workload) / 2**30) > limit:
             yield (
                 f"host.memory_limit_gib: {limit:g} GiB are less than the {needed:.3g} GiB or more that every run"
-                f" of workload {name} needs for weights, gradients, optimizer and the outputs of the layers, so"
-                " none can train; raise it, or use a smaller network or batch"
+                f" of workload {name} needs for data, weights, gradients, optimizer and the outputs of the"
+                " layers, so none can train; raise it, or use a smaller network or batch"
             )
         yield from (f"workloads.{name}.{line}" for line in _too_slow(study, workload))
 
@@ -76,6 +77,9 @@ def _embedded(workload: Workload) -> float:
 
 def _least_bytes(study: Study, workload: Workload) -> float:
     """Memory of a rank in the smallest run of a workload, at least."""
+    data = workload.data
+    held = isinstance(data, Synthetic) and (data.on_device or study.host.device == "cpu")
+    fixed = data.bytes if held else 0.0  # type: ignore[union-attr]
     weights = 4.0 * _copies(workload) * _parameters(workload)
     ranks = most_ranks(study)
     share = workload.batch_size / (ranks if "strong" in workload.scaling else 1)  # of a reference, too
@@ -83,7 +87,7 @@ def _least_bytes(study: Study, workload: Workload) -> float:
     for variant in study.variants.values():
         outputs = 0.0 if variant.activation_checkpointing else _activations(workload)
         sharded = ranks if variant.strategy == "fsdp" else 1
-        found.append(weights / sharded + 2 * share / variant.accumulation_steps * outputs)
+        found.append(fixed + weights / sharded + 2 * share / variant.accumulation_steps * outputs)
     return min(found)
 
 
