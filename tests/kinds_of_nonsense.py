@@ -203,7 +203,7 @@ KINDS: dict[str, tuple[Content, str]] = {
     "a batch larger than a host": (
         of(STREAM, data=TOKENS | {"sequence_length": 10**7}, batch_size=64, model={"type": "language-model"})
         | {"host": {"device": "cuda"}},
-        "workloads.w.batch_size: 64 samples need 1.3 TB",
+        "workloads.w.batch_size: 64 samples need 78.1 TB",
     ),
     "a decay of whole weights": (
         optimized(learning_rate=0.5, weight_decay=10),
@@ -258,6 +258,104 @@ KINDS: dict[str, tuple[Content, str]] = {
     ),
     "a search of batches too far": (tuned(batch_factors=[16]), "tune.batch_factors: 16 gives more than 4 times"),
     "a search of batches without epochs": (PAIR | {"tune": {"batch_factors": [2]}}, "tune.batch_factors: has no"),
+    "jobs of one process": (
+        ALONE | {"allocations": "scales"},
+        "allocations: 'scales' has no effect, since every variant is one process",
+    ),
+    "jobs of one rank": (
+        PAIR | {"scales": ["1x1"], "allocations": "blocks"},
+        "allocations: 'blocks' has no effect, since no run has several ranks",
+    ),
+    "trials for one process": (
+        ALONE | {"verify": {"most": 7}},
+        "verify.most: 7 has no effect, since advice is for runs of several ranks",
+    ),
+    "device-hours for trials of one rank": (
+        PAIR | {"scales": ["1x1"], "verify": {"budget_device_hours": 1}},
+        "verify.budget_device_hours: 1.0 has no effect, since advice is for runs of several ranks, and no run has",
+    ),
+    "an efficiency of one rank": (
+        PAIR | {"scales": ["1x1"], "report": {"target_efficiency": 0.8}},
+        "report.target_efficiency: 0.8 has no effect, since no run has several ranks",
+    ),
+    "a margin of one rank": (
+        PAIR | {"scales": ["1x1"], "max_repeats": 3, "report": {"target_margin": 0.1}},
+        "report.target_margin: 0.1 has no effect, since no run has several ranks",
+    ),
+    "a goal of one rank": (
+        PAIR | {"scales": ["1x1"], "report": {"goal": "cost_per_sample"}},
+        "report.goal: 'cost_per_sample' has no effect, since no run has several ranks",
+    ),
+    "an accuracy that nothing is compared with": (
+        ALONE | {"workloads": {"w": DIGITS}, "report": {"accuracy_margin": 0.02}},
+        "report.accuracy_margin: 0.02 has no effect, since every variant is one process",
+    ),
+    "larger batches than the only one": (
+        of(TIMED, scaling=["weak"]) | {"report": {"forecast_batches": [3]}},
+        "report.forecast_batches: a list has no effect, since one process is measured at one batch only: no work",
+    ),
+    "larger batches without references": (
+        reported(forecast_batches=[3], overhead_reference=False),
+        "report.forecast_batches: a list has no effect, since one process is measured at one batch only: report.",
+    ),
+    "a learning rate that follows a constant batch": (
+        ALONE | {"workloads": {"w": TIMED | {"optimizer": {"type": "sgd", "learning_rate_scaling": "linear"}}}},
+        "workloads.w.optimizer.learning_rate_scaling: linear has no effect, since no run has several ranks",
+    ),
+    "a script's learning rate that follows a constant batch": (
+        own(
+            command="train.py --batch {batch_per_rank} --lr {learning_rate}",
+            learning_rate=0.1,
+            learning_rate_scaling="linear",
+        )
+        | {"scales": ["1x1"]},
+        "workloads.s.learning_rate_scaling: linear has no effect, since no run has several ranks",
+    ),
+    "a learning rate that follows the batch of strong scaling": (
+        optimized(learning_rate_scaling="sqrt") | {"report": {"overhead_reference": False}},
+        "workloads.w.optimizer.learning_rate_scaling: sqrt has no effect, since strong scaling keeps the batch",
+    ),
+    "a learning rate that follows a batch of no trial": (
+        optimized(learning_rate_scaling="sqrt") | {"report": {"target_efficiency": 1}},
+        "workloads.w.optimizer.learning_rate_scaling: sqrt has no effect, since strong scaling keeps the batch",
+    ),
+    "device-hours of no trial": (
+        PAIR | {"verify": {"most": 0, "budget_device_hours": 1}},
+        "verify.budget_device_hours: 1 has no effect with most: 0",
+    ),
+    "memory for a part of the data": (
+        of(TIMED, data={"type": "synthetic-vectors", "samples": 10**7}) | {"host": {"memory_limit_gib": 2}},
+        "host.memory_limit_gib: 2 GiB are less than the 2.39 GiB or more that every run of workload w needs",
+    ),
+    "a longer warm-up than a run without epochs": (
+        optimized(warmup_steps=4000),
+        "workloads.w.optimizer.warmup_steps: 4000 is more than the 300 steps that a run can have with epochs: 0",
+    ),
+    "a step time that ends no training": (
+        of(DIGITS) | {"measure": {"launch_half_width": 0.02}},
+        "measure.launch_half_width: 0.02 has no effect, since every workload trains for epochs",
+    ),
+    "trials longer than their share of a training": (
+        of(DIGITS) | {"measure": {"batch_trial_share": 0.05}},
+        "measure.batch_trial_share: 0.05 of the 264 steps of the longest ddp training is less than the 24",
+    ),
+    "memory for no run": (
+        of(TIMED, model={"type": "mlp", "hidden_dim": 16384}) | {"host": {"memory_limit_gib": 0.5}},
+        "host.memory_limit_gib: 0.5 GiB are less than the 6.01 GiB or more that every run of workload w needs",
+    ),
+    "more arithmetic than the time has": (
+        of(
+            STREAM,
+            model={"type": "language-model", "parameters": "100B"},
+            data=TOKENS | {"samples": 64000},
+            epochs=9,
+        ),
+        "workloads.w.epochs: 9 are 576000 samples, and one process, the baseline, computes them in",
+    ),
+    "a forecast from one number of nodes": (
+        reported(forecast_scales=["4x2"]) | {"scales": ["2x2"]},
+        "report.forecast_scales: 4x2 is never forecast, since 2x2 is the only one with 2 devices on each node",
+    ),
     "an architecture that is not there": (
         of(STREAM, model={"type": "hugging-face", "architecture": "gtp2", "task": "next-token"}),
         "workloads.w.model.architecture: transformers has no 'gtp2'; did you mean gpt2?",

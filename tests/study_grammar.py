@@ -115,7 +115,7 @@ def optimizers(draw: st.DrawFn, *, epochs: int) -> Content:
     optional = {
         "learning_rate": st.sampled_from([1e-6, 0.1, 1, "1e-3"]),
         "weight_decay": st.sampled_from([0, 0.5]),
-        "warmup_steps": st.integers(0, 1 if epochs else 10_000),
+        "warmup_steps": st.integers(0, 1 if epochs else 300),
         "gradient_clip": st.sampled_from([1, 0.25, None]),
         "learning_rate_scaling": st.sampled_from(["none", "linear", "sqrt"]),
     }
@@ -272,18 +272,29 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
     wide = len(variants) > 1 and max(ranks) > 1
     if len(variants) == 1:  # one process alone
         study |= {"scales": ["1x1"], "max_repeats": study["repeats"]}
-        for key in ("target_efficiency", "target_margin", "forecast_batches", "probe_steps", "alternating_rounds"):
+        for key in ("accuracy_margin", "probe_steps", "alternating_rounds"):
             report.pop(key, None)
             measure.pop(key, None)
     if not wide:
-        report.pop("forecast_scales", None)
-        for workload in workloads.values():
-            workload["scaling"] = workload["scaling"][:1]
-    if not wide or not any("strong" in workload["scaling"] for workload in workloads.values()):
+        _of_one_rank(study, report)
+    strong = any("strong" in workload["scaling"] for workload in workloads.values())
+    if not wide or not strong:
         report.pop("overhead_reference", None)
-    if not any(workload["epochs"] for workload in workloads.values()):
+    if not (wide and strong and report.get("overhead_reference", True)):
+        report.pop("forecast_batches", None)
+    if report.get("overhead_reference") is False or report.get("target_efficiency") == 1:
+        for workload in workloads.values():
+            if workload["scaling"] == ["strong"]:
+                workload["optimizer"].pop("learning_rate_scaling", None)
+    if study.get("verify", {}).get("most") == 0:
+        study["verify"].pop("budget_device_hours", None)
+    epochs = [workload["epochs"] for workload in workloads.values()]
+    if not any(epochs):
         report.pop("accuracy_margin", None)
+    if all(epochs):
+        measure.pop("launch_half_width", None)
     _without_probes(study, measure)
+    _within_limits(study)
     to = report.get("forecast_scales") or []
     if to and not (
         _in_reach(to[0], study["scales"])
@@ -291,7 +302,7 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
     ):
         del report["forecast_scales"]
     noise = measure.get("probe_rounds", 4) and any(workload["epochs"] for workload in workloads.values())
-    if len(variants) == 1 or (report.get("goal") == "time_to_accuracy" and not noise):
+    if not wide or (report.get("goal") == "time_to_accuracy" and not noise):
         report.pop("goal", None)
     if study.get("max_repeats", study["repeats"]) == study["repeats"]:
         measure.pop("until", None)
@@ -301,6 +312,31 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
     if study.get("time_limit_min", 30) * 60 < study.get("stall_limit_s", 0):
         study.pop("stall_limit_s")
     return study
+
+
+def _of_one_rank(study: Content, report: Content) -> None:
+    """Remove the keys of runs of several ranks, of their jobs and of advice for them."""
+    for key in ("allocations", "verify"):
+        study.pop(key, None)
+    for key in ("target_efficiency", "target_margin", "forecast_scales"):
+        report.pop(key, None)
+    for workload in study["workloads"].values():
+        workload["scaling"] = workload["scaling"][:1]
+        workload["optimizer"].pop("learning_rate_scaling", None)
+
+
+def _within_limits(study: Content) -> None:
+    """Remove limits of memory and time from networks that may not keep them."""
+    models = [workload["model"] for workload in study["workloads"].values()]
+    data = [workload["data"]["samples"] for workload in study["workloads"].values()]
+    if all("widths" in model or model == {"type": "mlp"} for model in models) and max(data) < 5000:
+        return
+    if study.get("host", {}).get("memory_limit_gib"):
+        del study["host"]["memory_limit_gib"]
+    if study.get("host", {}).get("device") == "cpu":
+        study["host"]["cores_per_rank"] = 64
+        study["host"]["pin"] = False
+    study["time_limit_min"] = 20_000
 
 
 DEFAULTS = {
@@ -342,7 +378,8 @@ def _in_reach(scale: str, measured: list[str]) -> bool:
         return scale not in measured and devices <= 4 * max(
             [inside for many, inside in places if many == 1] or [1]
         )
-    return nodes <= 4 * max([many for many, inside in places if inside == devices and many > 1] or [0])
+    alike = {many for many, inside in places if inside == devices}
+    return len(alike) > 1 and nodes <= 4 * max(alike)
 
 
 def _ranks(scale: str) -> int:
@@ -357,6 +394,15 @@ def _without_probes(study: Content, measure: Content) -> None:
     if not study.get("profile"):
         measure.pop("profile_steps", None)
     if not ("ddp" in strategies and epochs and measure.get("probe_rounds", 4)):
+        measure.pop("batch_trial_share", None)
+    narrowest = min(map(_ranks, study["scales"]))
+    steps = [
+        one["epochs"]
+        * (one["data"]["samples"] // one["batch_size"])
+        // (1 if "strong" in one["scaling"] else narrowest)
+        for one in study["workloads"].values()
+    ]
+    if int(measure.get("batch_trial_share", 1) * max(steps)) < 24:  # of a trial
         measure.pop("batch_trial_share", None)
     plain = [
         one.get("precision", "fp32") == "fp32" and not one.get("environment") and not one.get("log_every_steps")

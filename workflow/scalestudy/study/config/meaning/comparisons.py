@@ -78,6 +78,8 @@ def _out_of_reach(study: Study, scale: str) -> str:
     alike = [one for one, inside in measured if inside == devices]
     if max(alike, default=1) == 1:
         return f"no scale of several nodes with {devices} devices each is measured"
+    if len({*alike, *([1] if devices == 1 else [])}) == 1:  # the baseline is a node of one device
+        return f"{alike[0]}x{devices} is the only one with {devices} devices on each node"
     return _too_far(nodes, max(alike), "nodes")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
+from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.workloads import Workload
 
 
@@ -29,6 +30,11 @@ def distributed(study: Study) -> list[str]:
 def most_ranks(study: Study) -> int:
     """Ranks of the largest run."""
     return max(map(world_size, study.scales)) if distributed(study) else 1
+
+
+def tuned(study: Study) -> bool:
+    """Whether the study is meant for `scalestudy tune`, whose runs heed keys that the study's own runs do not."""
+    return study.tune != Tune() or bool(study.tune.model_fields_set)
 
 
 def scaled(study: Study, scaling: str) -> bool:

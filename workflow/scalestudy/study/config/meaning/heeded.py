@@ -15,15 +15,16 @@ from scalestudy.study.config.meaning.facts import (
     most_ranks,
     scaled,
     scripts,
+    tuned,
     value_of,
     written,
 )
 from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.study import Study
-from scalestudy.study.config.tune import Tune
 from scalestudy.study.identity import DEFAULTS
 
 ALONE = "every variant is one process"
+ONE_RANK = "no run has several ranks"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _probed(study: Study) -> bool:
 def _tried(study: Study) -> bool:
     """Whether any run tries larger batches. Without probes only one of `scalestudy tune` does."""
     ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
-    probed = study.measure.probe_rounds > 0 or _tuned(study)
+    probed = study.measure.probe_rounds > 0 or tuned(study)
     return ddp and probed and any(one.epochs for one in built_in(study).values())
 
 
@@ -77,11 +78,6 @@ def _not_tried(study: Study) -> str:
     return "no ddp variant trains for epochs"
 
 
-def _tuned(study: Study) -> bool:
-    """Whether the study is meant for `scalestudy tune`, whose runs heed keys that the study's own runs do not."""
-    return study.tune != Tune()
-
-
 def _noise_known(study: Study) -> bool:
     """Whether any run measures the gradient noise scale."""
     return study.measure.probe_rounds > 0 and any(one.epochs for one in built_in(study).values())
@@ -89,12 +85,12 @@ def _noise_known(study: Study) -> bool:
 
 def _ranked(study: Study) -> bool:
     """Whether advice can be ranked as `report.goal` says."""
-    return _is_distributed(study) and (study.report.goal != "time_to_accuracy" or _noise_known(study))
+    return _is_scaled(study) and (study.report.goal != "time_to_accuracy" or _noise_known(study))
 
 
 def _not_ranked(study: Study) -> str:
-    if not _is_distributed(study):
-        return ALONE
+    if not _is_scaled(study):
+        return _not_scaled(study)
     if not built_in(study):
         why = "commands only"
     else:
@@ -109,21 +105,53 @@ def _ends_early(study: Study) -> bool:
     return early or study.measure.warmup_steps > default_of("measure.max_steps")  # max_steps cannot be less
 
 
+def _timed(study: Study) -> bool:
+    """Whether any run ends when its step time is known to a target of the study. `scalestudy tune` has its own."""
+    timed = any(not one.epochs for one in built_in(study).values())
+    return timed or any(not one.run_to_end for one in scripts(study).values())
+
+
 def _accuracy(study: Study) -> bool:
+    """Whether any accuracy is compared with another one."""
     reported = any(one.run_to_end for one in scripts(study).values())
-    return reported or any(one.epochs for one in built_in(study).values())
+    validated = reported or any(one.epochs for one in built_in(study).values())
+    return validated and (bool(distributed(study)) or tuned(study))
 
 
 def _not_validated(study: Study) -> str:
+    if not distributed(study):
+        return ALONE
     return "nothing is validated with epochs: 0" if built_in(study) else NO_ACCURACY
 
 
-def _is_distributed(study: Study) -> bool:
-    return bool(distributed(study))
+def _is_scaled(study: Study) -> bool:
+    """Whether any run has several ranks: only these have verdicts, causes and advice."""
+    return most_ranks(study) > 1
+
+
+def _not_scaled(study: Study) -> str:
+    return ONE_RANK if distributed(study) else ALONE
+
+
+def _no_advice(study: Study) -> str:
+    return f"advice is for runs of several ranks, and {_not_scaled(study)}"
+
+
+def _batches_measured(study: Study) -> bool:
+    """Whether one process is measured at several batches, from which the time of a larger one is forecast."""
+    return scaled(study, "strong") and study.report.overhead_reference
+
+
+def _one_batch(study: Study) -> str:
+    if not _is_scaled(study):
+        return _not_scaled(study)
+    why = "report.overhead_reference is false" if scaled(study, "strong") else "no workload scales strongly"
+    return f"one process is measured at one batch only: {why}"
 
 
 NO_ACCURACY = "no script has run_to_end: true, and other runs end when their step time is known"
 TO_THE_END = "every script runs to its end"
+WIDER = "add a scale of several ranks for a ddp or fsdp variant"
 TABLE: tuple[Heeded, ...] = (
     Heeded("measure.profile_steps", lambda study: study.profile, "profile is not true", "set profile: true"),
     Heeded(
@@ -140,11 +168,15 @@ TABLE: tuple[Heeded, ...] = (
     ),
     Heeded("measure.max_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.min_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
-    Heeded("measure.launch_half_width", _ends_early, TO_THE_END, "leave out run_to_end"),
+    Heeded(
+        "measure.launch_half_width",
+        _timed,
+        lambda study: "every workload trains for epochs" if built_in(study) else TO_THE_END,
+    ),
     Heeded("measure.alternating_rounds", _turns, _no_turns),
     Heeded(
         "measure.replace_spoiled",
-        lambda study: study.until_decided or _tuned(study),
+        lambda study: study.until_decided or tuned(study),
         lambda study: (
             "measure.until is precise"
             if study.measure.until == "precise"
@@ -153,14 +185,23 @@ TABLE: tuple[Heeded, ...] = (
     ),
     Heeded("report.goal", _ranked, _not_ranked),
     Heeded("report.accuracy_margin", _accuracy, _not_validated),
-    Heeded("report.target_efficiency", _is_distributed, ALONE, "add a ddp or fsdp variant"),
-    Heeded("report.target_margin", _is_distributed, ALONE, "add a ddp or fsdp variant"),
-    Heeded("report.forecast_batches", _is_distributed, ALONE, "add a ddp or fsdp variant", neutral=((),)),
+    Heeded("report.target_efficiency", _is_scaled, _not_scaled, WIDER),
+    Heeded(
+        "report.target_margin",
+        lambda study: _is_scaled(study) or (bool(distributed(study)) and study.until_decided),
+        _not_scaled,
+        WIDER,
+    ),
+    Heeded("report.forecast_batches", _batches_measured, _one_batch, neutral=((),)),
     Heeded(
         "report.overhead_reference",
         lambda study: scaled(study, "strong"),
         lambda study: "no workload scales strongly" if most_ranks(study) > 1 else "no run has several ranks",
     ),
+    Heeded("allocations", _is_scaled, _not_scaled),
+    Heeded("verify.mode", _is_scaled, _no_advice),
+    Heeded("verify.most", _is_scaled, _no_advice),
+    Heeded("verify.budget_device_hours", _is_scaled, _no_advice),
     Heeded(
         "host.memory_limit_gib",
         lambda study: bool(built_in(study)),

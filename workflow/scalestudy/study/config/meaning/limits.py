@@ -56,6 +56,11 @@ def _order(study: Study) -> Iterator[str]:
 def _trials(study: Study) -> Iterator[str]:
     verify = study.verify
     if not verify.automatic:
+        if not verify.most and verify.budget_device_hours:
+            yield (
+                f"verify.budget_device_hours: {verify.budget_device_hours:g} has no effect with most: 0, which"
+                " tries nothing; leave out one of them"
+            )
         return
     if not verify.most:
         yield "verify.most: 0 with mode: auto tries nothing; use 1 or more, or leave out mode"

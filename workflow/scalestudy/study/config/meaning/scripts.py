@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.commands import PLACEHOLDERS, placeholders
-from scalestudy.study.config.meaning.facts import distributed, scripts
+from scalestudy.study.config.meaning.facts import distributed, scripts, tuned
+from scalestudy.study.config.meaning.optimizers import constant_batch
 from scalestudy.study.config.study import Study
 
 SHELL = re.compile(r"&&?|\|\|?|;|[12&]?>>?(&[12])?|<")
@@ -29,6 +30,11 @@ def unused_of_scripts(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect without learning_rate;"
                 " set it, or leave this out"
+            )
+        elif one.learning_rate_scaling != "none" and not tuned(study) and (why := constant_batch(study, one)):
+            yield (
+                f"{path}.learning_rate_scaling: {one.learning_rate_scaling} has no effect, since {why}; leave"
+                " it out"
             )
         if one.epochs and "epochs" not in words:
             yield (

@@ -7,26 +7,99 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in
-from scalestudy.study.config.models import ConvnetModel, LanguageModel, MlpModel, TextClassifierModel
+from scalestudy.study.config.datasets import Synthetic
+from scalestudy.study.config.meaning.facts import built_in, most_ranks
+from scalestudy.study.config.models import (
+    ConvnetModel,
+    HuggingFaceModel,
+    LanguageModel,
+    MlpModel,
+    TextClassifierModel,
+)
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.workloads import Workload
 
 MOST_ON_DEVICE, MOST_IN_MEMORY = 1e12, 32e12
 """Bytes: more than any device has, and as many as the largest host."""
+FASTEST_DEVICE, FASTEST_CORE = 1e16, 1e13
+"""Operations per second of matrix products: more than any GPU, and any core of a CPU, reaches in bf16."""
 
 
 def wrong_sizes(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each workload whose baseline fits no machine."""
     for name, workload in built_in(study).items():
         yield from (f"workloads.{name}.{line}" for line in _too_large(study, workload))
+        limit = study.host.memory_limit_gib
+        if limit is not None and (needed := _least_bytes(study, workload) / 2**30) > limit:
+            yield (
+                f"host.memory_limit_gib: {limit:g} GiB are less than the {needed:.3g} GiB or more that every run"
+                f" of workload {name} needs for data, weights, gradients, optimizer and the outputs of the"
+                " layers, so none can train; raise it, or use a smaller network or batch"
+            )
+        yield from (f"workloads.{name}.{line}" for line in _too_slow(study, workload))
+
+
+def _too_slow(study: Study, workload: Workload) -> Iterator[str]:
+    """Trainings whose arithmetic alone takes one process, the baseline, longer than a run may last."""
+    steps = study.measure.warmup_steps + study.measure.min_steps
+    samples = workload.epochs * (workload.known_train_samples or 0) or steps * workload.batch_size
+    on_cpu = study.host.device == "cpu"
+    rate = FASTEST_CORE * (study.host.cores_per_rank or 1) if on_cpu else FASTEST_DEVICE
+    minutes = samples * _operations(workload) / rate / 60
+    if minutes > study.time_limit_min:
+        key = f"epochs: {workload.epochs} are" if workload.epochs else f"batch_size: {steps} steps are"
+        yield (
+            f"{key} {samples} samples, and one process, the baseline, computes them in {minutes:.3g} min or more"
+            f" even at {rate:.0e} operations per second, longer than time_limit_min: {study.time_limit_min:g}; use"
+            " fewer samples, a smaller network or more time"
+        )
+
+
+def _operations(workload: Workload) -> float:
+    """At least the operations of a sample: two in the forward and two in the backward pass for each weight that is
+    applied; 0 where they are not known."""
+    model, data = workload.model, workload.data
+    places = 1
+    if isinstance(model, ConvnetModel):
+        places = prod(data.shape[1:])
+    elif not isinstance(model, MlpModel):
+        places = prod(data.shape)
+    return 4.0 * places * (_parameters(workload) - _embedded(workload))
+
+
+def _embedded(workload: Workload) -> float:
+    """Parameters of a table of tokens, which are looked up."""
+    model = workload.model
+    if isinstance(model, LanguageModel | TextClassifierModel):
+        return float(model.shape[0] * (workload.data.tokens or 0))
+    return 0.0
+
+
+def _least_bytes(study: Study, workload: Workload) -> float:
+    """Memory of a rank in the smallest run of a workload, at least."""
+    data = workload.data
+    held = isinstance(data, Synthetic) and (data.on_device or study.host.device == "cpu")
+    fixed = data.bytes if held else 0.0  # type: ignore[union-attr]
+    weights = 4.0 * _copies(workload) * _parameters(workload)
+    ranks = most_ranks(study)
+    share = workload.batch_size / (ranks if "strong" in workload.scaling else 1)  # of a reference, too
+    found = []
+    for variant in study.variants.values():
+        outputs = 0.0 if variant.activation_checkpointing else _activations(workload)
+        sharded = ranks if variant.strategy == "fsdp" else 1
+        found.append(fixed + weights / sharded + 2 * share / variant.accumulation_steps * outputs)
+    return min(found)
+
+
+def _copies(workload: Workload) -> int:
+    """Numbers of the size of a parameter: itself, its gradient, and those of the optimizer."""
+    return 4 if workload.optimizer.type != "sgd" else 2 + bool(workload.optimizer.momentum)
 
 
 def _too_large(study: Study, workload: Workload) -> Iterator[str]:
     """Networks and batches that one process, the baseline, cannot hold."""
     most = MOST_ON_DEVICE if study.host.device == "cuda" else MOST_IN_MEMORY
-    copies = 4 if workload.optimizer.type != "sgd" else 2 + bool(workload.optimizer.momentum)
-    if (needed := 4 * copies * (size := _parameters(workload))) > most:
+    if (needed := 4 * _copies(workload) * (size := _parameters(workload))) > most:
         yield (
             f"model: its {size:.2g} parameters need {needed / 1e12:.1f} TB with gradients and optimizer, and one"
             f" process, the baseline, has at most {most / 1e12:g} TB; use a smaller network"
@@ -50,7 +123,15 @@ def _activations(workload: Workload) -> float:
         return float(prod(data.shape[1:]) * model.channels * model.num_layers)
     if isinstance(model, LanguageModel | TextClassifierModel):
         width, _, layers, _ = model.shape
-        return float(prod(data.shape) * width * layers)
+        return float(prod(data.shape) * width * layers) + _scores(workload)
+    return _scores(workload)
+
+
+def _scores(workload: Workload) -> float:
+    """Scores of the tokens at all positions, with their logarithms and gradients, if the next one is predicted."""
+    model, data = workload.model, workload.data
+    if isinstance(model, LanguageModel) or (isinstance(model, HuggingFaceModel) and model.task == "next-token"):
+        return 3.0 * prod(data.shape) * (data.tokens or 0)
     return 0.0
 
 
@@ -60,8 +141,9 @@ def _parameters(workload: Workload) -> float:
     if isinstance(model, MlpModel):
         return float(sum(map(prod, pairwise((prod(data.shape), *model.hidden)))))
     if isinstance(model, ConvnetModel):
-        return 9.0 * model.channels**2 * model.num_layers
+        channels = (data.shape[0], *[model.channels] * model.num_layers)
+        return 9.0 * sum(map(prod, pairwise(channels)))
     if isinstance(model, LanguageModel | TextClassifierModel):
         width, _, layers, feedforward = model.shape
-        return float(layers * (4 * width**2 + 2 * width * feedforward) + width * (data.tokens or 0))
+        return float(layers * (4 * width**2 + 2 * width * feedforward)) + _embedded(workload)
     return 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in, scripts
+from scalestudy.study.config.meaning.facts import built_in, default_of, scripts
 from scalestudy.study.config.meaning.limits import LEAST_STEP_S
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
@@ -15,6 +15,9 @@ from scalestudy.study.config.workloads import Workload
 
 FEWEST_TIMED = 2
 """Steps that a spread of step times needs."""
+TRIAL_STEPS = 24
+"""Steps of a trial of larger batches: six of the largest batch, which is four times the run's
+(train/step/branch_point.py)."""
 
 
 def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
@@ -34,9 +37,16 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
             if workload.epochs and timed is not None:
                 here = (timed, steps, f"{scale} ({scaling})")
                 fewest = here if fewest is None or here[:2] < fewest[:2] else fewest
+        if not workload.epochs and workload.optimizer.warmup_steps > (longest := _longest(study)):
+            yield (
+                f"workloads.{name}.optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the"
+                f" {longest} steps that a run can have with epochs: 0, so no step has the learning rate; use"
+                " fewer, or leave it out"
+            )
         if fewest is not None:
             for line in _too_few(study, workload, *fewest):
                 yield f"workloads.{name}.{line}"
+    yield from _trials(study)
     for name in [name for name in study.variants if name not in unknown]:
         for key in ("log_every_steps", "checkpoint_every_steps"):
             every = getattr(study.variants[name], key)
@@ -46,6 +56,25 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                     " leave it out"
                 )
         yield from _kept(name, study.variants[name], most[name])
+
+
+def _trials(study: Study) -> Iterator[str]:
+    """A line if every training is too short for the trials of larger batches at the share that is set."""
+    share, key = study.measure.batch_trial_share, "measure.batch_trial_share"
+    steps = [
+        _steps_of(study, workload, scale, scaling, tail=False)
+        for workload in built_in(study).values()
+        for name, scale, scaling in _points(study, workload)
+        if workload.epochs and study.variants[name].strategy == "ddp"
+    ]
+    if share in (0, default_of(key)) or not study.measure.probe_rounds or not steps or None in steps:
+        return
+    most = max(filter(None, steps), default=0)
+    if int(share * most) < TRIAL_STEPS:
+        yield (
+            f"{key}: {share:g} of the {most} steps of the longest ddp training is less than the {TRIAL_STEPS} that"
+            " a trial needs, so none is run; use a larger share or more epochs, or leave it out"
+        )
 
 
 def _kept(name: str, variant: Variant, most: int) -> Iterator[str]:
@@ -99,14 +128,19 @@ def _points(study: Study, workload: Workload) -> Iterator[tuple[str, str, str]]:
                 yield name, scale, scaling
 
 
+def _longest(study: Study) -> int:
+    """The most steps of a run without epochs."""
+    measure = study.measure
+    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+
+
 def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tail: bool) -> int | None:
     """The most optimizer steps that a run can have; None where it is not known before the data are read.
 
     tail: whether an epoch has a last step of less than a whole batch.
     """
     if not workload.epochs:
-        measure = study.measure
-        return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+        return _longest(study)
     samples = workload.known_train_samples or getattr(workload.data, "max_samples", None)
     if samples is None or samples < workload.batch_size:  # the second has a line of its own
         return None
