@@ -81,7 +81,9 @@ def test_a_run_ends_with_its_snakemake_alone(checkout: Checkout, place: Path, si
     }
 
 
-@pytest.mark.parametrize("command", ["tune", "guard", "demo", "accept"])
+@pytest.mark.parametrize(
+    "command", ["demo", *(pytest.param(one, marks=pytest.mark.slow) for one in ("tune", "guard", "accept"))]
+)
 def test_a_command_that_measures_leaves_nothing_when_it_is_killed_alone(place: Path, command: str) -> None:
     (place / "study.yaml").write_text(yaml.safe_dump(long_study(repeats=1)))
     (place / "train.py").write_text(

@@ -130,13 +130,16 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
         pytest.param(
             signum,
             id=signum.name,
-            marks=pytest.mark.fault(
-                fault=f"{signum.name} to `scalestudy verify` alone",
-                moment="block",
-                outcome="not recorded",
-                kept="every finished run and the chosen trials",
-                next_call="measures the missing runs",
-            ),
+            marks=[
+                pytest.mark.fault(
+                    fault=f"{signum.name} to `scalestudy verify` alone",
+                    moment="block",
+                    outcome="not recorded",
+                    kept="every finished run and the chosen trials",
+                    next_call="measures the missing runs",
+                ),
+                *([] if signum == signal.SIGKILL else [pytest.mark.slow]),
+            ],
         )
         for signum in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
     ],
