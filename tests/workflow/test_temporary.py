@@ -76,3 +76,14 @@ def test_this_process_marks_its_own(tmp_path: Path) -> None:
     mark_temporary(SimpleNamespace(_snakemake_tmp_dir=SimpleNamespace(name=str(tmp_path))))
     assert (tmp_path / MARK).exists()
     mark_temporary(SimpleNamespace())
+
+
+def test_the_files_of_the_schedulers_solver_are_in_the_marked_folder(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from scalestudy.chain.temporary import solve_in;"
+        "solve_in(Path(sys.argv[1])); import pulp;"
+        "found = [pulp.LpSolverDefault, *(pulp.getSolver(name) for name in ('PULP_CBC_CMD', 'COIN_CMD'))];"
+        "print(*{solver.tmpDir for solver in found})"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(tmp_path)]

@@ -2,7 +2,7 @@
 
 Every process of Snakemake 9.27 creates such a folder and removes it at its end, and so does a process that draws
 figures. As soon as Snakemake reads our rules, it marks its folder with a lock, which the kernel releases however
-the process ends.
+the process ends. The solver of Snakemake's scheduler writes its files to that folder too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,17 @@ def mark_temporary(workflow: object) -> None:
     folder = getattr(workflow, "_snakemake_tmp_dir", None)
     if folder is not None:
         mark(Path(folder.name))
+        solve_in(Path(folder.name))
+
+
+def solve_in(folder: Path) -> None:
+    """Let PuLP write the files of its solvers to this folder. Snakemake has no option for that."""
+    with contextlib.suppress(ImportError, AttributeError):
+        import pulp
+        from pulp.apis.core import LpSolver_CMD
+
+        LpSolver_CMD.setTmpDir = lambda solver: setattr(solver, "tmpDir", str(folder))
+        pulp.apis.LpSolverDefault.setTmpDir()
 
 
 def mark(folder: Path) -> None:
