@@ -103,6 +103,8 @@ def _fitting(sections: Sequence[Sequence[Item]], room: int) -> list[list[str]]:
 
 
 def _first(items: Sequence[Item], count: int) -> list[str]:
-    """The lines of the first items, and how many more the page has."""
+    """The lines of the first items, and how many more the page has; none where there is room for no item."""
+    if not count:
+        return []
     left = len(items) - count
     return [*_all(items[:count]), *([f"  and {left} more in {RESULTS['page']}"] if left else [])]

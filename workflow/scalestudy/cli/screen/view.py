@@ -19,6 +19,8 @@ from scalestudy.registry.results import RESULTS
 
 WIDTH = 24
 """Of the bar, in characters."""
+NOT_SAID = ("", STAGES["plan_study"], "measuring")
+"""Stages without a line of their own where there is no terminal: runs have their lines. Others have it once."""
 MOST_CURRENT = 3
 """Runs under way that are shown; a cluster may have more."""
 
@@ -33,6 +35,7 @@ class StudyScreen:
         self.study = WatchedStudy(results)
         self.jobs = Jobs()
         self.verdicts: list[str] = []
+        self._said = set(NOT_SAID)
         self.failed = self._broken = False
         self._summary = summary
         self._reading = Lock()  # the screen is painted in a thread of its own
@@ -71,7 +74,6 @@ class StudyScreen:
             return [self._stage_line(), *self._current_lines(), *self.verdicts, *self._log_line()]
 
     def _said_of(self, record: logging.LogRecord) -> Iterator[str]:
-        stage = self.jobs.stage
         finished, failed = self.jobs.saw(record)
         self.failed = self.failed or bool(failed) or record.levelno >= logging.ERROR
         if failed:
@@ -80,7 +82,8 @@ class StudyScreen:
             yield from str(record.getMessage()).splitlines()
         elif finished:
             yield from self._finished(finished)
-        elif not self.live and self.jobs.stage not in ("", stage, "measuring"):
+        elif not self.live and self.jobs.stage not in self._said:
+            self._said.add(self.jobs.stage)
             yield f"{self.jobs.stage} ({duration(time.monotonic() - self.begun)})"
 
     def _finished(self, job: Job) -> Iterator[str]:
@@ -90,8 +93,8 @@ class StudyScreen:
             if found and found.outcome != "unneeded" and (found.outcome != "ok" or not self.live):
                 yield run_line(found, len(self.study.done()), len(self.study.planned()))
         elif job.rule == "decide_on_launches" and (decisions := self.study.decisions()):
-            self.verdicts = decision_lines(decisions[-1])
-            if not self.live:
+            before, self.verdicts = self.verdicts, decision_lines(decisions[-1])
+            if not self.live and self.verdicts[1:] != before[1:]:  # else no run was made since
                 yield from self.verdicts
 
     def _stage_line(self) -> str:
