@@ -24,7 +24,8 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 LOWEST_INDEX ?=
-RESULTS ?= build/cast/results/digits
+CAST ?= /tmp/scalestudy-cast
+RESULTS ?= $(CAST)/results/digits
 QUIETLY = $(PYTHON) workflow/quiet_command.py $(VENV)/install.log
 
 .PHONY: env report test test-all test-torch faults check site gallery cast samples bench clean-env
@@ -105,9 +106,10 @@ gallery: env
 	$(MAKE) site
 
 # The study of the recording is also the study of the samples, so that all numbers agree: make cast samples
+# Its folder is outside the checkout, whose own results would be shown otherwise.
 cast: env
-	rm -rf build/cast && mkdir -p build/cast
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/cast.py --folder build/cast
+	rm -rf $(CAST) && mkdir -p $(CAST)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/cast.py --folder $(CAST)
 
 samples: env
 	PYTHONPATH=workflow $(BIN)/python site/samples.py $(RESULTS)

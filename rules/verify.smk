@@ -21,6 +21,7 @@ rule verify:
         keep_going=["--keep-going"] if AUTO_VERIFIED else [],
         code=fingerprint("verify", "analyse", "registry", "record/protocol.py"),
     shell:
-        "scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} --dry-run --keep-going &&"
+        "scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} --dry-run --keep-going"
+        " > {log:q} 2>&1 &&"
         " scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} {params.profile:q}"
-        " {params.keep_going:q} > {log:q} 2>&1"
+        " {params.keep_going:q} >> {log:q} 2>&1"
