@@ -79,7 +79,7 @@ def launch(workload: dict[str, Any], start: str, pair: int, results: Path) -> di
 
 
 def compare(workload: dict[str, Any], pairs: int, end: float, folder: Path) -> pd.DataFrame:
-    """A row per run, of at most so many pairs."""
+    """A row per run, for at most this number of pairs."""
     order, rows = random.Random(1), []
     for pair in range(pairs):
         for start in order.sample(STARTS, 2):

@@ -1,4 +1,4 @@
-"""Statements about one point that cannot both be true do not stand in one report, whatever was measured.
+"""Statements about one point that cannot both be true are never in one report, whatever was measured.
 
 Studies are generated at the level of runs: step times, probes and disturbances of every run. All further stages
 are the real ones, up to the text report.

@@ -1,6 +1,6 @@
 """The workflow as a user of the catalog gets it: deployed by snakedeploy from a git remote, and run.
 
-The remote is a bare clone of this repository. To git it stands for github.com, so that snakedeploy and Snakemake
+The remote is a bare clone of this repository. Git uses it in place of github.com. So snakedeploy and Snakemake
 run the code that they run for a repository on GitHub: neither takes the rules from a checkout. snakedeploy (0.17)
 refuses file:// URLs, and for a path it writes a Snakefile that names itself.
 """
@@ -59,7 +59,7 @@ def snakedeploy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that stands for github.com, with the working tree as a tagged release of scalestudy/scalestudy."""
+    """A folder in place of github.com, with the working tree as a tagged release of scalestudy/scalestudy."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout of git")
     folder = tmp_path_factory.mktemp("remote")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders import printed_of, results_of, study_of
 from conftest import mlp_workload, small_content
+from scalestudy.cli.inputs import table_of
 from scalestudy.cli.main import main
 from scalestudy.cli.outcome import DOCUMENTS, outcome_lines
 from scalestudy.cli.verb.results import SCREEN, summarise
@@ -59,7 +60,8 @@ def test_the_summary_begins_with_the_answer_of_the_report(
 def test_of_many_workloads_the_worst_come_first_and_a_screen_is_enough(tmp_path: Path) -> None:
     results, answers = finished(tmp_path, len(SPEEDUPS))
     files = [f"  {results / name}" for name in DOCUMENTS]
-    lines = outcome_lines(results, SCREEN)
+    runs = table_of(results, "runs")
+    lines = outcome_lines(results, runs, SCREEN)
     assert lines[-len(files) :] == files
     assert len(lines) <= SCREEN
     assert max(len(line) for line in lines[: -len(files)]) <= 80
@@ -67,7 +69,7 @@ def test_of_many_workloads_the_worst_come_first_and_a_screen_is_enough(tmp_path:
     assert [line.split()[3] for line in said] == ["net-1", "net-6", "net-2"][: len(said)]
     assert len(said) >= 2
     assert f"  and {len(answers) - len(said)} more in report.html" in lines
-    whole = outcome_lines(results)
+    whole = outcome_lines(results, runs)
     assert [line.split()[3] for line in whole if " train net-" in line] == [
         f"net-{n}" for n in range(len(answers))
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
 from scalestudy.publish.templates import wrap
 from scalestudy.publish.views.answers import answers_view, by_urgency
@@ -21,8 +23,11 @@ Item = list[str]
 """The lines of an answer, a verdict or tried advice. It is shown as a whole or not at all."""
 
 
-def outcome_lines(results: Path, most: int | None = None) -> list[str]:
-    """Lines of at most 80 columns; only paths can be longer. most: the number of lines of a screen, if limited."""
+def outcome_lines(results: Path, runs: pd.DataFrame, most: int | None = None) -> list[str]:
+    """Lines of at most 80 columns; only paths can be longer.
+
+    runs: runs.csv. most: the number of lines of a screen, if limited.
+    """
     plan, book, tried = plan_of(results), book_of(results), verification_of(results)
     rows = rows_view(plan, table_of(results, "summary"), book)
     diagnoses = diagnoses_view(findings_of(results), rows, book, tried)
@@ -39,25 +44,19 @@ def outcome_lines(results: Path, most: int | None = None) -> list[str]:
         )
         for item in (verified_view(tried, plan.study, book.numbers)["tried"] if tried else ())
     ]
-    counted = _counted(results, plan.study.name)
+    first = _counted(runs, plan.study.name)
     files = [f"  {results / name}" for name in DOCUMENTS]
     if most is None:
         shown = [_all(answers), _all(verdicts), _all(advice)]
     else:
-        left = most - len(counted) - len(files) - 1
+        left = most - len(first) - len(files) - 1
         shown = _fitting([answers, verdicts, advice], left)
     said, *evidence = shown
-    return [*said, *([""] if said else []), *counted, *(line for lines in evidence for line in lines), *files]
+    return [*said, *([""] if said else []), *first, *(line for lines in evidence for line in lines), *files]
 
 
-def failures_of(results: Path) -> int:
-    """The number of runs that failed."""
-    return int((table_of(results, "runs")["outcome"] == "failed").sum())
-
-
-def _counted(results: Path, study: str) -> list[str]:
+def _counted(runs: pd.DataFrame, study: str) -> list[str]:
     """The number of runs and of their outcomes, and whether runs were disturbed."""
-    runs = table_of(results, "runs")
     needed = runs[runs["outcome"] != "unneeded"]
     outcomes = ", ".join(f"{count} {word}" for word, count in needed["outcome"].value_counts().items())
     spoiled = spoiled_launches(needed)

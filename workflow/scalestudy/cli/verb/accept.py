@@ -46,6 +46,7 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
     which is not red. A check of times that something else on the host disturbs is repeated once. If it is
     disturbed again, it cannot tell, and the exit status is 3. Checks on a CPU prove nothing about CUDA.
     """
+    from scalestudy.accept.model import CANNOT_TELL
     from scalestudy.accept.page import FILE
     from scalestudy.cli.acceptance import PAGE, Acceptance
     from scalestudy.launch.process import Interrupted
@@ -64,7 +65,7 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
         print("interrupted; finished runs are kept, and the same command continues", file=sys.stderr)
         return 128 + stop.signum
     print(f"{found.word}: {folder / FILE}, {folder / PAGE}")
-    return {"red": 1, "cannot tell": 3}.get(found.word, 0)
+    return {"red": 1, CANNOT_TELL: 3}.get(found.word, 0)
 
 
 def choose(device: str, devices: int) -> tuple[str, bool]:

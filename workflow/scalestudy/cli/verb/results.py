@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scalestudy.publish.numbers.model import NumbersFile
 
 SCREEN = 17
-"""Lines that a study prints when it is complete."""
+"""Lines of an outcome on a terminal of 25 lines, below what `scalestudy run` prints at its start."""
 
 
 @of_results("Print the answer of a study, its verdicts and where its results are.", "findings")
@@ -28,11 +28,13 @@ def summary(results: Path) -> int:
 
 def summarise(results: Path, most: int | None = None) -> int:
     """Print the outcome of a study. most: lines of a screen, if limited. Returns 1 if a run failed, else 0."""
-    from scalestudy.cli.outcome import failures_of, outcome_lines
+    from scalestudy.cli.inputs import table_of
+    from scalestudy.cli.outcome import outcome_lines
     from scalestudy.publish.words.labels import counted
 
-    print("\n".join(outcome_lines(results, most)))
-    if failed := failures_of(results):
+    runs = table_of(results, "runs")
+    print("\n".join(outcome_lines(results, runs, most)))
+    if failed := int((runs["outcome"] == "failed").sum()):
         print(f"{counted(failed, 'run')} failed; the report shows why", file=sys.stderr)
         return 1
     return 0
