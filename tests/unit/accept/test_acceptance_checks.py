@@ -113,5 +113,5 @@ def test_parts_of_a_step_from_a_trace(device: str) -> None:
 def test_ranks_that_share_a_device_are_no_study_of_a_gpu() -> None:
     """`auto`, so that no run is refused because a second device is missing."""
     spec = Launches("cuda", 2, shared=True).plain()
-    assert (spec.host.device, spec.host.start) == ("auto", "cold")
+    assert (spec.host.device, spec.host.start) == ("auto", "fork")
     assert spec.host.environment["SCALESTUDY_SHARED_DEVICE"] == "1"

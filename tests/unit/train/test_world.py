@@ -28,6 +28,11 @@ def test_as_planned(spec: RunSpec) -> None:
     assert compare(spec, world("a/0", "b/1", "a/2", "b/3")) is None
 
 
+def test_ranks_over_gloo_may_share_a_gpu(spec: RunSpec) -> None:
+    assert compare(spec, world("a/0", "a/0", "b/1", "b/1"), may_share=True) is None
+    assert "the ranks that started are 2 on a" in (compare(spec, world("a/0", "a/0"), may_share=True) or "")
+
+
 @pytest.mark.parametrize(
     ("places", "words"),
     [

