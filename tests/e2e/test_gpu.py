@@ -35,7 +35,7 @@ def test_auto_takes_the_gpu_and_times_it_with_events(checkout: Checkout) -> None
         assert record.ranks[0].memory.peak_allocated_gib > 0
         assert (observation.steps["step_time_s"] > 0).all()
         training = observation.blocks[observation.blocks["phase"] == "measured"]
-        assert (training["enqueue_time_s"] > 0).all()
+        assert (training["enqueue_first_step_s"] > 0).all()
         gpu = record.environment["hardware"]["gpu"]
         assert gpu["note"] == ""
         assert gpu["devices"][0]["name"] == record.ranks[0].device

@@ -205,6 +205,12 @@ def test_over_launches_the_interval_is_over_launches(spec: RunSpec) -> None:
     assert alone["exposed_span_s_low"] == runs["exposed_span_s_low"].iloc[0], "one launch: over its rounds"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_single_rank_is_not_late() -> None:
+    found = late_rank(buckets(late=0, by_s=0.2, transfer_s=0.001, ranks=1))
+    assert all(isnan(value) for value in found.values())
+
+
 @pytest.mark.parametrize("late", [0, 2])
 def test_the_late_rank_is_named(late: int) -> None:
     found = late_rank(buckets(late=late, by_s=0.2, transfer_s=0.001, ranks=4))

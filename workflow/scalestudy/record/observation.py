@@ -66,7 +66,7 @@ BLOCK_COLUMNS = (
     "reserved_gib",
     "allocation_retries",
     "core_wait_share",
-    "enqueue_time_s",
+    "enqueue_first_step_s",
     "gpu_power_w",
     "gpu_sm_clock_mhz",
     "gpu_temperature_c",

@@ -58,7 +58,10 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("launches_throttled", "runs that became slower because the clock fell"),
         Column("launches_hot", "runs in which heat limited a GPU's clock in most readings"),
         *SLOWDOWNS,
-        Column("enqueue_share", "host time to queue steps, divided by their time on the device"),
+        Column(
+            "enqueue_share",
+            "host time to queue a block's first step, divided by a step's time on the device",
+        ),
         Column("launches_of_two_modes", "runs with two modes of step times"),
         Column(
             "interval",

@@ -41,7 +41,9 @@ BLOCKS: tuple[Column, ...] = (
     Column(
         "core_wait_share", "share of its time in which the rank waited for a core in use by others; turns only"
     ),
-    Column("enqueue_time_s", "host time to queue its steps; only for devices that work asynchronously", "s"),
+    Column(
+        "enqueue_first_step_s", "host time to queue its first step; only for devices that work asynchronously", "s"
+    ),
     Column("gpu_power_w", "power of the GPU at its end", "W"),
     Column("gpu_sm_clock_mhz", "clock of the GPU's multiprocessors at its end", "MHz"),
     Column("gpu_temperature_c", "temperature of the GPU at its end", "°C"),

@@ -244,7 +244,10 @@ RUNS: tuple[Column, ...] = (
     *SCRIPT,
     Column("memory_grows", "whether memory grows over the steady steps"),
     Column("all_reduce_enqueue_s", "host's time to launch the smallest all-reduce; GPUs only", "s"),
-    Column("enqueue_share", "host time to queue steps, divided by their time on the device"),
+    Column(
+        "enqueue_share",
+        "host time to queue a block's first step, divided by a step's time on the device",
+    ),
     *ENERGY,
     *SLOWDOWNS,
     *SPOILED,

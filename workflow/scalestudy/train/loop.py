@@ -268,7 +268,7 @@ class Trainer:
             times_s=times,
             samples=(self.stepper.samples - read) // len(batches),
             losses=losses,
-            state=self.gauges.read() | {"enqueue_time_s": self.stepper.enqueue_time_s},
+            state=self.gauges.read() | {"enqueue_first_step_s": self.stepper.enqueue_first_step_s},
         )
         for offset, loss in enumerate(losses):
             if not math.isfinite(loss):

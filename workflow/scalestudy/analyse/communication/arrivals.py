@@ -42,13 +42,15 @@ def waits_by_round(buckets: Table | Grid) -> dict[str, np.ndarray]:
 
 
 def late_rank(buckets: Table | Grid) -> dict[str, Any]:
-    """Returns columns of runs.csv for the rank that was last for most buckets; nan if there are no buckets.
+    """Returns columns of runs.csv for the rank that was last for most buckets.
+
+    nan if there are no buckets, or only one rank.
 
     late_share: share of the buckets. lateness_s: delay of its last gradient relative to the mean of the others',
     mean over steps.
     """
     grid = buckets_grid(buckets)
-    if not len(grid):
+    if not len(grid) or len(grid["rank"]) == 1:
         return NOBODY_LATE
     return _last(grid["rank"], grid["ready_s"], _at_end(grid, "ready_s"))
 

@@ -183,7 +183,7 @@ def launch_bound(case: Case) -> Seen | None:
 
 
 def _queued(case: Case) -> tuple[Evidence, ...]:
-    """How far the host runs ahead of a GPU. The rule does not use it: a host that just keeps up is a limit too."""
+    """Whether the host keeps up with a GPU. The rule does not use it: a host that just keeps up is a limit too."""
     share = case.point["enqueue_share"]
     if isnan(share):
         return ()

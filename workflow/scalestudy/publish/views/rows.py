@@ -154,9 +154,11 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
 
 def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     """Memory per rank (maximum over ranks): on a device that reports its own, and resident on the host."""
-    said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} on average, per rank"
+    said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} between steps, per rank"
     if numbers.number(f"{point}.peak_allocated_gib"):
-        allocated = "{peak_allocated_gib} GiB allocated at peak, {mean_allocated_gib} on average"
+        allocated = "{peak_allocated_gib} GiB allocated at peak"
+        if numbers.number(f"{point}.mean_allocated_gib"):  # not known for a user's own script
+            allocated += ", {mean_allocated_gib} between steps"
         said = f"{allocated}; {{peak_reserved_gib}} reserved; {said}"
     return numbers.phrase(point, said)
 

@@ -2,8 +2,9 @@
 
 Their time without other work is a lower bound on the time of the same message in training.
 
-On a CPU each call is timed by itself. On CUDA calls are queued (train/probes/queued_calls.py), and two large
-messages are added if memory allows, so that the fit over sizes can determine the bandwidth.
+With gloo each call is timed by itself, since the host waits for it, also on a GPU. With NCCL calls are queued
+(train/probes/queued_calls.py), and two large messages are added if memory allows, so that the fit over sizes can
+determine the bandwidth.
 """
 
 import time
@@ -19,7 +20,7 @@ from scalestudy.train.step.clock import CudaClock
 from scalestudy.train.strategies.base import all_gather, reduce_scatter
 
 SMALL_BYTES = (4, 1024, 16 * 1024)  # latency dominates
-LARGE_BYTES = (64 * 2**20, 256 * 2**20)  # bandwidth dominates; on CUDA only
+LARGE_BYTES = (64 * 2**20, 256 * 2**20)  # bandwidth dominates; NCCL only
 MESSAGES_IN_MEMORY = 4
 """Number of messages that must fit into free memory: the call's own, its part on a rank, and NCCL's buffers."""
 WARMUP_CALLS = 3
@@ -32,9 +33,9 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
 
     A broadcast is only timed if DDP broadcasts the model's buffers, and at their size.
     """
-    world, device = trainer.place.world_size, trainer.place.device
+    world, device, queued = trainer.place.world_size, trainer.place.device, trainer.place.backend == "nccl"
     unit = 4 * world  # a float32 of every rank
-    large = large_messages(_free_bytes(trainer)) if device.type == "cuda" else ()
+    large = large_messages(_free_bytes(trainer)) if queued else ()
     sizes = sorted({max(unit, size // unit * unit) for size in (*SMALL_BYTES, *messages, *large)})
     calls = [(name, size) for name in ("all-reduce", "all-gather", "reduce-scatter") for size in sizes]
     if trainer.buffer_bytes and trainer.spec.strategy == "ddp" and trainer.spec.ddp.broadcast_buffers:
@@ -42,7 +43,7 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
     for name, size in calls:
         call = _call(name, size // 4, world, device)
         rows: list[dict[str, float]]
-        if device.type == "cuda":
+        if queued:
             rows = _time_on_device(trainer, call)
         else:
             rows = [{"time_s": time_s} for time_s in _time_calls(trainer, call)]
@@ -78,6 +79,8 @@ def _time_calls(trainer: Trainer, call: Callable[[], object]) -> list[float]:
     def timed() -> float:
         begin = time.perf_counter()
         call()
+        if trainer.place.device.type == "cuda":
+            torch.cuda.synchronize()  # gloo copies the result to the device after the host's wait
         return time.perf_counter() - begin
 
     trainer.strategy.barrier()

@@ -22,6 +22,8 @@ class Clock(Protocol):
 
     host_runs_ahead: bool
     """Whether marks are events of a device that the host runs ahead of."""
+    queued_s: list[float]
+    """The host's times of the marks since `settle`, if the host runs ahead."""
 
     @property
     def now(self) -> Callable[[], Any]:
@@ -46,6 +48,9 @@ class CpuClock:
     host_runs_ahead = False
     now = staticmethod(time.perf_counter_ns)
 
+    def __init__(self) -> None:
+        self.queued_s: list[float] = []
+
     def settle(self) -> None:
         pass
 
@@ -63,16 +68,19 @@ class CudaClock:
 
     def __init__(self) -> None:
         self._unused: list[torch.cuda.Event] = []
+        self.queued_s: list[float] = []
 
     host_runs_ahead = True
 
     def now(self) -> torch.cuda.Event:
         event = self._unused.pop() if self._unused else torch.cuda.Event(enable_timing=True)
         event.record()
+        self.queued_s.append(time.perf_counter())
         return event
 
     def settle(self) -> None:
         torch.cuda.synchronize()
+        self.queued_s.clear()
 
     def between(self, marks: list[torch.cuda.Event]) -> np.ndarray:
         torch.cuda.synchronize()

@@ -29,7 +29,7 @@ class CudaStamps(CudaClock):
     """Events of CudaClock, which are not reused; call `seconds` after a synchronisation."""
 
     def begin(self) -> None:
-        torch.cuda.synchronize()
+        self.settle()
         self._base = self.now()
         self._base.synchronize()
         self._base_s = time.perf_counter()

@@ -3,7 +3,6 @@
 The ranks synchronise before a block, never within it. Losses stay on the GPU until the end of the block.
 """
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,10 +52,12 @@ class Stepper:
         """Number of completed steps."""
         self.samples = 0
         """Number of samples read from the feed so far."""
-        self.enqueue_time_s: float | None = None
-        """Seconds that the host took to queue the steps of the last block. None on a CPU, where nothing is queued.
+        self.enqueue_first_step_s: float | None = None
+        """Seconds that the host took to queue the first step of the last block. None on a CPU: nothing is queued.
 
-        If this is close to the time of the block, the host limits training: it is bound by kernel launches."""
+        If this is close to the time of a step, the host limits training: it is bound by kernel launches. Only the
+        first step shows it. The driver queues about a thousand launches, then the host waits for the device, so
+        that later steps take the host as long as the device."""
         self._into_parts = self._parts_of_marks()
 
     def stop_bookkeeping(self) -> None:
@@ -85,7 +86,6 @@ class Stepper:
         if meet:
             self.strategy.barrier()
         self.clock.settle()
-        begin = time.perf_counter()
         marks = [now()]
         mark = marks.append
         for index in batches:
@@ -106,7 +106,8 @@ class Stepper:
                 after_step()
             mark(now())
         if self.clock.host_runs_ahead:
-            self.enqueue_time_s = time.perf_counter() - begin
+            queued_s = self.clock.queued_s
+            self.enqueue_first_step_s = queued_s[(len(marks) - 1) // len(batches)] - queued_s[0]
         times = self.clock.between(marks).reshape(len(batches), -1) @ self._into_parts
         return times, losses if on_cpu else torch.stack(losses).float().tolist()
 
