@@ -16,6 +16,9 @@ from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.publish.figures import drawing, figures_of
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
@@ -131,6 +134,11 @@ def write_documents(folder: Path, drawn: Path, plan: Plan, results: Results, com
     for workload in plan.study.workloads:
         for path in drawn.glob("mlp_*"):
             shutil.copy(path, folder / "figures" / path.name.replace("mlp", workload))
+    frames = frames_of(plan, results.summary)
+    with paper_style():
+        for entry, workload in figures_of(plan):
+            if not workload:
+                save_figure(drawing(entry.name)(plan, frames), folder / "figures" / entry.name)
     assert main(["stage", "documents", f"--results={folder}", f"--command={command}"]) == 0
 
 
