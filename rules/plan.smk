@@ -3,6 +3,7 @@ rule plan_study:
         **results("plan"),
     log:
         "<logs>/plan_study.log",
+    priority: len(RUNS) + 1  # before the first run, since the screen counts runs by the plan
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from nvml import Board, FakeNvml
 from scalestudy.cli.own_script import cores_or_unset, name_of, quoted, study_text, without_launcher, write_study
-from scalestudy.cli.own_study import scaling_of
+from scalestudy.cli.own_study import Wishes, make_study_of, scaling_of
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.look import Seen
 from scalestudy.record.host.nvml import nvml_session, visible_gpus
@@ -192,3 +192,20 @@ def test_scaling_is_read_from_the_batches_that_were_seen(alone: int, several: in
 def test_batches_that_are_neither_are_refused_with_both_numbers() -> None:
     with pytest.raises(UserError, match=r"32 samples per step alone and on 24 on each of 2 ranks"):
         scaling_of(seen(1, 32), seen(2, 24))
+
+
+def test_one_process_alone_is_not_a_study_of_a_script() -> None:
+    asked = Wishes(
+        name="",
+        batch_size=8,
+        scales=("1x1",),
+        scaling=(),
+        repeats=None,
+        device="auto",
+        cores_per_rank=None,
+        epochs=0,
+        run_to_end=False,
+        allow_shared=False,
+    )
+    with pytest.raises(UserError, match=r"--scales 1x1: .* name one, such as --scales 1x2"):
+        make_study_of(["train.py"], asked, elsewhere=True)

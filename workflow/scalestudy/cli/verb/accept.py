@@ -42,9 +42,9 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
     of options, the bandwidth probe against a plain loop, and runs with faults. A failed stage does not stop the
     others.
 
-    The exit status is 0 if no check is red, else 1. Checks that this machine cannot do are listed as unproven,
-    which is not red. A check of times that something else on the host disturbs is repeated once. If it is
-    disturbed again, it cannot tell, and the exit status is 3. Checks on a CPU prove nothing about CUDA.
+    A check of times that something else on the host disturbs is repeated once. If it is disturbed again, it
+    cannot tell. Checks that this machine cannot do are unproven. The exit status is 1 if a check is red, 3 if none
+    is red but one cannot tell, else 0. Checks on a CPU prove nothing about CUDA.
     """
     from scalestudy.accept.model import CANNOT_TELL
     from scalestudy.accept.page import FILE
