@@ -57,8 +57,8 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
         print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
     if wishes.scales and set(wishes.scales) == {"1x1"}:
         raise UserError(
-            "--scales 1x1: the study of a script compares larger scales with one process; name one, such as --scales"
-            " 1x2"
+            "--scales 1x1: the study of a script compares larger scales with one process; name one, such as"
+            " --scales 1x2"
         )
     scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
     scales = tuple(scale for scale in scales if scale != "1x1")
