@@ -327,6 +327,10 @@ KINDS: dict[str, tuple[Content, str]] = {
         of(TIMED, data={"type": "synthetic-vectors", "samples": 10**7}) | {"host": {"memory_limit_gib": 2}},
         "host.memory_limit_gib: 2 GiB are less than the 2.39 GiB or more that every run of workload w needs",
     ),
+    "buckets larger than the network": (
+        ddp(ddp={"bucket_cap_mb": 50}),
+        "variants.ddp.ddp.bucket_cap_mb: 50 has no effect, since the gradients of the largest network have 0.58",
+    ),
     "a step time that ends no training": (
         of(DIGITS) | {"measure": {"launch_half_width": 0.02}},
         "measure.launch_half_width: 0.02 has no effect, since every workload trains for epochs",
