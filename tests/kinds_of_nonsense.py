@@ -327,6 +327,10 @@ KINDS: dict[str, tuple[Content, str]] = {
         of(TIMED, data={"type": "synthetic-vectors", "samples": 10**7}) | {"host": {"memory_limit_gib": 2}},
         "host.memory_limit_gib: 2 GiB are less than the 2.39 GiB or more that every run of workload w needs",
     ),
+    "a longer warm-up than a run without epochs": (
+        optimized(warmup_steps=4000),
+        "workloads.w.optimizer.warmup_steps: 4000 is more than the 300 steps that a run can have with epochs: 0",
+    ),
     "buckets larger than the network": (
         ddp(ddp={"bucket_cap_mb": 50}),
         "variants.ddp.ddp.bucket_cap_mb: 50 has no effect, since the gradients of the largest network have 0.58",

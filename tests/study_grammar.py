@@ -115,7 +115,7 @@ def optimizers(draw: st.DrawFn, *, epochs: int) -> Content:
     optional = {
         "learning_rate": st.sampled_from([1e-6, 0.1, 1, "1e-3"]),
         "weight_decay": st.sampled_from([0, 0.5]),
-        "warmup_steps": st.integers(0, 1 if epochs else 10_000),
+        "warmup_steps": st.integers(0, 1 if epochs else 300),
         "gradient_clip": st.sampled_from([1, 0.25, None]),
         "learning_rate_scaling": st.sampled_from(["none", "linear", "sqrt"]),
     }

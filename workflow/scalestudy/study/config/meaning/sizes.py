@@ -141,7 +141,8 @@ def _parameters(workload: Workload) -> float:
     if isinstance(model, MlpModel):
         return float(sum(map(prod, pairwise((prod(data.shape), *model.hidden)))))
     if isinstance(model, ConvnetModel):
-        return 9.0 * model.channels**2 * model.num_layers
+        channels = (data.shape[0], *[model.channels] * model.num_layers)
+        return 9.0 * sum(map(prod, pairwise(channels)))
     if isinstance(model, LanguageModel | TextClassifierModel):
         width, _, layers, feedforward = model.shape
         return float(layers * (4 * width**2 + 2 * width * feedforward)) + _embedded(workload)

@@ -37,6 +37,12 @@ def wrong_steps(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
             if workload.epochs and timed is not None:
                 here = (timed, steps, f"{scale} ({scaling})")
                 fewest = here if fewest is None or here[:2] < fewest[:2] else fewest
+        if not workload.epochs and workload.optimizer.warmup_steps > (longest := _longest(study)):
+            yield (
+                f"workloads.{name}.optimizer.warmup_steps: {workload.optimizer.warmup_steps} is more than the"
+                f" {longest} steps that a run can have with epochs: 0, so no step has the learning rate; use"
+                " fewer, or leave it out"
+            )
         if fewest is not None:
             for line in _too_few(study, workload, *fewest):
                 yield f"workloads.{name}.{line}"
@@ -122,14 +128,19 @@ def _points(study: Study, workload: Workload) -> Iterator[tuple[str, str, str]]:
                 yield name, scale, scaling
 
 
+def _longest(study: Study) -> int:
+    """The most steps of a run without epochs."""
+    measure = study.measure
+    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+
+
 def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tail: bool) -> int | None:
     """The most optimizer steps that a run can have; None where it is not known before the data are read.
 
     tail: whether an epoch has a last step of less than a whole batch.
     """
     if not workload.epochs:
-        measure = study.measure
-        return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+        return _longest(study)
     samples = workload.known_train_samples or getattr(workload.data, "max_samples", None)
     if samples is None or samples < workload.batch_size:  # the second has a line of its own
         return None
