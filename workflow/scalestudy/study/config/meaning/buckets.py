@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import inf, prod
 
@@ -25,7 +25,7 @@ def needless_buckets(study: Study) -> Iterator[str]:
     """
     if scripts(study):
         return
-    largest = max(4 * _gradients(workload) / 2**20 for workload in built_in(study).values())
+    largest = max(_gradients_mib(workload) for workload in built_in(study).values())
     for name, variant in study.variants.items():
         size = variant.ddp.bucket_cap_mb
         if size != DdpOptions().bucket_cap_mb and largest < min(size, FIRST_MIB):
@@ -34,6 +34,23 @@ def needless_buckets(study: Study) -> Iterator[str]:
                 f" network have {largest:.2g} MiB, which are one bucket at the default size, too; leave it out, or"
                 " use a larger network or smaller buckets"
             )
+
+
+def distinct_sizes(workload: Workload, sizes: Sequence[float]) -> list[float]:
+    """Those sizes of buckets, in MiB, with which DDP divides the gradients differently.
+
+    Of several sizes that make one bucket it is the default size if that makes one, else the first one. All sizes
+    are distinct where the size of the network is not known.
+    """
+    whole, default = _gradients_mib(workload), DdpOptions().bucket_cap_mb
+    apart = whole >= FIRST_MIB  # the default size makes two buckets or more
+    one_bucket = [size for size in sizes if size >= whole and not (apart and size == default)]
+    kept = default if default in one_bucket else next(iter(one_bucket), None)
+    return [size for size in sizes if size not in one_bucket or size == kept]
+
+
+def _gradients_mib(workload: Workload) -> float:
+    return 4 * _gradients(workload) / 2**20
 
 
 def _gradients(workload: Workload) -> float:
