@@ -14,6 +14,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import audited
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,11 +35,10 @@ FILES = {
 INTRODUCTION = """\
 # Gallery
 
-Complete reports of ready studies. `make gallery` runs the studies and adds their reports to this page;
+Complete reports of ready studies, and an audit. `make gallery` runs the studies and adds their reports to this page;
 `python site/gallery.py STUDY.yaml` adds the report of another study. In a report, click a number to see the
 runs behind it.
 """
-EMPTY = "This site was built without a gallery: no study was run for it."
 
 
 def main(files: list[str]) -> int:
@@ -71,7 +71,7 @@ def collect(results: Path, folder: Path) -> bool:
 
 
 def text(folder: Path = FOLDER) -> str:
-    """Return the page of the gallery, as Markdown: the verdicts of each study, with links to its files."""
+    """Return the page of the gallery, as Markdown: the verdicts of each study, with links to its files; an audit."""
     parts = [INTRODUCTION]
     for summary in sorted(folder.glob("*/summary.txt")):
         name = summary.parent.name
@@ -82,7 +82,7 @@ def text(folder: Path = FOLDER) -> str:
         ]
         verdicts = summary.read_text(encoding="utf-8").rstrip()
         parts.append(f"## {name}\n\n{', '.join(links)}\n\n```text\n{verdicts}\n```\n")
-    return "\n".join(parts if len(parts) > 1 else [*parts, EMPTY + "\n"])
+    return "\n".join([*parts, audited.section()])
 
 
 if __name__ == "__main__":
