@@ -55,8 +55,8 @@ COMPARISON_FILES = {
 INTRODUCTION = """\
 # Gallery
 
-Complete documents, made by the code of this site. `make gallery` runs the studies and adds their reports to this
-page; `python site/gallery.py STUDY.yaml` adds the report of another study.
+Complete documents, as scalestudy writes them. `make gallery` runs the studies and adds their reports to this page;
+`python site/gallery.py STUDY.yaml` adds the report of another study.
 """
 STUDIES_TEXT = """\
 ## Reports of studies
@@ -125,7 +125,7 @@ def about(results: Path) -> dict[str, Any]:
     return {
         "description": facts["study"]["description"],
         "measured": f"{facts['runs']} runs; {', '.join(host)}. {facts['spoiled']}".strip(),
-        "answers": [answer.short for answer in facts["answers"]],
+        "answers": [(answer.said, answer.meaning, answer.action) for answer in facts["answers"]],
     }
 
 
@@ -172,12 +172,23 @@ def place(folder: Path) -> tuple[int, str]:
 
 
 def study_section(folder: Path) -> str:
-    """Return a study: what it is, where it was measured, its answer for each workload, and its files."""
-    said = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    answers = [sentence for answer in said["answers"] for sentence in answer]
-    texts = [said["description"], *answers, said["measured"]]
-    paragraphs = "\n\n".join(f"<p>{html.escape(text, quote=False)}</p>" for text in texts if text)
+    """Return a study: what it is, its answer for each workload, where it was measured, and its files."""
+    told = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    description, measured = (escaped(told[name]) for name in ("description", "measured"))
+    texts = [description, *(answer(*parts) for parts in told["answers"]), measured]
+    paragraphs = "\n\n".join(f"<p>{text}</p>" for text in texts if text)
     return f"### {folder.name}\n\n{paragraphs}\n\n{links(folder, FILES)}\n"
+
+
+def answer(said: str, meaning: str, action: str) -> str:
+    """Return the answer about a workload, as the report prints it: the first sentence is in bold."""
+    first = f"<strong>{escaped(said)}</strong> {escaped(meaning)}".rstrip()
+    return "<br>".join(filter(None, (first, escaped(action))))
+
+
+def escaped(text: str | None) -> str:
+    """Return a text as HTML."""
+    return html.escape(text or "", quote=False)
 
 
 def comparison_section(folder: Path) -> str:

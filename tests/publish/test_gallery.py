@@ -48,8 +48,9 @@ def test_a_finished_study_is_listed_with_its_answers_and_its_files(edited: Check
     assert "<p>Is 2 &lt; 3 &amp; *fast*?</p>" in section
     report = " ".join((results / "performance_report.txt").read_text(encoding="utf-8").split())
     for workload in ("first", "second"):
-        (answer,) = re.findall(rf"<p>(.* train {workload} .*)</p>", section)
-        assert unescape(answer) in report
+        (answer,) = re.findall(rf"<p>(<strong>.* train {workload} .*)</p>", section)
+        paragraphs = [unescape(re.sub(r"</?strong>", "", part)) for part in answer.split("<br>")]
+        assert all(paragraph in report for paragraph in paragraphs)
     assert re.search(
         r"<p>4 runs; device of the ranks: cpu, processor: .+, CPUs available to a run: \d+\.", section
     )
