@@ -79,7 +79,9 @@ def find_causes(case: Case, verdict: Verdict) -> Named:
         for cause, one in looked.items()
     }
     supported = {
-        cause: replace(one, support=below * _left_support(case, one, seen)) if cause is size.comm_bound else one
+        cause: replace(one, support=min(one.support, below * _left_support(case, one, seen)))
+        if cause is size.comm_bound
+        else one
         for cause, one in looked.items()
     }
     findings = tuple(cause.finding(case, supported[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
