@@ -60,7 +60,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
-        Verdict.UNDECIDED: f"{_interval_includes_target(case)}; run more repeats",
+        Verdict.UNDECIDED: f"{_interval_includes(case)}; run more repeats",
     }[verdict]
     if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is above {case.ranks}, the number of ranks; run more repeats"
@@ -71,9 +71,11 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     return verdict, f"{why}; {said}" if (said := spoiled(point)) else why
 
 
-def _interval_includes_target(case: Case) -> str:
-    """'the 95% interval of the efficiency includes the target of 75%'."""
+def _interval_includes(case: Case) -> str:
+    """'the 95% interval of the efficiency includes the target of 75%'; or 1 that of the speedup."""
     level = f"{100 * case.study.level:.4g}%"
+    if case.point["efficiency_low"] >= case.target_efficiency:
+        return f"the {level} interval of the speedup includes 1"
     return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
 
 
@@ -183,7 +185,7 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     oftener: dict[str, Any] | None = {key: 2 * study.most_repeats}
     more_repeats = f"Run more repeats ({key}: {2 * study.most_repeats})"
     if verdict == Verdict.UNDECIDED:
-        reason = "there is no interval" if isnan(point["speedup_low"]) else _interval_includes_target(case)
+        reason = "there is no interval" if isnan(point["speedup_low"]) else _interval_includes(case)
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         key, change = (
