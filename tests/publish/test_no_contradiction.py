@@ -21,6 +21,7 @@ from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.resolution import SHARE
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.words.points import VERDICTS
 from scalestudy.registry.codes import Methods
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -37,12 +38,13 @@ EXCLUDE_EACH_OTHER = (
     (r"Methods: not compared: their intervals", r"Methods: disagree"),
     (r": (HEALTHY|AT TARGET)", r"(?<!possibly )(comm|launch)-bound"),
     (r": (HEALTHY|AT TARGET)", r"(Poor|Negative scaling|Undecided): "),
-    (r": (HEALTHY|AT TARGET)", r"not known whether (2 processes train mlp|they are) faster"),
+    (r": (HEALTHY|AT TARGET)", r"not known whether 2 processes train mlp faster"),
     (r": (HEALTHY|AT TARGET)", r"train mlp more slowly than one"),
     (r": NEGATIVE SCALING", r"Use (all|both)"),
     (r": NEGATIVE SCALING", r"times as fast as one \("),
     (r": (UNDECIDED|CONFOUNDED)", r"the verdict is decided"),
-    (r": POOR", r"meets the target"),
+    (r": POOR", r"meets the (study's )?target"),
+    (r": NEGATIVE SCALING", r"may or may not meet"),
     (r"overhead +not resolved", r"overhead per step: [-\d]"),
     (r"overhead +not resolved", r"overhead as a share of the step: [-\d]"),
     (r"overhead +not resolved", r"the overhead is only"),
@@ -172,7 +174,7 @@ def test_no_report_contradicts_itself(content: dict[str, Any], target: float, ex
     seen: Counter[str] = Counter()
 
     @example(steady(0.52))
-    @example(steady(1.0) | {"scatter": [0.97, 1.03, 1.0]})
+    @example(steady(2.0) | {"scatter": [0.97, 1.03, 1.0]})
     @example(steady(5.0))
     @settings(
         max_examples=examples,
@@ -186,7 +188,12 @@ def test_no_report_contradicts_itself(content: dict[str, Any], target: float, ex
         made = with_point(runs, drawn)
         results = results_of(plan, made, summary_frame(plan, made))
         assert blamed_against_the_probes(results.findings, results.summary) == []
-        text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
+        facts = printed_of(plan, results)
+        for answer in facts["answers"]:  # about the point whose verdict it names
+            told = f": {VERDICTS[answer.verdict].upper()}. {answer.said} {answer.meaning} {answer.to_do}"
+            assert contradictions(told) == [], told
+            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, told))
+        text = render(DIRECTORY / "performance_report.txt", **facts)
         assert [line for line in text.splitlines() if len(line) > 80] == []
         for scaling in ("strong", "weak"):
             said = of_point(text, scaling)
@@ -195,6 +202,7 @@ def test_no_report_contradicts_itself(content: dict[str, Any], target: float, ex
 
     check()
     if target < 0.5:  # verdicts are others
+        assert seen[r"not known whether 2 processes train mlp faster"]
         return
     common = [r"Methods: agree", r"Methods: disagree", r"a cost cannot be negative", r": (HEALTHY|AT TARGET)"]
     common += [r": NEGATIVE SCALING", r"overhead +not resolved", r"total cost of synchronisation +not resolved"]
