@@ -66,8 +66,8 @@ Ready studies, scaled down for two CPU cores. In a report, click a number to see
 COMPARISON_TEXT = """\
 ## Comparison of two studies
 
-Both studies are the same trainings of the same machine. They differ in the settings of glibc: `{second}` has the
-defaults. [compare.md](../compare.md) explains the numbers.
+Both studies train the same models on the same machine. `{second}` has the default settings of glibc, which returns
+freed memory to the kernel at every step. [compare.md](../compare.md) explains the numbers.
 """
 GATE_TEXT = """\
 The same two studies as a gate ([guard.md](../guard.md)): the exit status is the answer, for scripts.
@@ -192,19 +192,17 @@ def escaped(text: str | None) -> str:
 
 
 def comparison_section(folder: Path) -> str:
-    """Return the comparison: its text, its figures, and the answer of the gate."""
-    figures = "\n".join(image(path) for path in sorted(folder.glob("figures/*.svg")))
-    told, gate = ((folder / name).read_text(encoding="utf-8") for name in ("comparison.txt", "gate.txt"))
-    return "\n\n".join(
-        (
-            COMPARISON_TEXT.format(second=COMPARED[1]).rstrip(),
-            links(folder, COMPARISON_FILES),
-            figures,
-            f"```text\n{told}```",
-            GATE_TEXT.rstrip(),
-            f"```text\n{gate}```\n",
-        )
+    """Return the comparison: its summary, its figures, its files, and the answer of the gate."""
+    summary = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["summary"]
+    parts = (
+        COMPARISON_TEXT.format(second=COMPARED[1]).rstrip(),
+        *(f"<p>{escaped(sentence)}</p>" for sentence in summary),
+        "\n".join(image(path) for path in sorted(folder.glob("figures/*.svg"))),
+        links(folder, COMPARISON_FILES),
+        GATE_TEXT.rstrip(),
+        f"```text\n{(folder / 'gate.txt').read_text(encoding='utf-8')}```\n",
     )
+    return "\n\n".join(parts)
 
 
 def image(figure: Path) -> str:

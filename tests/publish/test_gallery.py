@@ -82,7 +82,9 @@ def test_two_studies_are_compared_as_documents_and_as_a_gate(tmp_path: Path) -> 
     linked = targets(text, site)
     assert {path.name for path in linked} >= {"comparison.txt", "comparison.csv", "mlp_comparison.svg"}
     assert all(path.is_file() for path in linked)
-    assert (site / "gallery/comparison/comparison.txt").read_text(encoding="utf-8") in text
+    summary = json.loads((site / "gallery/comparison/comparison.json").read_text(encoding="utf-8"))["summary"]
+    assert summary
+    assert all(f"<p>{sentence}</p>" in text for sentence in summary)
     assert re.search(r'<img [^>]*alt="[^"]{40,}"', text)
     gate = text[text.index("$ scalestudy compare results/old results/new --fail-if") :]
     assert re.search(r"^\$ echo \$\?\n[013]$", gate, flags=re.MULTILINE)
