@@ -122,10 +122,11 @@ def about(results: Path) -> dict[str, Any]:
 
     facts = document_facts(*documented(results))
     host = [f"{name}: {value}" for name, value in facts["hardware"] if name in SHOWN_OF_HOST]
+    ends = ", ".join(f"{count} {outcome}" for outcome, count in facts["outcomes"])
     return {
         "description": facts["study"]["description"],
-        "measured": f"{facts['runs']} runs; {', '.join(host)}. {facts['spoiled']}".strip(),
-        "answers": [(answer.said, answer.meaning, answer.action) for answer in facts["answers"]],
+        "measured": f"{facts['runs']} runs ({ends}); {', '.join(host)}. {facts['spoiled']}".strip(),
+        "answers": [(one.said, one.meaning, one.action, one.compared) for one in facts["answers"]],
     }
 
 
@@ -180,10 +181,10 @@ def study_section(folder: Path) -> str:
     return f"### {folder.name}\n\n{paragraphs}\n\n{links(folder, FILES)}\n"
 
 
-def answer(said: str, meaning: str, action: str) -> str:
+def answer(said: str, meaning: str, *others: str) -> str:
     """Return the answer about a workload, as the report prints it: the first sentence is in bold."""
     first = f"<strong>{escaped(said)}</strong> {escaped(meaning)}".rstrip()
-    return "<br>".join(filter(None, (first, escaped(action))))
+    return "<br>".join(filter(None, (first, *map(escaped, others))))
 
 
 def escaped(text: str | None) -> str:

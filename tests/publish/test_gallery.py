@@ -51,8 +51,9 @@ def test_a_finished_study_is_listed_with_its_answers_and_its_files(edited: Check
         (answer,) = re.findall(rf"<p>(<strong>.* train {workload} .*)</p>", section)
         paragraphs = [unescape(re.sub(r"</?strong>", "", part)) for part in answer.split("<br>")]
         assert all(paragraph in report for paragraph in paragraphs)
+        assert paragraphs[-1].startswith("Compared: ddp on 2 processes")
     assert re.search(
-        r"<p>4 runs; device of the ranks: cpu, processor: .+, CPUs available to a run: \d+\.", section
+        r"<p>4 runs \(4 ok\); device of the ranks: cpu, processor: .+, CPUs available to a run: \d+\.", section
     )
     assert str(tmp_path) not in text
 
