@@ -66,8 +66,8 @@ Ready studies, scaled down for two CPU cores. In a report, click a number to see
 COMPARISON_TEXT = """\
 ## Comparison of two studies
 
-Both studies are the same trainings of the same machine. They differ in the settings of glibc: `{second}` has the
-defaults. [compare.md](../compare.md) explains the numbers.
+Both studies train the same models on the same machine. `{second}` has the default settings of glibc, which returns
+freed memory to the kernel at every step. [compare.md](../compare.md) explains the numbers.
 """
 GATE_TEXT = """\
 The same two studies as a gate ([guard.md](../guard.md)): the exit status is the answer, for scripts.
@@ -122,10 +122,11 @@ def about(results: Path) -> dict[str, Any]:
 
     facts = document_facts(*documented(results))
     host = [f"{name}: {value}" for name, value in facts["hardware"] if name in SHOWN_OF_HOST]
+    ends = ", ".join(f"{count} {outcome}" for outcome, count in facts["outcomes"])
     return {
         "description": facts["study"]["description"],
-        "measured": f"{facts['runs']} runs; {', '.join(host)}. {facts['spoiled']}".strip(),
-        "answers": [(answer.said, answer.meaning, answer.action) for answer in facts["answers"]],
+        "measured": f"{facts['runs']} runs ({ends}); {', '.join(host)}. {facts['spoiled']}".strip(),
+        "answers": [(one.said, one.meaning, one.action, one.compared) for one in facts["answers"]],
     }
 
 
@@ -180,10 +181,10 @@ def study_section(folder: Path) -> str:
     return f"### {folder.name}\n\n{paragraphs}\n\n{links(folder, FILES)}\n"
 
 
-def answer(said: str, meaning: str, action: str) -> str:
+def answer(said: str, meaning: str, *others: str) -> str:
     """Return the answer about a workload, as the report prints it: the first sentence is in bold."""
     first = f"<strong>{escaped(said)}</strong> {escaped(meaning)}".rstrip()
-    return "<br>".join(filter(None, (first, escaped(action))))
+    return "<br>".join(filter(None, (first, *map(escaped, others))))
 
 
 def escaped(text: str | None) -> str:
@@ -192,19 +193,17 @@ def escaped(text: str | None) -> str:
 
 
 def comparison_section(folder: Path) -> str:
-    """Return the comparison: its text, its figures, and the answer of the gate."""
-    figures = "\n".join(image(path) for path in sorted(folder.glob("figures/*.svg")))
-    told, gate = ((folder / name).read_text(encoding="utf-8") for name in ("comparison.txt", "gate.txt"))
-    return "\n\n".join(
-        (
-            COMPARISON_TEXT.format(second=COMPARED[1]).rstrip(),
-            links(folder, COMPARISON_FILES),
-            figures,
-            f"```text\n{told}```",
-            GATE_TEXT.rstrip(),
-            f"```text\n{gate}```\n",
-        )
+    """Return the comparison: its summary, its figures, its files, and the answer of the gate."""
+    summary = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["summary"]
+    parts = (
+        COMPARISON_TEXT.format(second=COMPARED[1]).rstrip(),
+        *(f"<p>{escaped(sentence)}</p>" for sentence in summary),
+        "\n".join(image(path) for path in sorted(folder.glob("figures/*.svg"))),
+        links(folder, COMPARISON_FILES),
+        GATE_TEXT.rstrip(),
+        f"```text\n{(folder / 'gate.txt').read_text(encoding='utf-8')}```\n",
     )
+    return "\n\n".join(parts)
 
 
 def image(figure: Path) -> str:

@@ -51,8 +51,9 @@ def test_a_finished_study_is_listed_with_its_answers_and_its_files(edited: Check
         (answer,) = re.findall(rf"<p>(<strong>.* train {workload} .*)</p>", section)
         paragraphs = [unescape(re.sub(r"</?strong>", "", part)) for part in answer.split("<br>")]
         assert all(paragraph in report for paragraph in paragraphs)
+        assert paragraphs[-1].startswith("Compared: ddp on 2 processes")
     assert re.search(
-        r"<p>4 runs; device of the ranks: cpu, processor: .+, CPUs available to a run: \d+\.", section
+        r"<p>4 runs \(4 ok\); device of the ranks: cpu, processor: .+, CPUs available to a run: \d+\.", section
     )
     assert str(tmp_path) not in text
 
@@ -82,7 +83,9 @@ def test_two_studies_are_compared_as_documents_and_as_a_gate(tmp_path: Path) -> 
     linked = targets(text, site)
     assert {path.name for path in linked} >= {"comparison.txt", "comparison.csv", "mlp_comparison.svg"}
     assert all(path.is_file() for path in linked)
-    assert (site / "gallery/comparison/comparison.txt").read_text(encoding="utf-8") in text
+    summary = json.loads((site / "gallery/comparison/comparison.json").read_text(encoding="utf-8"))["summary"]
+    assert summary
+    assert all(f"<p>{sentence}</p>" in text for sentence in summary)
     assert re.search(r'<img [^>]*alt="[^"]{40,}"', text)
     gate = text[text.index("$ scalestudy compare results/old results/new --fail-if") :]
     assert re.search(r"^\$ echo \$\?\n[013]$", gate, flags=re.MULTILINE)
