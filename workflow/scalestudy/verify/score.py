@@ -101,7 +101,7 @@ def judge(
         ranks = [place.nodes * place.devices_per_node for place in (trial.before, trial.after)]
         gain, predicted = (one.scaled(ranks[0] / ranks[1]) for one in (gain, predicted))
         faster, what = "cheaper", "gain per device-hour"
-    # A slower point may be predicted, if a sample is worth more there. It is no gain all the same.
+    # A slower step may be predicted if a sample is worth more there. Such a step does not count as a gain.
     wanted = 1.0 if isnan(predicted.value) else max(1.0, 1 + HALF * (predicted.value - 1))
     met = not isnan(predicted.value) and gain.low > 1 and agree(gain, predicted)
     if gain.high < wanted and not met:
