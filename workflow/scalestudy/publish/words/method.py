@@ -4,7 +4,7 @@ DEFINITIONS = (
     "Speedup is the ratio of throughputs; efficiency is speedup divided by the number of ranks. Strong"
     " scaling keeps the global batch constant, weak scaling the batch per rank.",
     "A run is long enough when its step time is known to the study's target, or when its budget of steps"
-    " is spent. The number of repeats of a point follows the same rule. Each row shows which applied.",
+    " is spent. The number of repeats of a point follows the same rule.",
     "Overhead is the step time minus the step time of one process at equal batch per rank, both as"
     " arithmetic means. It includes communication, skew between ranks and contention on the host.",
 )
