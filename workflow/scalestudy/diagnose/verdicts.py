@@ -74,7 +74,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 def _interval_includes(case: Case) -> str:
     """'the 95% interval of the efficiency includes the target of 75%'; or 1 that of the speedup."""
     level = f"{100 * case.study.level:.4g}%"
-    if case.point["efficiency_low"] >= case.target_efficiency:
+    if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
         return f"the {level} interval of the speedup includes 1"
     return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
 
