@@ -46,13 +46,16 @@ def guarded(folder: Path, before: str, after: str, *more: str) -> tuple[int, Gua
 def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found = guarded(script, STEP, SLOWER)
     said = capsys.readouterr().out
-    assert status == 1, said
-    assert " ".join(said.split()).endswith(found.sentence) and found.sentence.startswith(
-        "Worse: step time of train.py"
-    )
     (check,) = found.checks
-    assert (check.answer, found.answer) == (Guarded.WORSE, Guarded.WORSE)
-    assert 0.15 < check.change < 0.45 and check.change_low > 0.03
+    assert " ".join(said.split()).endswith(found.sentence)
+    if all(pair.spoiled for pair in found.pairs):  # another program used the host in every pair
+        assert (status, check.answer) in ((1, Guarded.WORSE), (3, Guarded.CANNOT_TELL)), said
+        assert check.change_high > 0.15, said
+    else:
+        assert (status, check.answer) == (1, Guarded.WORSE), said
+        assert found.sentence.startswith("Worse: step time of train.py")
+        assert 0.15 < check.change < 0.45 and check.change_low > 0.03
+    assert found.answer == check.answer
     assert [pair.first for pair in found.pairs] == ["before", "after", "after", "before"]
     records = [
         read_record(script / "guarded" / "runs" / run) for pair in found.pairs for run in (pair.before, pair.after)

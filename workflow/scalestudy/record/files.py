@@ -128,6 +128,8 @@ def write_text(path: str | Path, text: str, *, lasting: bool = True) -> None:
 def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> None:
     """Write bytes as `write_text` writes text. If this fails, the target is unchanged and nothing else is left."""
     path = Path(path)
+    if not path.name:  # '.', or an empty word of a command line
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with writing(path):
         if path.exists() and not path.is_file():  # a rename would replace a device by a file
