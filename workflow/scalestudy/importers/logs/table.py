@@ -1,0 +1,226 @@
+"""A log that is a table: its columns by name, its runs by their labels. Shared by CSV, JSON lines and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.lines import iso_seconds
+from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.quantities import TIMES, Meaning, meaning_of
+
+VALUES = ("step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
+OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length")
+TELL_APART = ("run", "variant", *OF_THE_RUN)
+EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
+MOST_RUNS, MOST_REMARKS = 10_000, 5
+SHOWN = 40
+
+
+@dataclass
+class Columns:
+    """The columns of a table that are read: quantity -> (name, meaning); and the names of the others."""
+
+    path: Path
+    given: Given
+    read: dict[str, tuple[str, Meaning]] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path, names: Iterable[str], given: Given) -> Columns:
+        """Raises UserError, naming the column and the option, if a time has no unit."""
+        made = cls(path, given)
+        for name in names:
+            meaning = meaning_of(name)
+            if meaning is None:
+                made.left.append(name)
+                continue
+            before = made.read.get(meaning.quantity)
+            if before is None or (_more(meaning) > _more(before[1])):
+                made.left += [before[0]] if before else []
+                made.read[meaning.quantity] = (name, meaning)
+            else:
+                made.left.append(name)
+        made._ask()
+        return made
+
+    def _ask(self) -> None:
+        """Complete units from the options; refuse what has none."""
+        for quantity in ("step_time_s",):
+            if quantity in self.read and self.read[quantity][1].factor is None:
+                name, meaning = self.read[quantity]
+                if self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
+                    raise UserError(f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us")
+                if self.given.time is None:
+                    del self.read[quantity]
+                    self.left.append(name)
+                else:
+                    self.read[quantity] = (name, Meaning(quantity, TIMES[self.given.time]))
+        if not {"step_time_s", "work_per_s", "clock_s"} & set(self.read):
+            known = ", ".join(sorted(name for name, _ in self.read.values())) or "none"
+            raise UserError(
+                f"{self.path}: no column with the time of a step, a throughput or a time stamp; known columns: {known};"
+                f" not known: {_few(self.left)}"
+            )
+
+    def name(self, quantity: str) -> str | None:
+        return self.read[quantity][0] if quantity in self.read else None
+
+
+def _more(meaning: Meaning) -> int:
+    """Of two columns for one quantity, the one that says more counts."""
+    return (meaning.factor is not None) + bool(meaning.unit)
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = [name if len(name) <= SHOWN else f"{name[:SHOWN]}..." for name in names[:12]]
+    return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "none"
+
+
+def logs_of(
+    kind: str, columns: Columns, rows: Iterable[tuple[int, Mapping[str, Any]]], *, facts: Facts = Facts()
+) -> list[Log]:
+    """Return the runs of a table. rows: (line, values by column name).
+
+    A cell that is not a number is left out, with a remark. Raises UserError if no row has a time.
+    """
+    path = columns.path
+    found: dict[tuple[str, ...], Rows] = {}
+    remarks: dict[tuple[str, ...], list[str]] = {}
+    bad, ranks = 0, set()
+    labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
+    places = [(columns.name(quantity), columns.read.get(quantity, (None, Meaning("")))[1]) for quantity in VALUES]
+    rank = columns.name("rank")
+    first_rank: Any = None
+    others = 0
+    for number, row in rows:
+        if rank:
+            here = str(row.get(rank) or "0")
+            first_rank = here if first_rank is None else first_rank
+            ranks.add(here)
+            if here != first_rank:
+                others += 1
+                continue
+        key = tuple(str(row.get(label) or "") for label in labels)
+        rows_of = found.get(key)
+        if rows_of is None:
+            if len(found) >= MOST_RUNS:
+                raise UserError(f"{path}, line {number}: more than {MOST_RUNS} runs; is one of {', '.join(labels)} a measurement?")
+            rows_of, remarks[key] = found.setdefault(key, Rows(path)), []
+        values = []
+        for name, meaning in places:
+            text = row.get(name) if name else None
+            try:
+                value = number_of(text, clock=meaning.quantity == "clock_s")
+            except ValueError:
+                bad += 1
+                if bad <= MOST_REMARKS:
+                    remarks[key].append(f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out")
+                value = nan
+            values.append(value * meaning.factor if meaning.factor else value)
+        step, step_time, rate, clock, work, loss = values
+        if step_time == step_time or rate == rate or clock == clock:
+            rows_of.add(number, step, step_time, rate, clock, work, loss)
+    logs = [
+        _log(kind, columns, dict(zip(labels, key, strict=True)), kept, facts, remarks[key])
+        for key, kept in found.items()
+        if len(kept)
+    ]
+    if not logs:
+        raise UserError(f"{path}: no row has a time of a step, a throughput or a time stamp")
+    if others:
+        logs[0].remarks.append(f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count")
+    if bad > MOST_REMARKS:
+        logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
+    if columns.left:
+        logs[0].remarks.append(f"columns that are not read: {_few(columns.left)}")
+    return logs
+
+
+def _log(
+    kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts: Facts, remarks: list[str]
+) -> Log:
+    def whole(quantity: str) -> int | None:
+        name = columns.name(quantity)
+        text = labels.get(name, "") if name else ""
+        if text.strip().lower() in EMPTY:
+            return None
+        try:
+            value = number_of(text)
+        except ValueError:
+            value = nan
+        if not (value >= 1 and value == int(value)):
+            raise UserError(f"{columns.path}: {name}: {text[:SHOWN]!r} is not a whole number from 1")
+        return int(value)
+
+    devices, batch = whole("devices") or facts.devices, whole("batch") or facts.global_batch
+    each = whole("batch_per_device")
+    if batch is None and each is not None and (devices or columns.given.devices):
+        batch = each * (columns.given.devices or devices or 1)
+    run, variant = (labels.get(name, "") if (name := columns.name(what)) else "" for what in ("run", "variant"))
+    rate = columns.read.get("work_per_s")
+    work = columns.read.get("work")
+    unit = (rate[1].unit if rate else "") or (work[1].unit if work else "")
+    shown = [value for value in labels.values() if value]
+    return Log(
+        path=columns.path,
+        kind=kind,
+        columns=rows.columns(),
+        label=" ".join(shown) if shown else "",
+        facts=Facts(
+            devices=devices,
+            nodes=whole("nodes") or facts.nodes,
+            global_batch=batch,
+            sequence_length=whole("sequence_length") or facts.sequence_length,
+            accumulation=facts.accumulation,
+            variant=variant or facts.variant,
+            precision=facts.precision,
+            device=facts.device,
+            torch=facts.torch,
+        ),
+        unit=unit,
+        per=rate[1].per if rate else "",
+        remarks=([f"run {run}"] if run else []) + remarks,
+    )
+
+
+def number_of(text: Any, *, clock: bool = False) -> float:
+    """Return a cell as a number; nan if it is empty. Raises ValueError if it is none.
+
+    Reads `1.234,5` and `1,234.5`, per cent signs and the word of a unit behind the number.
+    """
+    if text is None or text is True or text is False:
+        return nan
+    if isinstance(text, (int, float)):
+        return float(text) if isfinite(text) else nan
+    word = str(text).strip()
+    if word.lower() in EMPTY:
+        return nan
+    try:
+        value = float(word)
+        return value if isfinite(value) else nan
+    except ValueError:
+        pass
+    if clock and ":" in word:
+        return iso_seconds(word)
+    if "," in word and word.rfind(",") > word.rfind("."):
+        head, _, tail = word.rpartition(",")
+        word = word.replace(",", "") if len(tail) == 3 and "." not in head and head.isdigit() and len(head) <= 3 else (
+            head.replace(".", "").replace(",", "") + "." + tail
+        )
+    else:
+        word = word.replace(",", "")
+    return float(word)
+
+
+def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield (name, value) of a mapping, with names of inner ones joined by a slash."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{inner}", one) for inner, one in flat(value))
+        else:
+            yield str(name), value
