@@ -44,8 +44,13 @@ class Case:
 
     @property
     def target_efficiency(self) -> float:
-        """The target efficiency per doubling, compounded over the doublings up to this number of ranks."""
-        return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
+        """The target efficiency per doubling, compounded over the doublings from the baseline to these ranks."""
+        return compounded_efficiency(self.study.report.target_efficiency, self.ranks / self.base_ranks)
+
+    @property
+    def base_ranks(self) -> int:
+        """Ranks of the baseline; tables of earlier releases lack the column."""
+        return int(self.point.get("base_world_size", 1))
 
     @property
     def goal(self) -> Goal:

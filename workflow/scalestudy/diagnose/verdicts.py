@@ -49,9 +49,10 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     if confounded:
         return Verdict.CONFOUNDED, "the rows do not do the same work, so their ratio is not a speedup"
     sure, target = not isnan(point["speedup_low"]), f"the target of {case.target_efficiency:.0%}"
-    verdict = verdict_of(Interval.of(point, "speedup"), ranks=case.ranks, report=case.study.report)
+    speedup, ranks = Interval.of(point, "speedup").scaled(1 / case.base_ranks), case.ranks / case.base_ranks
+    verdict = verdict_of(speedup, ranks=ranks, report=case.study.report)
     why = {
-        Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than one process",
+        Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than {_base(case)}",
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
@@ -70,6 +71,11 @@ def _interval_includes_target(case: Case) -> str:
     """'the 95% interval of the efficiency includes the target of 75%'."""
     level = f"{100 * case.study.level:.4g}%"
     return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
+
+
+def _base(case: Case) -> str:
+    """'one process', or 'the 8 ranks of the baseline'."""
+    return "one process" if case.base_ranks == 1 else f"the {case.base_ranks} ranks of the baseline"
 
 
 def find_confounded(case: Case) -> Finding | None:
@@ -139,7 +145,7 @@ def healthy(case: Case) -> Finding:
     overhead = case.share_of_step(case.interval("overhead_s"))
     return Finding(
         cause="healthy",
-        explanation=f"{case.ranks} ranks train {point['speedup']:.2f} times as fast as one process.",
+        explanation=f"{case.ranks} ranks train {point['speedup'] / case.base_ranks:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
             Evidence.of("overhead_share", "overhead as a share of the step", overhead, "%"),

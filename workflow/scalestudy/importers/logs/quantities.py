@@ -78,8 +78,8 @@ def meaning_of(name: str) -> Meaning | None:
 def _without_group(name: str) -> str:
     """The name without the group in front of it, as in `train/loss`; slashes of units stay."""
     group, slash, rest = name.partition("/")
-    unit = "(" in group or "[" in group or group in {*TIMES, *WORK} or _RATE.search(name.split("(")[0].split("[")[0])
-    return name if not slash or (unit and not rest.count("/")) or group in WORK else rest
+    unit = set("([") & set(group) or group in {*TIMES, *WORK} or (_RATE.search(name) and "/" not in rest)
+    return name if not slash or unit else rest
 
 
 def _key(text: str) -> str:

@@ -29,6 +29,7 @@ from scalestudy.publish.words.points import (
 )
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.imported import base_of_several, limits
 from scalestudy.registry.words.points import counted, ends, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
@@ -181,7 +182,8 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
 
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
     """Notes on this row: sentences, possibly none."""
-    notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
+    relative = base_of_several(row)
+    notes = [Phrase(text) for text in (limits(row.get("limits", "")), relative, unsteady(row), memory_growth(row)) if text]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
