@@ -12,6 +12,7 @@ from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of,
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.imported import for_imported
 from scalestudy.diagnose.goal import noise_scale_of, progress, worth
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
@@ -97,6 +98,8 @@ class Case:
             known = progress(recommendation, self.point, noise, confidence=level)
             update["prediction"] = recommendation.prediction.model_copy(update={"progress": known})
         recommendation = recommendation.model_copy(update=update)
+        if self.study.imported:
+            return for_imported(recommendation)
         if self.script is not None:
             recommendation = for_script(recommendation, self)
         if not recommendation.patch:

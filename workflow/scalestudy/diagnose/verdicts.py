@@ -3,6 +3,8 @@
 from math import isnan, nan
 from typing import Any
 
+import pandas as pd
+
 from scalestudy.analyse.point.protocols import measured_of
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.point.spoiled import FEWEST
@@ -99,7 +101,7 @@ def find_confounded(case: Case) -> Finding | None:
     differ = [
         f"{name}: {_text(base[name])} for the baseline, {_text(point[name])} here"
         for name in SAME
-        if base[name] != point[name]
+        if base[name] != point[name] and not (pd.isna(base[name]) and pd.isna(point[name]))  # not in a log
     ]
     held = "global_batch" if point["scaling"] == "strong" else "batch_per_rank"
     if base[held] != point[held]:

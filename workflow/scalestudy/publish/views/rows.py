@@ -82,6 +82,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "outcomes": outcomes(row),
         "ends": ends(row),
         "failure": failure_word(row),
+        "has_p95": not isnan(row["step_time_p95_s"]),
         "has_speedup": not isnan(row["speedup"]),
         **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
@@ -155,6 +156,8 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
 
 def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     """Memory per rank (maximum over ranks): on a device that reports its own, and resident on the host."""
+    if not numbers.number(f"{point}.peak_resident_gib"):  # an imported run
+        return Phrase()
     said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} between steps, per rank"
     if numbers.number(f"{point}.peak_allocated_gib"):
         allocated = "{peak_allocated_gib} GiB allocated at peak"
@@ -174,6 +177,9 @@ def speedups_view(numbers: NumbersFile, point: str) -> Phrase:
 
 def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """The scatter of steps and of runs, as coefficients of variation."""
+    if not numbers.number(f"{point}.step_time_cv_percent"):  # the log of an imported run has means only
+        several = numbers.number(f"{point}.launch_cv_percent")
+        return numbers.phrase(point, "runs {launch_cv_percent}%" if several else "")
     launches = ", runs {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
     shared = numbers.number(f"{point}.shared_variance_percent")
     drift = "; drift of the host: {shared_variance_percent}% of the variance between runs" if shared else ""
