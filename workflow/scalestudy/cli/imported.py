@@ -53,9 +53,11 @@ def _digest(path: Path, said: str) -> str:
     from scalestudy.importers.logs.lines import opened
 
     digest = hashlib.sha256(said.encode())
-    with opened(path) as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            with opened(file) as content:
+                while part := content.read(1 << 20):
+                    digest.update(part)
     return digest.hexdigest()
 
 

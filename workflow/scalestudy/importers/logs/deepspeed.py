@@ -64,6 +64,7 @@ def read(path: Path, given: Given) -> list[Log]:
         ),
         unit="samples",
         per="all",
+        each="last",
     )
     log.remarks.append("each line has the rate of its last step, which stands for the steps since the line before")
     return [log]

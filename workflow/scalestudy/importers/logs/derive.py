@@ -126,7 +126,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         limits.append(Limit.TOKENS)
     if log.whole_run:
         limits.append(Limit.WHOLE_RUN)
-    elif per_row > 1:
+    elif log.each == "unknown" or (log.each == "mean" and per_row > 1):
         limits.append(Limit.AVERAGED)
     if log.digits:
         limits.append(Limit.ROUNDED)

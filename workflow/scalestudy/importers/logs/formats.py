@@ -9,7 +9,19 @@ from functools import partial
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs import csv_log, deepspeed, megatron, nanotron, torchtitan
+from scalestudy.importers.logs import (
+    csv_log,
+    deepspeed,
+    json_log,
+    kineto,
+    megatron,
+    mlflow_store,
+    mllog,
+    nanotron,
+    tensorboard_log,
+    torchtitan,
+    trainer_state,
+)
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 
@@ -32,16 +44,21 @@ class Format:
 
 
 FORMATS = (
+    Format("mlperf", mllog.KIND, re.compile(rb":::MLLOG \{"), mllog.read),
     Format("megatron", megatron.KIND, megatron.MARK, megatron.read),
     Format("nanotron", nanotron.KIND, nanotron.MARK, nanotron.read),
     Format("torchtitan", torchtitan.KIND, torchtitan.MARK, torchtitan.read),
     Format("deepspeed", deepspeed.KIND, deepspeed.MARK, deepspeed.read),
 )
 BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
+    "tensorboard": (tensorboard_log.recognise, tensorboard_log.read),
+    "trainer-state": (trainer_state.recognise, trainer_state.read),
+    "kineto": (kineto.recognise, kineto.read),
+    "json": (json_log.recognise, json_log.read),
     "csv": (csv_log.recognise, csv_log.read),
 }
 """Name -> (the kind of a file from its first bytes, '' if it is none; its reader)."""
-NAMES = (*(one.name for one in FORMATS), *BY_HEAD)
+NAMES = (*(one.name for one in FORMATS), *BY_HEAD, "mlflow")
 
 
 def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
@@ -53,6 +70,8 @@ def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
 
 
 def _reader(path: Path, name: str | None) -> Read:
+    if path.is_dir() or name == "mlflow":
+        return mlflow_store.read
     head = head_of(path)
     for start, what in BINARY.items():
         if head.startswith(start):

@@ -51,6 +51,9 @@ class Log:
     """Unit of work: samples or tokens; '' if the log does not say."""
     per: str = ""
     """What work_per_s belongs to: `device` or `all`; '' if the log does not say."""
+    each: str = "mean"
+    """What the time of a row is: `mean` of the steps since the row before, `last` of them, or `unknown` for the mean of
+    an unknown number."""
     whole_run: bool = False
     """Whether a row is the mean over the whole run, its start included."""
     digits: int = 0
