@@ -150,7 +150,11 @@ def healthy(case: Case) -> Finding:
         explanation=f"{case.ranks} ranks train {point['speedup'] / case.base_ranks:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            Evidence.of("overhead_share", "overhead as a share of the step", overhead, "%"),
+            *(
+                ()
+                if isnan(overhead.value) and case.study.imported
+                else (Evidence.of("overhead_share", "overhead as a share of the step", overhead, "%"),)
+            ),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
         recommendations=(case.accepted(more),),

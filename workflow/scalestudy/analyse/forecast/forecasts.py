@@ -112,7 +112,7 @@ def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
 
 def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
     """Raises NoFitError if a forecast at this place is not possible from the rows."""
-    if not len(good) or not good["is_base"].any():
+    if not len(good) or not good["is_base"].any() or good.iloc[0]["world_size"] > 1:
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)

@@ -15,7 +15,6 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 from scalestudy.study.spec import CommandSpec
 
-WORKLOAD = "training"
 SINGLE, DISTRIBUTED = "single", "distributed"
 KNOWN = {"ddp": "ddp", "fsdp": "fsdp"}
 FLAT, FROM_DEVICES = 1.3, 4
@@ -55,10 +54,10 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
         specs |= {spec.run_id: spec for spec in made}
         found |= {spec.run_id: runs[at] for spec, at in zip(made, places, strict=True)}
         ids[key] = tuple(spec.run_id for spec in made)
-    points = [_point(key, kinds[key[0]], ids, bases[key[0]]) for key in groups if key[0] in kinds]
-    points = [_point(base, kinds[variant], ids, base) for variant, base in bases.items()] + points
+    points = [_point(name, key, kinds[key[0]], ids, bases[key[0]]) for key in groups if key[0] in kinds]
+    points = [_point(name, base, kinds[variant], ids, base) for variant, base in bases.items()] + points
     if not bases:  # one size only
-        points = [_point(key, "weak", ids, key) for key in groups]
+        points = [_point(name, key, "weak", ids, key) for key in groups]
     unique = tuple({(point.runs, point.scaling): point for point in points}.values())
     plan = Plan(study=study, runs=dict(specs), points=unique)
     return Imported(plan=plan, runs=found, remarks=tuple(remarks))
@@ -182,7 +181,7 @@ def _study(
         "scales": list(scales) or ["1x2"],
         "variants": variants,
         "workloads": {
-            WORKLOAD: {
+            name: {
                 "imported": list(kinds_of_logs),
                 "unit": runs[0].unit,
                 "batch_size": base[3],
@@ -207,7 +206,7 @@ def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> C
         strategy=of_variant.strategy,
         precision=run.log.facts.precision or "fp32",
         accumulation_steps=run.accumulation if (batch // devices) % run.accumulation == 0 else 1,
-        workload=WORKLOAD,
+        workload=study.name,
         variant=variant,
         epochs=0,
         nodes=nodes,
@@ -228,13 +227,13 @@ def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> C
     )
 
 
-def _point(key: Key, scaling: Scaling, ids: dict[Key, tuple[str, ...]], base: Key) -> Point:
+def _point(name: str, key: Key, scaling: Scaling, ids: dict[Key, tuple[str, ...]], base: Key) -> Point:
     variant, nodes, devices, batch = key
     each = batch // devices
     alone = next((other for other in ids if other[0] == base[0] and other[2] == 1 and other[3] == each), None)
     assert world_size(_scale(key)) == devices
     return Point(
-        workload=WORKLOAD,
+        workload=name,
         variant=variant,
         scaling=scaling,
         nodes=nodes,

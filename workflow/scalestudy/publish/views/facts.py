@@ -165,6 +165,9 @@ def _is_of_scripts(plan: Plan) -> bool:
 
 def _base(summary: pd.DataFrame) -> str:
     """What the baselines are: the plain model, or a model in a wrapper."""
+    several = sorted({int(row) for row in summary.get("base_world_size", ()) if row > 1})
+    if several:
+        return f"the runs on {labels.listed([*map(str, several)])} devices"
     wrappers = set(summary.loc[summary["is_base"], "wrapper"])
     return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 

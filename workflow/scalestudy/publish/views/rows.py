@@ -70,6 +70,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
         "on_cpu": row["device"] == "cpu",
+        "base_ranks": max(1, counted(row, "base_world_size")),
         "repeats": int(row["repeats_compared"]),
         "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
