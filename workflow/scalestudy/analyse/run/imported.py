@@ -21,6 +21,11 @@ def limits_of(observation: Observation) -> str:
     return str(said["limits"]) if said else Limit.NONE
 
 
+def shows_single_steps(observation: Observation) -> bool:
+    """Returns whether the rows of a run are single steps, and not means over several."""
+    return not {Limit.AVERAGED, Limit.WHOLE_RUN} & set(limits_of(observation).split())
+
+
 def as_imported(observation: Observation, steps: dict[str, Any]) -> dict[str, Any]:
     """Returns the columns of `describe` for a run that may be imported: rows become steps, and what they hide nan."""
     said = observation.record.environment.get(IMPORTED)
@@ -28,7 +33,7 @@ def as_imported(observation: Observation, steps: dict[str, Any]) -> dict[str, An
         return steps
     each = int(said["steps_per_row"])
     found = steps | {name: steps[name] * each for name in IN_ROWS} | dict.fromkeys(UNSEEN, nan)
-    if {Limit.AVERAGED, Limit.WHOLE_RUN} & set(limits_of(observation).split()):
+    if not shows_single_steps(observation):
         found |= dict.fromkeys(OF_SINGLE_STEPS, nan)
         if found["steadiness"] == Steadiness.TWO_MODES:
             found["steadiness"] = Steadiness.STEADY

@@ -18,7 +18,7 @@ from scalestudy.analyse.run.batch_trial import trial_of
 from scalestudy.analyse.run.energy import energy_of
 from scalestudy.analyse.run.enqueued import enqueue_share
 from scalestudy.analyse.run.grid import Columns
-from scalestudy.analyse.run.imported import as_imported, limits_of
+from scalestudy.analyse.run.imported import as_imported, limits_of, shows_single_steps
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.noise import noise_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
@@ -102,7 +102,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         row=row,
         block_step_times_s=block_step_times(steady),
         collectives=collectives,
-        quantiles=step_quantiles(steady),
+        quantiles=step_quantiles(steady if shows_single_steps(observation) else steady.where(np.zeros(len(steady), bool))),
     )
 
 

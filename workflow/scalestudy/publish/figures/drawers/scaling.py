@@ -126,8 +126,12 @@ def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
     ratio_axis(left, ranks, limits, HEIGHT_IN - AXIS_IN)
     target, dotted = plan.study.report.target_efficiency, REFERENCE | {"linestyle": ":"}
     right.axhline(1, **REFERENCE)
+    bases = frame[(frame["panel"] == EFFICIENCY.number) & (frame["style"] == BASE_STYLE)]["x"]
+    first = max(1.0, float(bases.min())) if len(bases) else 1.0
+    if first > 1:
+        left.set_ylabel(f"Speedup, {first:.0f} ranks = {first:.0f}")
     along = np.geomspace(ends[0], ends[-1])
-    targets = [compounded_efficiency(target, count) for count in along]
+    targets = [compounded_efficiency(target, count / first) for count in along]
     right.plot(along, targets, label=f"target: {target:.0%} per doubling", **dotted)
     for axes, panel in zip((right, *batches), panels[1:], strict=True):
         # The bar of a forecast can be several times as long as all others; it then runs out of the panel.
