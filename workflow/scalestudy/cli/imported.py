@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from scalestudy.importers.logs.study_of import Imported
 
 STAGES = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plot": {"workload": None, "processes": None},
+    "documents": {"called": ""},
+}
 PARTIAL = ".partial"
 
 
 def import_files(
     given: Mapping[Path, Given], name: str, folder: Path, *, scaling: Any, form: str | None, documents: bool
 ) -> None:
-    """Read all files, print how they were read, and write the study. Raises UserError before anything is written."""
+    """Read all files, print how they were read, and write the study. Raises UserError before anything is
+    written."""
     from scalestudy.importers.logs.derive import derive
     from scalestudy.importers.logs.formats import read_log
     from scalestudy.importers.logs.study_of import study_of
@@ -38,7 +43,9 @@ def import_files(
             runs.append(run)
             kept.append(_digest(path, f"{log.label} {said}"))
     if twice := next((at for at, one in enumerate(kept) if one in kept[:at]), None):
-        raise UserError(f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once")
+        raise UserError(
+            f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"
+        )
     found = study_of(runs, name, scaling=scaling, kept=kept)
     for remark in found.remarks:
         print(f"* {remark}")
@@ -72,13 +79,13 @@ def _write(found: Imported, folder: Path) -> None:
         earlier = plan_of(folder)
         if not earlier.study.imported:
             raise UserError(f"{folder}: has a study that was run, not imported; use another --study")
-        for run in earlier.runs.keys() - found.runs.keys():
-            set_aside(folder / "runs" / run, folder)
+        for left in earlier.runs.keys() - found.runs.keys():
+            set_aside(folder / "runs" / left, folder)
     for run_id, run in found.runs.items():
         if kept_record(folder / "runs" / run_id, folder):
             continue  # the same file, of which the same was said
         partial = folder / "runs" / PARTIAL / run_id
-        write_observation(partial, found.plan.runs[run_id], run)
+        write_observation(partial, found.specs[run_id], run)
         put_in_place(partial, folder / "runs" / run_id, folder)
     write_json(folder / RESULTS["plan"], found.plan.model_dump(mode="json"))
 
@@ -92,7 +99,7 @@ def _stages(folder: Path, *, documents: bool) -> None:
 
     for stage in STAGES if documents else STAGES[:2]:
         command = getattr(analyse, stage, None) or getattr(publish, stage)
-        options: dict[str, Any] = {"plot": {"workload": None, "processes": None}, "documents": {"called": ""}}.get(stage, {})
+        options = OPTIONS.get(stage, {})
         with contextlib.redirect_stdout(io.StringIO()):
             command.callback(study=(), results=folder, **options)
     if documents:

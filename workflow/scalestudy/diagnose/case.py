@@ -12,8 +12,8 @@ from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of,
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
-from scalestudy.diagnose.imported import for_imported
 from scalestudy.diagnose.goal import noise_scale_of, progress, worth
+from scalestudy.diagnose.imported import for_imported
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
 from scalestudy.registry.codes import Goal

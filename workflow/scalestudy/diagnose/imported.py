@@ -7,9 +7,10 @@ from scalestudy.diagnose.findings import NotJudged, Recommendation
 STEP_TIMES_ONLY = "the logs have step times only"
 SHOWN_BY = "`scalestudy run -- train.py` measures the parts of a step, the ranks and the communication"
 CHANGES = {
-    "more_repeats": "Repeat the runs and import their logs as well: `scalestudy import` lists the fewest that decide.",
-    "equal_batch_reference": "Import a run on one device at the batch per device of this one: without it the overhead"
-    " is unknown.",
+    "more_repeats": "Repeat the runs and import their logs as well: `scalestudy import` lists the fewest that"
+    " decide.",
+    "equal_batch_reference": "Import a run on one device at the batch per device of this one: without it the"
+    " overhead is unknown.",
     "same_settings": "Import runs that differ in the number of devices only.",
 }
 """Id of a recommendation -> what to do instead of changing the study."""

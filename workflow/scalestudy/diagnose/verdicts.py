@@ -145,9 +145,10 @@ def healthy(case: Case) -> Finding:
         scale=wider,
     )
     overhead = case.share_of_step(case.interval("overhead_s"))
+    gain = point["speedup"] / case.base_ranks
     return Finding(
         cause="healthy",
-        explanation=f"{case.ranks} ranks train {point['speedup'] / case.base_ranks:.2f} times as fast as {_base(case)}.",
+        explanation=f"{case.ranks} ranks train {gain:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
             *(

@@ -1,4 +1,5 @@
-"""What `scalestudy import` prints: how each log was read, its points, and the further runs that would decide them."""
+"""What `scalestudy import` prints: how each log was read, its points, and the further runs that would decide
+them."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def run_lines(run: ImportedRun) -> list[str]:
     head = [
         f"{name}: {run.log.kind}",
         f"  {where}, {run.global_batch} {run.unit} per step" + (f", variant {run.variant}" if run.variant else ""),
-        f"  {run.step_s * 1e3:.4g} ms per step, {run.throughput:.4g} {run.unit}/s on all devices, from {windows} {steps}",
+        f"  {run.step_s * 1e3:.4g} ms per step, {run.throughput:.4g} {run.unit}/s on all devices, from {windows}"
+        f" {steps}",
     ]
     return [*head, *(f"  - {remark}" for remark in run.remarks)]
 
@@ -36,8 +38,9 @@ def point_lines(summary: pd.DataFrame) -> list[str]:
         limits = "" if isnan(row["speedup_low"]) else f" [{row['speedup_low']:.3g}, {row['speedup_high']:.3g}]"
         base = " (baseline)" if row["is_base"] else ""
         lines.append(
-            f"  {row['variant']} {row['scaling']} {int(row['world_size'])}: {row['throughput_samples_per_s']:.4g}/s,"
-            f" {row['speedup']:.3g}{limits}, {row['efficiency']:.1%}{base}"
+            f"  {row['variant']} {row['scaling']} {int(row['world_size'])}:"
+            f" {row['throughput_samples_per_s']:.4g}/s, {row['speedup']:.3g}{limits},"
+            f" {row['efficiency']:.1%}{base}"
         )
     return lines
 
@@ -60,8 +63,8 @@ def further_lines(further: FurtherRuns) -> list[str]:
                 point = place.point
                 what = "baseline" if place.is_base else point.variant
                 lines.append(
-                    f"  {place.more} more on {counted(point.world_size, 'device')} ({what}, {place.known} imported):"
-                    f" {place.device_hours:.3g} device-hours"
+                    f"  {place.more} more on {counted(point.world_size, 'device')} ({what}, {place.known}"
+                    f" imported): {place.device_hours:.3g} device-hours"
                 )
     elif all(place.reachable for place in further.places):
         lines.append("Every verdict is decided; no further run is needed.")

@@ -226,7 +226,8 @@ RUNS: tuple[Column, ...] = (
     Column("started_at", "when the run was started"),
     Column(
         "limits",
-        "what an imported run cannot show: imported, averaged, whole_run, clock, tokens, rounded; none for other runs",
+        "what an imported run cannot show: imported, averaged, whole_run, clock, tokens, rounded; none for other"
+        " runs",
     ),
     Column("warmup_steps", "steps dropped from the start"),
     Column("steady_steps", "steps after the warm-up"),

@@ -1,4 +1,5 @@
-"""Runs that were imported from logs: a row of their tables is a window of steps, and only its mean time is known."""
+"""Runs that were imported from logs: a row of their tables is a window of steps, and only its mean time is
+known."""
 
 from math import nan
 from typing import Any
@@ -27,7 +28,8 @@ def shows_single_steps(observation: Observation) -> bool:
 
 
 def as_imported(observation: Observation, steps: dict[str, Any]) -> dict[str, Any]:
-    """Returns the columns of `describe` for a run that may be imported: rows become steps, and what they hide nan."""
+    """Returns the columns of `describe` for a run that may be imported: rows become steps, and what they hide
+    nan."""
     said = observation.record.environment.get(IMPORTED)
     if not said:
         return steps

@@ -102,7 +102,9 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         row=row,
         block_step_times_s=block_step_times(steady),
         collectives=collectives,
-        quantiles=step_quantiles(steady if shows_single_steps(observation) else steady.where(np.zeros(len(steady), bool))),
+        quantiles=step_quantiles(
+            steady if shows_single_steps(observation) else steady.where(np.zeros(len(steady), bool))
+        ),
     )
 
 

@@ -94,12 +94,16 @@ def _spread(groups: list[list[float]]) -> tuple[float, bool]:
     logs = [np.log(group) for group in groups if len(group) >= FEWEST]
     if not logs:
         return SPREAD, True
-    squares, freedom = sum(float(((one - one.mean()) ** 2).sum()) for one in logs), sum(len(one) - 1 for one in logs)
+    squares, freedom = (
+        sum(float(((one - one.mean()) ** 2).sum()) for one in logs),
+        sum(len(one) - 1 for one in logs),
+    )
     return sqrt(squares / freedom), False
 
 
 def _needed(plan: Plan, row: pd.Series, spread: float) -> int | None:
-    """Runs of each side that decide a verdict; the fewer of both sides if it is decided now; None if MOST do not."""
+    """Runs of each side that decide a verdict; the fewer of both sides if it is decided now; None if MOST do
+    not."""
     ranks = row["world_size"] / row["base_world_size"]
     now = Interval.of(row, "speedup").scaled(1 / row["base_world_size"])
     report, half_width = plan.study.report, plan.study.measure.half_width
@@ -118,5 +122,3 @@ def _needed(plan: Plan, row: pd.Series, spread: float) -> int | None:
         if decided(Interval(now.value, now.value * exp(-half), now.value * exp(half))):
             return count
     return None
-
-

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,7 +11,7 @@ from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice
 
 
-def _each(flag: str, value: str, text: str) -> Any:
+def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """An option that may be given for all files or for some."""
     return click.option(flag, metavar=f"[FILE=]{value}", multiple=True, help=text)
 
@@ -52,8 +52,8 @@ def import_logs(
     FILE is a log of torchtitan, Megatron-LM, DeepSpeed or nanotron, a table with a row for each step, or another
     known format (docs/import.md). A log is one run. Runs with the same devices and batch are repeats.
 
-    Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is for
-    all files.
+    Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
+    for all files.
     """
     from scalestudy.cli.imported import import_files
     from scalestudy.cli.naming import home

@@ -1,7 +1,7 @@
 """A log in CSV or TSV: generic, Lightning's `metrics.csv` and exports of Weights & Biases.
 
-The delimiter is the one of comma, semicolon, tab and bar that the header has most of. A run per file, unless columns
-such as `run`, `gpus` or `variant` tell several apart.
+The delimiter is the one of comma, semicolon, tab and bar that the header has most of. A run per file, unless
+columns such as `run`, `gpus` or `variant` tell several apart.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def recognise(head: bytes) -> str:
         return ""
     if {"_step", "_timestamp", "_runtime"} & {name.strip() for name in names}:
         return WANDB
-    return LIGHTNING if {"epoch", "step"} <= set(names) and "," == delimiter else KIND
+    return LIGHTNING if {"epoch", "step"} <= set(names) and delimiter == "," else KIND
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:

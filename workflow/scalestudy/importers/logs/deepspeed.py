@@ -1,8 +1,9 @@
 """DeepSpeed's console log: the line of its ThroughputTimer (deepspeed/utils/timer.py).
 
 Since 0.3: `0/20, RunningAvgSamplesPerSec=232.7, CurrSamplesPerSec=227.5, MemAllocated=...`; since 0.6.1
-`epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=...`. The rate is that of all devices: the timer divides
-the training batch by the time of the last step. The first lines of a run print the batch and the world size.
+`epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=...`. The rate is that of all devices: the timer
+divides the training batch by the time of the last step. The first lines of a run print the batch and the world
+size.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "DeepSpeed console log"
 MARK = re.compile(rb"RunningAvgSamplesPerSec=")
-_ROW = re.compile(rb"(?:global_step=|stop\] \d+/)(\d+), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=([0-9.e+-]+), ")
+_ROW = re.compile(
+    rb"(?:global_step=|stop\] \d+/)(\d+), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=([0-9.e+-]+), "
+)
 _STAMP = re.compile(rb"^\W*(?:\w+: *)?\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d+)\]")
 _FACT = re.compile(
     rb"(train_batch_size|gradient_accumulation_steps|world_size|bfloat16_enabled|fp16_enabled)"
@@ -27,7 +30,7 @@ _FACT = re.compile(
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no row, or the batch changes."""
-    rows, said = Rows(path), {}
+    rows, said = Rows(path), dict[str, str]()
     for number, line in numbered_lines(path):
         if b"CurrSamplesPerSec=" in line:
             found = _ROW.search(line)
@@ -41,8 +44,8 @@ def read(path: Path, given: Given) -> list[Log]:
                 key, word = name.decode(), value.decode()
                 if said.setdefault(key, word) != word and key in ("train_batch_size", "world_size"):
                     raise UserError(
-                        f"{path}, line {number}: a second run begins here, with {key} {word} after {said[key]}; one"
-                        " log is one run: split the file"
+                        f"{path}, line {number}: a second run begins here, with {key} {word} after {said[key]};"
+                        " one log is one run: split the file"
                     )
     if not len(rows):
         raise UserError(f"{path}: no complete line of DeepSpeed's ThroughputTimer (CurrSamplesPerSec=)")

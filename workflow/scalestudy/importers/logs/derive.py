@@ -10,20 +10,16 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
 
-TOO_LONG: Final = 5.0
-"""A window that takes this many times the median, by time stamps only, includes work other than steps."""
 STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
-"""Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation and
-checkpoints explain a smaller ratio, but not one of a wrong unit."""
+"""Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
+and checkpoints explain a smaller ratio, but not one of a wrong unit."""
 RESOLUTION_S: Final = 2.0
 """Rounding of time stamps that have no fraction, at both ends."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
-HOUR = 3600.0
-FEWEST_TO_DROP = 4
-"""Rows from which the first one, which has the start of the run in it, does not count."""
 MOST_KEPT = 200_000
 """Rows of a run that are kept; more are joined to longer windows."""
 
@@ -69,18 +65,9 @@ class ImportedRun:
         return self.global_batch / self.step_s
 
 
-@dataclass
-class _Windows:
-    steps: np.ndarray
-    """Steps of each window; nan where unknown."""
-    clock_s: np.ndarray
-    """Seconds of each window by its time stamps; nan for the first of a part of the log."""
-    starts: np.ndarray
-    """Whether a window is the first after a start or restart."""
-
-
 def derive(log: Log, given: Given) -> ImportedRun:
-    """Return the run of a log. Raises UserError that says what is missing, with its option, or what contradicts."""
+    """Return the run of a log. Raises UserError that says what is missing, with its option, or what
+    contradicts."""
     devices = given.devices or log.facts.devices
     if devices is None:
         raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
@@ -88,8 +75,8 @@ def derive(log: Log, given: Given) -> ImportedRun:
     nodes = given.nodes or log.facts.nodes or 1
     if devices % nodes:
         raise UserError(f"{log.name}: {devices} devices do not divide among {nodes} nodes")
-    windows = _windows(log, remarks)
-    per_row = _usual(windows.steps)
+    windows = windows_of(log, remarks)
+    per_row = usual_steps(windows.steps)
     stated = log.columns["step_time_s"].copy()
     rate, unit, per = _rate(log, given)
     by_clock = windows.clock_s / windows.steps
@@ -121,7 +108,9 @@ def derive(log: Log, given: Given) -> ImportedRun:
     else:
         raise UserError(f"{log.name}: no two rows with time stamps and step numbers, so no step time")
     if batch is None:
-        raise UserError(f"{log.name}: the samples of a step on all devices are not in it; add --batch {log.path.name}=N")
+        raise UserError(
+            f"{log.name}: the samples of a step on all devices are not in it; add --batch {log.path.name}=N"
+        )
     if unit == "tokens":
         limits.append(Limit.TOKENS)
     if log.whole_run:
@@ -130,7 +119,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         limits.append(Limit.AVERAGED)
     if log.digits:
         limits.append(Limit.ROUNDED)
-    counts = _counting(log, windows, time_s, per_row, clock_only=Limit.CLOCK in limits, remarks=remarks)
+    counts = counting(log, windows, time_s, per_row, clock_only=Limit.CLOCK in limits, remarks=remarks)
     clock = log.columns["clock_s"]
     known = clock[~np.isnan(clock)]
     return _joined(
@@ -163,51 +152,6 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(known)) if len(known) else nan
 
 
-def _usual(steps: np.ndarray) -> int:
-    """The most common number of steps of a window."""
-    known = steps[~np.isnan(steps)].astype(int)
-    known = known[known > 0]
-    return int(np.bincount(np.minimum(known, 10**6)).argmax()) if len(known) else 1
-
-
-def _windows(log: Log, remarks: list[str]) -> _Windows:
-    """Steps and time of each window. A step number that falls is a restart, not a new run."""
-    step, clock = log.columns["step"], log.columns["clock_s"]
-    if log.whole_run:
-        return _Windows(log.columns["step"], np.full(len(step), nan), np.zeros(len(step), dtype=bool))
-    if np.isnan(step).all():
-        step = np.arange(1.0, len(step) + 1)
-        remarks.append("rows have no step number: each counts as one step")
-    change = np.diff(step, prepend=nan)
-    same = change == 0
-    if same.sum() > len(step) / 2:
-        each = len(step) / len(np.unique(step))
-        raise UserError(
-            f"{log.name}, line {int(log.columns['line'][same.argmax()])}: each step is there about {each:.0f} times,"
-            " without its rank: several ranks wrote into one log. Import the lines of one rank"
-        )
-    restart = change <= 0
-    if restart.any():
-        at = restart.argmax()
-        line, back = int(log.columns["line"][at]), int(step[at])
-        times = int(restart.sum())
-        remarks.append(
-            f"line {line}: the step number falls to {back}: a restart"
-            + (f", the first of {times}" if times > 1 else "")
-            + ". It is the same run, and its first row does not count"
-        )
-    starts = restart.copy()
-    if len(starts):
-        starts[0] = True
-    steps = np.where(starts, nan, change)
-    if len(step) and not np.isnan(step[0]):
-        usual = _usual(steps)
-        steps[starts] = np.where(step[starts] <= usual, np.maximum(step[starts], 1), usual)
-    passed = np.diff(clock, prepend=nan)
-    passed = np.where(starts, nan, passed)
-    return _Windows(steps, passed, starts)
-
-
 def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
     """Throughput, its unit and scope. Raises UserError if there is one without a unit."""
     rate = log.columns["work_per_s"]
@@ -216,7 +160,8 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
     unit = given.rate or log.unit
     if not unit:
         raise UserError(
-            f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per second)"
+            f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per"
+            " second)"
         )
     return rate, unit, given.per or log.per
 
@@ -252,8 +197,8 @@ def _scope(
 ) -> tuple[str, bool]:
     """(what the throughput belongs to, whether the log's numbers show it): `device` or `all`.
 
-    product: throughput times step time, which is the batch, or the batch of a device. exact: whether the time is that
-    of steps; that between time stamps may include evaluation, and contradicts no format.
+    product: throughput times step time, which is the batch, or the batch of a device. exact: whether the time is
+    that of steps; that between time stamps may include evaluation, and contradicts no format.
     """
     if devices == 1:
         return per or "all", True
@@ -266,19 +211,21 @@ def _scope(
     if shown and per and shown != per and (exact or given.per):
         words = {"all": "all devices", "device": "one device"}
         raise UserError(
-            f"{log.name}: its throughput is said to be of {words[per]}, but times its step time it is {product:.4g},"
-            f" and a step is {batch}: it is of {words[shown]}. Correct --per, --batch or --gpus"
+            f"{log.name}: its throughput is said to be of {words[per]}, but times its step time it is"
+            f" {product:.4g}, and a step is {batch}: it is of {words[shown]}. Correct --per, --batch or --gpus"
         )
     if not per and not shown:
         raise UserError(
             f"{log.name}: is its throughput of one device or of all {devices}? Add --per device or --per all"
         )
     if shown and not per:
-        remarks.append(f"throughput is of {'one device' if shown == 'device' else 'all devices'}, as its step time shows")
+        remarks.append(
+            f"throughput is of {'one device' if shown == 'device' else 'all devices'}, as its step time shows"
+        )
     return per or shown, bool(shown)
 
 
-def _against_clock(log: Log, stated: np.ndarray, windows: _Windows) -> None:
+def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
     """Raises UserError if the step times contradict the time stamps, as a wrong unit does."""
     both = np.isfinite(stated * windows.steps) & (windows.clock_s > 0)
     if both.sum() < FEWEST_TO_DROP:
@@ -292,46 +239,9 @@ def _against_clock(log: Log, stated: np.ndarray, windows: _Windows) -> None:
     else:
         return
     raise UserError(
-        f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time stamps:"
-        " a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
+        f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
+        " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
     )
-
-
-def _counting(
-    log: Log, windows: _Windows, time_s: np.ndarray, per_row: int, *, clock_only: bool, remarks: list[str]
-) -> np.ndarray:
-    """Which windows count for the step time."""
-    known = np.isfinite(time_s) & (time_s > 0)
-    if log.whole_run:
-        return known
-    back = windows.clock_s < 0
-    if back.any():
-        at = back.argmax()
-        line = int(log.columns["line"][at])
-        remarks.append(f"line {line}: the clock goes back by {-windows.clock_s[at]:.0f} s; this window is left out")
-    counts = known & ~(back & clock_only)
-    ragged = counts & (windows.steps != per_row) & ~windows.starts
-    counts &= ~ragged
-    if int(ragged.sum()):
-        remarks.append(f"{int(ragged.sum())} windows of another length than {per_row} steps are left out")
-    if clock_only and counts.sum() > 2:
-        middle = float(np.median(time_s[counts]))
-        long = counts & (time_s > TOO_LONG * middle)
-        if long.any():
-            at = int(long.argmax())
-            jump = windows.clock_s[at] - middle * windows.steps[at]
-            hour = abs(jump / HOUR - round(jump / HOUR)) * HOUR < max(60.0, 2 * middle * per_row) and jump > HOUR / 2
-            word = "as when a clock is set" if hour else "as for an evaluation, a checkpoint or a pause"
-            remarks.append(
-                f"{int(long.sum())} windows take more than {TOO_LONG:.0f} times the median and are left out; the first"
-                f" at line {int(log.columns['line'][at])}: {windows.clock_s[at]:.0f} s, {word}"
-            )
-            counts &= ~long
-    if counts.sum() >= FEWEST_TO_DROP:
-        counts &= ~windows.starts
-    if not counts.any():
-        raise UserError(f"{log.name}: no window of steps has a known time")
-    return counts
 
 
 def _joined(run: ImportedRun) -> ImportedRun:

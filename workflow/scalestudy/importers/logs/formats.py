@@ -26,7 +26,14 @@ from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 
 Read = Callable[[Path, Given], list[Log]]
-BINARY = {b"\x80\x02": "a pickle", b"\x80\x03": "a pickle", b"\x80\x04": "a pickle", b"\x80\x05": "a pickle", b"PK\x03\x04": "a zip archive, as torch.save and Excel write it", b"PAR1": "a parquet file"}
+BINARY = {
+    b"\x80\x02": "a pickle",
+    b"\x80\x03": "a pickle",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+    b"PK\x03\x04": "a zip archive, as torch.save and Excel write it",
+    b"PAR1": "a parquet file",
+}
 """Beginnings of files that are never opened: reading a pickle runs the code in it."""
 BESIDE = 500
 """Lines after the first one that is known in which another format may show: Megatron-DeepSpeed prints both."""
@@ -34,7 +41,8 @@ BESIDE = 500
 
 @dataclass(frozen=True)
 class Format:
-    """A console log, which one of its lines shows. The first one in FORMATS counts where a log has lines of two."""
+    """A console log, which one of its lines shows. The first one in FORMATS counts where a log has lines of
+    two."""
 
     name: str
     """For `--format`."""
@@ -90,8 +98,8 @@ def _reader(path: Path, name: str | None) -> Read:
     if found is None:
         kinds = ", ".join(one.kind for one in FORMATS)
         raise UserError(
-            f"{path}: no known format. It is no table with a header, no JSON, and has no line of a {kinds}. The formats"
-            f" of --format are {', '.join(NAMES)}"
+            f"{path}: no known format. It is no table with a header, no JSON, and has no line of a {kinds}. The"
+            f" formats of --format are {', '.join(NAMES)}"
         )
     return found.read
 

@@ -38,7 +38,9 @@ def given_for(files: Sequence[Path], options: Mapping[str, Sequence[str]]) -> di
             value = _value(flag, field, text)
             matching = [path for path in files if not pattern or pattern in _names(path) or _fits(pattern, path)]
             if not matching:
-                raise UserError(f"--{flag} {word}: no file matches {pattern}; the files are {', '.join(map(str, files))}")
+                raise UserError(
+                    f"--{flag} {word}: no file matches {pattern}; the files are {', '.join(map(str, files))}"
+                )
             for path in matching:
                 found[path][field] = value
     return {path: Given(**said) for path, said in found.items()}

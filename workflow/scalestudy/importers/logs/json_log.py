@@ -1,8 +1,8 @@
 """A log of JSON lines: an object per row, such as an export of Weights & Biases, or NVIDIA's DLLogger.
 
-DLLogger's JSONStreamBackend writes `DLLL {"timestamp": "...", "elapsedtime": "...", "datetime": "...", "type": "LOG",
-"step": ..., "data": {...}}`; `step` is a number, a list such as [epoch, iteration], or a text such as PARAMETER or ()
-for a summary. Inner objects are read as columns with a slash in their name.
+DLLogger's JSONStreamBackend writes `DLLL {"timestamp": "...", "elapsedtime": "...", "datetime": "...", "type":
+"LOG", "step": ..., "data": {...}}`; `step` is a number, a list such as [epoch, iteration], or a text such as
+PARAMETER or () for a summary. Inner objects are read as columns with a slash in their name.
 """
 
 from __future__ import annotations
@@ -53,16 +53,19 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}: no row with a step")
     names = list(dict.fromkeys(name for _, row in first for name in row))
     if units:
-        first = [(number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in first]
-        found = ((number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in found)
+        first = [
+            (number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in first
+        ]
+        found = (
+            (number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in found
+        )
         names = [_with_unit(name, units) for name in names]
-    facts = Facts(**{field: _whole(said, names) for field, names in _PARAMETERS.items()})
-    return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=facts)
+    facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
+    return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
 
 
 def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows with a step number; parameters and units of metrics are collected."""
-    last = 0
     for number, row in json_lines(path, prefix=PREFIX):
         step, data = row.get("step"), row.get("data")
         if row.get("type") == "METADATA":
@@ -78,8 +81,7 @@ def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Ite
         numbers = [one for one in (step if isinstance(step, list) else [step]) if isinstance(one, (int, float))]
         if not numbers:
             continue  # a summary
-        last = numbers[-1]
-        yield number, {"step": last, "timestamp": row.get("timestamp"), **data}
+        yield number, {"step": numbers[-1], "timestamp": row.get("timestamp"), **data}
 
 
 def _with_unit(name: str, units: dict[str, str]) -> str:

@@ -67,7 +67,9 @@ class _Text:
     def take(self, wanted: str) -> None:
         found = self.next()
         if found != wanted:
-            raise self.wrong(f"{wanted!r} is expected" + (f", not {found!r}" if found else "; the file is truncated"))
+            raise self.wrong(
+                f"{wanted!r} is expected" + (f", not {found!r}" if found else "; the file is truncated")
+            )
         self.at += 1
 
     def value(self) -> Any:
@@ -120,7 +122,8 @@ def members(path: Path, large: str) -> Iterator[tuple[str, int, Any]]:
 def json_lines(path: Path, *, prefix: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (number, object) of each line that has the prefix, wherever it stands in the line.
 
-    A last line without an end is left out if it is not complete. Raises UserError for another line that is no object.
+    A last line without an end is left out if it is not complete. Raises UserError for another line that is no
+    object.
     """
     for number, line in numbered_lines(path, whole=False):
         if prefix:

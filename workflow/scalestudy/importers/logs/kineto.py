@@ -8,6 +8,7 @@ microseconds. A step on the host may end before its work on the device does, and
 from __future__ import annotations
 
 import re
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,12 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
                 raise UserError(f"{path}, line {line}: an event that is no object")
             said = value.get("name")
             if isinstance(said, str) and said.startswith(STEP) and value.get("ph") == "X":
-                step, start_us, time_us = said[len(STEP) :], value.get("ts"), value.get("dur")
-                if not (step.isdigit() and _is_number(start_us) and _is_number(time_us)):
+                number, start_us, time_us = said[len(STEP) :], _number(value.get("ts")), _number(value.get("dur"))
+                if not (number.isdigit() and start_us == start_us and time_us == time_us):
                     raise UserError(f"{path}, line {line}: {said[:40]}: a step without ts and dur in microseconds")
-                known = found.get(int(step))
+                known = found.get(int(number))
                 if known is None or time_us > known[2]:  # the device's track has it too, with its own part
-                    found[int(step)] = (line, float(start_us), float(time_us))
+                    found[int(number)] = (line, start_us, time_us)
         elif name == "distributedInfo" and isinstance(value, dict):
             devices = value.get("world_size") if isinstance(value.get("world_size"), int) else None
         elif name == "deviceProperties" and isinstance(value, list) and value and isinstance(value[0], dict):
@@ -54,5 +55,5 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     return [log]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and value is not True
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and value is not True else nan

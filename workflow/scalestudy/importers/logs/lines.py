@@ -8,7 +8,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from math import nan
 from pathlib import Path
@@ -37,13 +37,16 @@ def opened(path: Path) -> IO[bytes]:
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise UserError(f"{path}: cannot be read: {why}{nearest(path)}") from None
-    if file.peek(2)[:2] == PACKED:
+    start = file.read(2)
+    file.seek(0)
+    if start == PACKED:
         return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
     return file
 
 
 def head_of(path: Path) -> bytes:
-    """Return the first bytes of a file. Raises UserError if it is empty, or text of an encoding that no log has."""
+    """Return the first bytes of a file. Raises UserError if it is empty, or text of an encoding that no log
+    has."""
     with opened(path) as file:
         try:
             head = file.read(HEAD)
@@ -77,7 +80,9 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
                 elif not whole:
                     yield number, line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise UserError(f"{path}, line {number + 1}: the gzip file is truncated or damaged ({error})") from None
+            raise UserError(
+                f"{path}, line {number + 1}: the gzip file is truncated or damaged ({error})"
+            ) from None
 
 
 def text_of(path: Path, number: int, line: bytes) -> str:
@@ -95,7 +100,7 @@ def text_of(path: Path, number: int, line: bytes) -> str:
 def _seconds(stamp: str) -> float:
     for form in ("%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S"):
         try:
-            return datetime.strptime(stamp, form).replace(tzinfo=timezone.utc).timestamp()
+            return datetime.strptime(stamp, form).replace(tzinfo=UTC).timestamp()
         except ValueError:
             continue
     return nan
@@ -108,6 +113,7 @@ def clock_of(day: bytes, time: bytes, fraction: bytes | None = None) -> float:
 
 
 def iso_seconds(text: str) -> float:
-    """Return an ISO time as seconds since the epoch, as UTC if it names no zone. Raises ValueError if it is none."""
+    """Return an ISO time as seconds since the epoch, as UTC if it names no zone. Raises ValueError if it is
+    none."""
     found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

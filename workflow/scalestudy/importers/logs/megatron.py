@@ -30,13 +30,15 @@ _ARGUMENT = re.compile(rb"^ *(?:\d+: *)?(seq_length|nnodes|micro_batch_size|para
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no complete row, or rows of different batches."""
-    rows, said = Rows(path), {}
+    rows, said = Rows(path), dict[str, bytes]()
     batch, devices, ramped = None, None, 0
     for number, line in numbered_lines(path):
         if b"elapsed time per iteration" in line:
             found = _ROW.search(line)
             if found is None:
-                raise UserError(f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch")
+                raise UserError(
+                    f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch"
+                )
             step, time_ms, here = found.groups()
             if batch is not None and int(here) != batch:
                 ramped += len(rows)

@@ -31,7 +31,9 @@ def runs_in(path: Path) -> list[Path]:
     if is_run(path):
         return [path]
     found = [child for child in sorted(path.iterdir()) if child.is_dir() and is_run(child)]
-    return found or [run for child in sorted(path.iterdir()) if child.is_dir() for run in sorted(child.iterdir()) if is_run(run)]
+    return found or [
+        run for child in sorted(path.iterdir()) if child.is_dir() for run in sorted(child.iterdir()) if is_run(run)
+    ]
 
 
 def read(path: Path, given: Given) -> list[Log]:
@@ -59,10 +61,12 @@ def _run(path: Path, run: Path, given: Given) -> list[Log]:
                 row = rows.setdefault(int(step), {"step": int(step), "timestamp": int(stamp) * 1e-3})
                 row[name] = float(value)
             except ValueError:
-                raise UserError(f"{file}, line {number}: not 'timestamp value step', as MLflow writes it") from None
-    facts = Facts(**{field: _parameter(run, known) for field, known in _PARAMETERS.items()})
+                raise UserError(
+                    f"{file}, line {number}: not 'timestamp value step', as MLflow writes it"
+                ) from None
+    said: dict[str, Any] = {field: _parameter(run, known) for field, known in _PARAMETERS.items()}
     numbered = ((at + 1, row) for at, (_, row) in enumerate(sorted(rows.items())))
-    logs = logs_of(KIND, Columns.of(run, names, given), numbered, facts=facts)
+    logs = logs_of(KIND, Columns.of(run, names, given), numbered, facts=Facts(**said))
     for log in logs:
         log.path, log.label = path, (run.name if run != path else "")
     return logs

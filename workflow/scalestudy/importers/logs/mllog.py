@@ -1,8 +1,8 @@
 """MLPerf's training log: lines `:::MLLOG {...}` as mlperf_logging prints them (mllog, since v0.7).
 
 Each has `time_ms`, `event_type`, `key`, `value` and `metadata`. Step times come from `tracked_stats` with
-`throughput` (samples per second of all devices) or a step time, else from the time between rows with the samples done
-(`samples_count` of block_start and block_stop). A log may be prefixed by the rank, such as `0: `.
+`throughput` (samples per second of all devices) or a step time, else from the time between rows with the samples
+done (`samples_count` of block_start and block_stop). A log may be prefixed by the rank, such as `0: `.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ def read(path: Path, given: Given) -> list[Log]:
     marks: list[tuple[int, float, float]] = []
     for number, event in json_lines(path, prefix=PREFIX):
         key, value, clock = event.get("key"), event.get("value"), event.get("time_ms")
-        metadata = event.get("metadata") if isinstance(event.get("metadata"), dict) else {}
+        metadata: dict[str, Any] = event["metadata"] if isinstance(event.get("metadata"), dict) else {}
         if not isinstance(key, str) or not isinstance(clock, (int, float)):
             raise UserError(f"{path}, line {number}: an event without key or time_ms")
         if key == "run_start":
             if begun is not None and ended:
-                raise UserError(f"{path}, line {number}: a second run begins here; one log is one run: split the file")
+                raise UserError(
+                    f"{path}, line {number}: a second run begins here; one log is one run: split the file"
+                )
             begun = begun or number
             marks.append((number, clock * 1e-3, 0.0))
         elif key == "run_stop":
@@ -75,7 +77,9 @@ def read(path: Path, given: Given) -> list[Log]:
     )
     if by_stats and not counted:
         log.each = "unknown"
-        log.remarks.append("rows of tracked_stats do not say how many steps they are a mean of; each counts as one")
+        log.remarks.append(
+            "rows of tracked_stats do not say how many steps they are a mean of; each counts as one"
+        )
     for name in ("submission_benchmark", "submission_org", "submission_platform"):
         if said.get(name):
             log.remarks.append(f"{name}: {said[name]}")
@@ -86,7 +90,9 @@ def _between(path: Path, marks: list[tuple[int, float, float]], batch: Any) -> R
     """Rows from the time between events with the samples done. Without tracked_stats nothing else has a time."""
     rows, last = Rows(path), -1.0
     if not _whole(batch):
-        raise UserError(f"{path}: no tracked_stats with a throughput, and no global_batch_size; no step time follows")
+        raise UserError(
+            f"{path}: no tracked_stats with a throughput, and no global_batch_size; no step time follows"
+        )
     for number, clock_s, samples in marks:
         if samples > last:
             last = samples

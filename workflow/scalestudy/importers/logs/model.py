@@ -52,8 +52,8 @@ class Log:
     per: str = ""
     """What work_per_s belongs to: `device` or `all`; '' if the log does not say."""
     each: str = "mean"
-    """What the time of a row is: `mean` of the steps since the row before, `last` of them, or `unknown` for the mean of
-    an unknown number."""
+    """What the time of a row is: `mean` of the steps since the row before, `last` of them, or `unknown` for the
+    mean of an unknown number."""
     whole_run: bool = False
     """Whether a row is the mean over the whole run, its start included."""
     digits: int = 0
@@ -98,7 +98,9 @@ class Rows:
             raise UserError(f"{self._path}, line {line}: more than {MOST_ROWS} rows, which is too large for a log")
 
     def columns(self) -> dict[str, np.ndarray]:
-        return {name: np.frombuffer(values) if len(values) else np.empty(0) for name, values in self._columns.items()}
+        return {
+            name: np.frombuffer(values) if len(values) else np.empty(0) for name, values in self._columns.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def _record(spec: CommandSpec, run: ImportedRun) -> RunRecord:
         environment["device"] = facts.device
     if facts.torch:
         environment["packages"] = {"torch": facts.torch}
-    begun = "" if isnan(run.started_s) else datetime.fromtimestamp(run.started_s, timezone.utc).isoformat()
+    begun = "" if isnan(run.started_s) else datetime.fromtimestamp(run.started_s, UTC).isoformat()
     return RunRecord(
         run_id=spec.run_id,
         protocol=CURRENT,

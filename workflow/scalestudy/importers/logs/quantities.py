@@ -15,7 +15,9 @@ TIMES = {
 """Unit of a time -> seconds."""
 WORK = {
     **dict.fromkeys(("tokens", "token", "tok", "toks"), "tokens"),
-    **dict.fromkeys(("samples", "sample", "images", "image", "imgs", "img", "examples", "sequences", "seqs"), "samples"),
+    **dict.fromkeys(
+        ("samples", "sample", "images", "image", "imgs", "img", "examples", "sequences", "seqs"), "samples"
+    ),
     **dict.fromkeys(("steps", "step", "it", "its", "iter", "iters", "iterations", "batches"), "steps"),
 }
 """Word for work -> samples, tokens or steps."""
@@ -27,12 +29,13 @@ _NAMES = {
     " batch_time time_per_batch seconds_per_step step_seconds train_step_timing train_step_time elapsed_per_step"
     " elapsed_time_per_iteration training_step_time end_to_end",
     "work_per_s": "throughput tps rate speed",
-    "work": "consumed_samples samples_seen consumed_tokens tokens_seen num_input_tokens_seen ntokens_seen n_tokens_seen"
-    " total_tokens total_samples samples_done",
+    "work": "consumed_samples samples_seen consumed_tokens tokens_seen num_input_tokens_seen ntokens_seen"
+    " n_tokens_seen total_tokens total_samples samples_done",
     "loss": "loss train_loss training_loss lm_loss reduced_train_loss global_avg_loss loss_step train_loss_step",
     "devices": "gpus gpu num_gpus ngpus n_gpus gpu_num #gpus #gpu world_size worldsize ranks devices num_devices",
     "nodes": "nodes num_nodes nnodes #nodes",
-    "batch": "global_batch global_batch_size total_batch_size total_batch train_batch_size_global effective_batch_size",
+    "batch": "global_batch global_batch_size total_batch_size total_batch train_batch_size_global"
+    " effective_batch_size",
     "batch_per_device": "batch_per_gpu batch_per_rank batch_per_device per_device_batch_size local_batch_size",
     "sequence_length": "sequence_length seq_length seq_len",
     "run": "run run_id run_name repeat trial job job_id",

@@ -30,6 +30,7 @@ class Imported:
     """A plan, and the run of each of its ids."""
 
     plan: Plan
+    specs: dict[str, CommandSpec]
     runs: dict[str, ImportedRun]
     remarks: tuple[str, ...]
 
@@ -60,11 +61,12 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
         points = [_point(name, key, "weak", ids, key) for key in groups]
     unique = tuple({(point.runs, point.scaling): point for point in points}.values())
     plan = Plan(study=study, runs=dict(specs), points=unique)
-    return Imported(plan=plan, runs=found, remarks=tuple(remarks))
+    return Imported(plan=plan, specs=specs, runs=found, remarks=tuple(remarks))
 
 
 def _of_one_unit(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
-    """The runs with work in one unit, such that a device has at least one of it. Raises UserError if that fails."""
+    """The runs with work in one unit, such that a device has at least one of it. Raises UserError if that
+    fails."""
     made = list(runs)
     units = {run.unit for run in made}
     split = any(run.global_batch % run.devices for run in made)
@@ -73,8 +75,8 @@ def _of_one_unit(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     for run in made:
         if run.global_batch % run.devices:
             raise UserError(
-                f"{run.log.name}: a step of {run.global_batch} {run.unit} does not divide among {run.devices} devices;"
-                " correct --batch or --gpus"
+                f"{run.log.name}: a step of {run.global_batch} {run.unit} does not divide among {run.devices}"
+                " devices; correct --batch or --gpus"
             )
     return made
 
@@ -115,8 +117,14 @@ def _bases(groups: dict[Key, list[int]]) -> dict[str, Key]:
             smallest = next(key for key in groups if key[0] == variant)
             found[variant] = smallest
             continue
-        weak = [key for key in mine if any(other[0] == variant and other[3] == key[3] * other[2] for other in groups)]
-        strong = [key for key in mine if any(other[0] == variant and other[3] == key[3] for other in groups if other[2] > 1)]
+        weak = [
+            key for key in mine if any(other[0] == variant and other[3] == key[3] * other[2] for other in groups)
+        ]
+        strong = [
+            key
+            for key in mine
+            if any(other[0] == variant and other[3] == key[3] for other in groups if other[2] > 1)
+        ]
         found[variant] = (weak or strong or mine)[0]
     return found
 
@@ -135,8 +143,8 @@ def _scalings(
         if fit < len(others):
             sizes = ", ".join(f"{key[3]} on {key[2]}" for key in (base, *others))
             remarks.append(
-                f"{variant}: the batch ({sizes}) is neither constant nor constant per device, so not every ratio is a"
-                " speedup"
+                f"{variant}: the batch ({sizes}) is neither constant nor constant per device, so not every ratio"
+                " is a speedup"
             )
     return found
 
@@ -150,8 +158,8 @@ def _suspicions(runs: Sequence[ImportedRun]) -> list[str]:
     if not 1 / FLAT < many.throughput / few.throughput < FLAT:
         return []
     return [
-        f"Caution: throughput hardly changes from {few.devices} to {many.devices} devices ({few.throughput:.4g} and"
-        f" {many.throughput:.4g} {few.unit}/s): is this per device? Then import with --per device"
+        f"Caution: throughput hardly changes from {few.devices} to {many.devices} devices ({few.throughput:.4g}"
+        f" and {many.throughput:.4g} {few.unit}/s): is this per device? Then import with --per device"
     ]
 
 

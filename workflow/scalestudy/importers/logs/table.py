@@ -19,6 +19,7 @@ TELL_APART = ("run", "variant", *OF_THE_RUN)
 EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 MOST_RUNS, MOST_REMARKS = 10_000, 5
 SHOWN = 40
+NO_FACTS = Facts()
 
 
 @dataclass
@@ -52,9 +53,11 @@ class Columns:
         """Complete units from the options; refuse what has none."""
         for quantity in ("step_time_s",):
             if quantity in self.read and self.read[quantity][1].factor is None:
-                name, meaning = self.read[quantity]
+                name, _ = self.read[quantity]
                 if self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
-                    raise UserError(f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us")
+                    raise UserError(
+                        f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us"
+                    )
                 if self.given.time is None:
                     del self.read[quantity]
                     self.left.append(name)
@@ -63,8 +66,8 @@ class Columns:
         if not {"step_time_s", "work_per_s", "clock_s"} & set(self.read):
             known = ", ".join(sorted(name for name, _ in self.read.values())) or "none"
             raise UserError(
-                f"{self.path}: no column with the time of a step, a throughput or a time stamp; known columns: {known};"
-                f" not known: {_few(self.left)}"
+                f"{self.path}: no column with the time of a step, a throughput or a time stamp; known columns:"
+                f" {known}; not known: {_few(self.left)}"
             )
 
     def name(self, quantity: str) -> str | None:
@@ -82,7 +85,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def logs_of(
-    kind: str, columns: Columns, rows: Iterable[tuple[int, Mapping[str, Any]]], *, facts: Facts = Facts()
+    kind: str, columns: Columns, rows: Iterable[tuple[int, Mapping[str, Any]]], *, facts: Facts = NO_FACTS
 ) -> list[Log]:
     """Return the runs of a table. rows: (line, values by column name).
 
@@ -109,7 +112,10 @@ def logs_of(
         rows_of = found.get(key)
         if rows_of is None:
             if len(found) >= MOST_RUNS:
-                raise UserError(f"{path}, line {number}: more than {MOST_RUNS} runs; is one of {', '.join(labels)} a measurement?")
+                raise UserError(
+                    f"{path}, line {number}: more than {MOST_RUNS} runs; is one of {', '.join(labels)} a"
+                    " measurement?"
+                )
             rows_of, remarks[key] = found.setdefault(key, Rows(path)), []
         values = []
         for name, meaning in places:
@@ -133,7 +139,9 @@ def logs_of(
     if not logs:
         raise UserError(f"{path}: no row has a time of a step, a throughput or a time stamp")
     if others:
-        logs[0].remarks.append(f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count")
+        logs[0].remarks.append(
+            f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
+        )
     if bad > MOST_REMARKS:
         logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
     if columns.left:
@@ -141,9 +149,7 @@ def logs_of(
     return logs
 
 
-def _log(
-    kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts: Facts, remarks: list[str]
-) -> Log:
+def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts: Facts, remarks: list[str]) -> Log:
     def whole(quantity: str) -> int | None:
         name = columns.name(quantity)
         text = labels.get(name, "") if name else ""
@@ -209,8 +215,10 @@ def number_of(text: Any, *, clock: bool = False) -> float:
         return iso_seconds(word)
     if "," in word and word.rfind(",") > word.rfind("."):
         head, _, tail = word.rpartition(",")
-        word = word.replace(",", "") if len(tail) == 3 and "." not in head and head.isdigit() and len(head) <= 3 else (
-            head.replace(".", "").replace(",", "") + "." + tail
+        word = (
+            word.replace(",", "")
+            if len(tail) == 3 and "." not in head and head.isdigit() and len(head) <= 3
+            else (head.replace(".", "").replace(",", "") + "." + tail)
         )
     else:
         word = word.replace(",", "")

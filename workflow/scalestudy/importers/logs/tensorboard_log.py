@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from scalestudy.errors import UserError
@@ -24,10 +25,11 @@ def recognise(head: bytes) -> str:
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
-    """Return the run. Raises UserError if the tensorboard package is missing, or no scalar has a time of a step."""
+    """Return the run. Raises UserError if the tensorboard package is missing, or no scalar has a time of a
+    step."""
     try:
-        from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
-        from tensorboard.util import tensor_util
+        loader = resolve_name("tensorboard.backend.event_processing.event_file_loader:EventFileLoader")
+        as_array = resolve_name("tensorboard.util.tensor_util:make_ndarray")
     except ImportError:
         raise UserError(
             f"{path}: is a TensorBoard event file, which the package tensorboard reads; install it: pip install"
@@ -37,12 +39,12 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     rows: dict[int, dict[str, Any]] = {}
     names: dict[str, None] = {"step": None, "wall_time": None}
     try:
-        for event in EventFileLoader(str(path)).Load():
+        for event in loader(str(path)).Load():
             for value in event.summary.value:
                 if value.HasField("simple_value"):
                     number = float(value.simple_value)
                 elif value.HasField("tensor") and not value.tensor.tensor_shape.dim:
-                    number = float(tensor_util.make_ndarray(value.tensor))
+                    number = float(as_array(value.tensor))
                 else:
                     continue
                 row = rows.setdefault(event.step, {"step": event.step})
@@ -56,7 +58,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     except Exception as error:  # of protobuf and of the records: no class of their own
         raise UserError(f"{path}: damaged after {len(rows)} steps: {type(error).__name__}: {error}") from None
     if len(rows) < 2:
-        raise UserError(f"{path}: {len(rows)} steps with scalars; the file is truncated, or the training logs none")
+        raise UserError(
+            f"{path}: {len(rows)} steps with scalars; the file is truncated, or the training logs none"
+        )
 
     def in_order() -> Iterator[tuple[int, dict[str, Any]]]:
         yield from ((at + 1, row) for at, (_, row) in enumerate(sorted(rows.items())))

@@ -57,8 +57,8 @@ def read(path: Path, given: Given) -> list[Log]:
         elif b"global batch size" in line and (sizes := _BATCH.search(line)):
             if batch not in (None, int(sizes[2])):
                 raise UserError(
-                    f"{path}, line {number}: a second run begins here, with global batch size {int(sizes[2])} after"
-                    f" {batch}; one log is one run: split the file"
+                    f"{path}, line {number}: a second run begins here, with global batch size {int(sizes[2])}"
+                    f" after {batch}; one log is one run: split the file"
                 )
             batch = int(sizes[2])
             length = int(found[1]) if (found := _LENGTH.search(line)) else length
@@ -68,8 +68,8 @@ def read(path: Path, given: Given) -> list[Log]:
             now = prod(degrees)
             if devices not in (None, now):
                 raise UserError(
-                    f"{path}, line {number}: a second run begins here, on {now} devices after {devices}; one log is"
-                    " one run: split the file"
+                    f"{path}, line {number}: a second run begins here, on {now} devices after {devices}; one log"
+                    " is one run: split the file"
                 )
             devices = now
         elif b"CUDA capacity" in line and (found := _DEVICE.search(line)):
@@ -85,5 +85,7 @@ def read(path: Path, given: Given) -> list[Log]:
         per="device",
     )
     if others:
-        log.remarks.append(f"{others} rows of other ranks are left out: those of rank {first_rank.decode()} count")
+        log.remarks.append(
+            f"{others} rows of other ranks are left out: those of rank {(first_rank or b'').decode()} count"
+        )
     return [log]

@@ -1,8 +1,8 @@
 """`trainer_state.json` of the Hugging Face Trainer (transformers.TrainerState).
 
 `log_history` has a row per `logging_steps`: step, epoch and loss, and no time. The last row has the means of the
-whole training: `train_runtime`, `train_samples_per_second`, `train_steps_per_second`, of all devices. So a run is one
-mean, with its start, its evaluations and its checkpoints.
+whole training: `train_runtime`, `train_samples_per_second`, `train_steps_per_second`, of all devices. So a run is
+one mean, with its start, its evaluations and its checkpoints.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from scalestudy.importers.logs.json_stream import members
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "Hugging Face trainer_state.json"
-_HEAD = re.compile(rb'"(log_history|best_metric|best_model_checkpoint|best_global_step|is_world_process_zero)"\s*:')
+_HEAD = re.compile(
+    rb'"(log_history|best_metric|best_model_checkpoint|best_global_step|is_world_process_zero)"\s*:'
+)
 
 
 def recognise(head: bytes) -> str:
@@ -42,7 +44,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         )
     line, end = ends[-1]
     steps = state.get("global_step") or end.get("step")
-    runtime, per_s, samples = (end.get(f"train_{name}") for name in ("runtime", "steps_per_second", "samples_per_second"))
+    runtime, per_s, samples = (
+        end.get(f"train_{name}") for name in ("runtime", "steps_per_second", "samples_per_second")
+    )
     if not (isinstance(steps, int) and steps > 0 and isinstance(runtime, (int, float)) and runtime > 0):
         raise UserError(f"{path}, line {line}: train_runtime {runtime!r} of {steps!r} steps is no training")
     time_s = runtime / steps
@@ -50,8 +54,8 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     if isinstance(per_s, (int, float)) and per_s > 0 and abs(per_s * time_s - 1) > 0.02 + 0.001 / per_s:
         done = round(per_s * runtime)
         remarks.append(
-            f"global_step is {steps}, and {per_s:g} steps per second over {runtime:g} s are {done}: training was resumed,"
-            " and its last part counts"
+            f"global_step is {steps}, and {per_s:g} steps per second over {runtime:g} s are {done}: training was"
+            " resumed, and its last part counts"
         )
         time_s = 1 / per_s
     batch = round(samples * time_s) if isinstance(samples, (int, float)) and samples > 0 else None

@@ -190,7 +190,11 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
     """Notes on this row: sentences, possibly none."""
     relative = base_of_several(row)
-    notes = [Phrase(text) for text in (limits(row.get("limits", "")), relative, unsteady(row), memory_growth(row)) if text]
+    notes = [
+        Phrase(text)
+        for text in (limits(row.get("limits", "")), relative, unsteady(row), memory_growth(row))
+        if text
+    ]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))

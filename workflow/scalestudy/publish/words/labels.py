@@ -66,9 +66,10 @@ def intervals(study: Study, methods: Container[object]) -> str:
         return "One run per point, so there are no intervals."
     if study.imported:
         return (
-            f"Geometric means over the imported runs of a point; intervals at {study.report.confidence:.0%} confidence,"
-            " where a point has several (Student's t on logarithms; Welch's interval for ratios). Runs are independent"
-            " samples: nobody ran them in repeats, so drift between them is part of the interval."
+            f"Geometric means over the imported runs of a point; intervals at {study.report.confidence:.0%}"
+            " confidence, where a point has several (Student's t on logarithms; Welch's interval for ratios)."
+            " Runs are independent samples: nobody ran them in repeats, so drift between them is part of the"
+            " interval."
         )
     several = len(study.looks) > 1
     more = study.most_repeats > study.repeats

@@ -26,5 +26,6 @@ def base_of_several(row: Row) -> str:
     if ranks <= 1:
         return ""
     if row["is_base"]:
-        return f"the baseline: its {ranks} ranks count as a speedup of {ranks}, since no run on one device was imported"
+        counts = f"its {ranks} ranks count as a speedup of {ranks}"
+        return f"the baseline: {counts}, since no run on one device was imported"
     return f"the speedup is relative to {ranks} ranks, which count as {ranks}"

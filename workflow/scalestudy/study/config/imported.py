@@ -9,7 +9,8 @@ from pydantic import Field
 from scalestudy.study.config.commands import CommandWorkload, Words
 
 NOT_RUN = ("imported",)
-"""The command of an imported workload. The records of its runs name the format and the file's checksum in addition."""
+"""The command of an imported workload. The records of its runs name the format and the file's checksum in
+addition."""
 
 
 class ImportedWorkload(CommandWorkload):
