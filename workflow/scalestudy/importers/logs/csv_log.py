@@ -55,6 +55,7 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     if len(names) > MOST_COLUMNS:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
     columns = Columns.of(path, names, given)
+    columns.decimal_comma = delimiter == ";"
     return logs_of(kind, columns, _rows(path, lines, names, delimiter))
 
 

@@ -234,7 +234,7 @@ def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
     passed_s = float(windows.clock_s[both].sum())
     if stated_s > STATED_BEYOND_CLOCK * passed_s + RESOLUTION_S:
         how = "more than"
-    elif stated_s < STATED_BELOW_CLOCK * passed_s - RESOLUTION_S:
+    elif stated_s < STATED_BELOW_CLOCK * (passed_s - RESOLUTION_S):
         how = "less than 1/50 of"
     else:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -19,6 +20,7 @@ TELL_APART = ("run", "variant", *OF_THE_RUN)
 EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 MOST_RUNS, MOST_REMARKS = 10_000, 5
 SHOWN = 40
+THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
 NO_FACTS = Facts()
 
 
@@ -30,6 +32,8 @@ class Columns:
     given: Given
     read: dict[str, tuple[str, Meaning]] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    decimal_comma: bool = False
+    """Whether a comma always precedes decimals, as where the delimiter is a semicolon."""
 
     @classmethod
     def of(cls, path: Path, names: Iterable[str], given: Given) -> Columns:
@@ -121,7 +125,7 @@ def logs_of(
         for name, meaning in places:
             text = row.get(name) if name else None
             try:
-                value = number_of(text, clock=meaning.quantity == "clock_s")
+                value = number_of(text, clock=meaning.quantity == "clock_s", decimal_comma=columns.decimal_comma)
             except ValueError:
                 bad += 1
                 if bad <= MOST_REMARKS:
@@ -194,10 +198,10 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     )
 
 
-def number_of(text: Any, *, clock: bool = False) -> float:
+def number_of(text: Any, *, clock: bool = False, decimal_comma: bool = False) -> float:
     """Return a cell as a number; nan if it is empty. Raises ValueError if it is none.
 
-    Reads `1.234,5` and `1,234.5`, per cent signs and the word of a unit behind the number.
+    Reads `1.234,5` and `1,234.5`. A single comma before three digits separates thousands, unless decimal_comma.
     """
     if text is None or text is True or text is False:
         return nan
@@ -213,16 +217,11 @@ def number_of(text: Any, *, clock: bool = False) -> float:
         pass
     if clock and ":" in word:
         return iso_seconds(word)
-    if "," in word and word.rfind(",") > word.rfind("."):
-        head, _, tail = word.rpartition(",")
-        word = (
-            word.replace(",", "")
-            if len(tail) == 3 and "." not in head and head.isdigit() and len(head) <= 3
-            else (head.replace(".", "").replace(",", "") + "." + tail)
-        )
-    else:
-        word = word.replace(",", "")
-    return float(word)
+    head, comma, tail = word.rpartition(",")
+    thousands = "," in head or "." in tail or (THOUSANDS.fullmatch(word) and not decimal_comma)
+    if comma and not thousands:
+        word = f"{head.replace('.', '')}.{tail}"
+    return float(word.replace(",", ""))
 
 
 def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
