@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import LONGEST_LINE, numbered_lines, text_of
+from scalestudy.importers.logs.lines import HEAD, LONGEST_LINE, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.table import Columns, logs_of
@@ -24,12 +24,9 @@ MOST_COLUMNS = 20_000
 
 def recognise(head: bytes) -> str:
     """Return the kind of a table; '' if the first line is not the header of one."""
-    try:
-        lines = head.decode("utf-8-sig", "strict" if len(head) < 1 << 15 else "ignore").splitlines()
-    except UnicodeDecodeError:
-        lines = head.decode("latin-1").splitlines()
-    lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    if len(lines) < 2 or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
+    if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
         return ""
     delimiter = _delimiter(lines[0])
     names = _cells(lines[0], delimiter)

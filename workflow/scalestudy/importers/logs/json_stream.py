@@ -90,7 +90,7 @@ class _Text:
             if len(self.text) - self.at > MOST_OF_A_VALUE:
                 raise self.wrong(f"a value of more than {MOST_OF_A_VALUE >> 20} MiB, which no log has")
             size *= 2
-            self.more(size)
+            self.more(min(size, MOST_OF_A_VALUE + 1 - (len(self.text) - self.at)))
 
 
 def members(path: Path, large: str) -> Iterator[tuple[str, int, Any]]:

@@ -18,7 +18,7 @@ from scalestudy.errors import UserError
 from scalestudy.study.named_file import nearest
 
 LONGEST_LINE = 1 << 20
-HEAD = 1 << 16
+HEAD = 1 << 20
 """Bytes at the beginning of a file from which its format is recognised, where this is enough."""
 WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 ESCAPES = re.compile(rb"\x1b\[[0-9;]*m")
