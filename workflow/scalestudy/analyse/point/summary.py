@@ -25,6 +25,7 @@ from scalestudy.analyse.point.script import probed_row, script_row
 from scalestudy.analyse.point.speedup import NOT_COMPARED, Times, compare_with_base, ratio_of_launches
 from scalestudy.analyse.point.spoiled import is_spoiled, kept, kept_together, spoiled_row
 from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.run.imported import limits_together
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
@@ -35,7 +36,6 @@ from scalestudy.registry.codes import (
     LAUNCH_ENDS,
     UNSTEADY,
     AccuracyKept,
-    Limit,
     Steadiness,
     Stopped,
     Turns,
@@ -138,7 +138,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
         "base_world_size": base_ranks,
-        "limits": _limits(mine),
+        "limits": limits_together(mine.get("limits", ())),
         "launches": len(mine),
         **_ends(mine, every, too_short=int((mine["outcome"] == "ok").sum()) - len(measured)),
         "launches_left_out": len(measured) - len(every),
@@ -205,12 +205,6 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
         **{name: good[name].max() for name in ("threads_per_rank", "threads_per_core")},
     }
-
-
-def _limits(mine: pd.DataFrame) -> str:
-    """Returns what any of the runs cannot show, in the order of the codes; `none` also for older tables."""
-    known = set(" ".join(map(str, mine["limits"])).split()) if "limits" in mine else set()
-    return " ".join(code for code in Limit if code in known and code != Limit.NONE) or Limit.NONE
 
 
 def _beside(

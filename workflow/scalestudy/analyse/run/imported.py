@@ -1,6 +1,7 @@
 """Runs that were imported from logs: a row of their tables is a window of steps, and only its mean time is
 known."""
 
+from collections.abc import Iterable
 from math import nan
 from typing import Any
 
@@ -20,6 +21,12 @@ def limits_of(observation: Observation) -> str:
     """Returns what an imported run cannot show, codes separated by blanks; `none` for a run of our own."""
     said = observation.record.environment.get(IMPORTED)
     return str(said["limits"]) if said else Limit.NONE
+
+
+def limits_together(of_runs: Iterable[str]) -> str:
+    """Returns what any of several runs cannot show, in the order of the codes; `none` if there is nothing."""
+    known = {code for codes in of_runs for code in codes.split()}
+    return " ".join(code for code in Limit if code in known and code != Limit.NONE) or Limit.NONE
 
 
 def shows_single_steps(observation: Observation) -> bool:
