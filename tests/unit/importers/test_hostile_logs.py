@@ -117,6 +117,9 @@ def _refused_as(path: Path, name: str) -> str:
     return str(error.value)
 
 
+STEPS = "".join(
+    f'{{"ph": "X", "name": "ProfilerStep#{step}", "ts": 1.5, "dur": 100500.0}},\n' for step in range(20)
+)
 LARGE = """
 import resource, sys, time
 from pathlib import Path
@@ -138,12 +141,16 @@ def test_half_a_gigabyte_is_read_in_half_a_gigabyte(tmp_path: Path, kind: str) -
         "csv": "%d,100.5,640.0,0.25,text that is not read\n",
         "megatron": " iteration %8d/ 5000000 | consumed samples: 640 | elapsed time per iteration (ms): 100.5 |"
         " learning rate: 1.5E-04 | global batch size:    64 | lm loss: 3.25E+00 | loss scale: 1.0 |\n",
-        "trace": '{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d", "pid": 1, "tid": 1, "ts": 1.5,'
-        ' "dur": 100500.0, "args": {"External id": 1, "Record function id": 0, "Ev Idx": 0}},\n',
+        "trace": '{"ph": "X", "cat": "user_annotation", "name": "aten::add_%d", "pid": 1, "tid": 1, "ts": 1.5,'
+        ' "dur": 5.5, "args": {"External id": 1, "Record function id": 0, "Ev Idx": 0}},\n',
     }[kind]
     with path.open("w") as file:
         file.write(
-            {"csv": "step,step_time_ms,samples/s,lr,note\n", "megatron": "", "trace": '{"traceEvents": [\n'}[kind]
+            {
+                "csv": "step,step_time_ms,samples/s,lr,note\n",
+                "megatron": "",
+                "trace": '{"traceEvents": [\n' + STEPS,
+            }[kind]
         )
         number = 0
         while file.tell() < 500e6:

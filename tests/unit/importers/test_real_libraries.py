@@ -45,18 +45,14 @@ def test_tensorboard(tmp_path: Path) -> None:
     flipped = bytearray(content)
     flipped[len(content) // 2] ^= 0xFF
     damaged.write_bytes(bytes(flipped))
-    try:
-        found = len(imported(damaged, devices=8, per="device", batch=6552).step_time_s)
-    except ValueError as error:
-        assert "damaged after" in str(error)
-    else:
-        assert found < 40
+    with pytest.raises(ValueError, match=r"damaged, byte \d+: a damaged record"):
+        imported(damaged, devices=8, per="device", batch=6552)
 
 
 def test_tensorboard_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "events.out"
     file.write_bytes(b'\x18\0\0\0\0\0\0\0\xa3\x7fK"\tbrain.Event:2' + bytes(40))
-    monkeypatch.setitem(sys.modules, "tensorboard.backend.event_processing.event_file_loader", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
     with pytest.raises(
         ValueError, match="which the package tensorboard reads; install it: pip install tensorboard"
     ):

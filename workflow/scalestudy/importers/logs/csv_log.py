@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.csv_columns import rows_by_label
 from scalestudy.importers.logs.lines import HEAD, LONGEST_LINE, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.table import Columns, logs_of
+from scalestudy.importers.logs.table import Columns, logs_from, logs_of
 
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
@@ -53,6 +54,8 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
     columns = Columns.of(path, names, given)
     columns.decimal_comma = delimiter == ";"
+    if regular := rows_by_label(columns, names, delimiter, header_line=first[0]):
+        return logs_from(kind, columns, regular)
     return logs_of(kind, columns, _rows(path, lines, names, delimiter))
 
 

@@ -19,6 +19,7 @@ from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 KIND = "PyTorch profiler trace"
 _HEAD = re.compile(rb'"(traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
 STEP = "ProfilerStep#"
+MOST_STEPS = 200_000
 
 
 def recognise(head: bytes) -> str:
@@ -39,6 +40,8 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
                 number, start_us, time_us = said[len(STEP) :], _number(value.get("ts")), _number(value.get("dur"))
                 if not (number.isdigit() and start_us == start_us and time_us == time_us):
                     raise UserError(f"{path}, line {line}: {said[:40]}: a step without ts and dur in microseconds")
+                if len(found) > MOST_STEPS:
+                    raise UserError(f"{path}, line {line}: more than {MOST_STEPS} steps, which no trace has")
                 known = found.get(int(number))
                 if known is None or time_us > known[2]:  # the device's track has it too, with its own part
                     found[int(number)] = (line, start_us, time_us)

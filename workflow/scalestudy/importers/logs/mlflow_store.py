@@ -11,10 +11,11 @@ from typing import Any
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log
+from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.table import Columns, logs_of
 
 KIND = "MLflow run"
-MOST_METRICS, MOST_BYTES = 2000, 1 << 20
+MOST_METRICS, MOST_STEPS, MOST_BYTES = 2000, 500_000, 1 << 20
 _PARAMETERS = {
     "devices": ("num_gpus", "n_gpu", "gpus", "world_size", "devices"),
     "global_batch": ("global_batch_size", "total_batch_size"),
@@ -52,14 +53,18 @@ def _run(path: Path, run: Path, given: Given) -> list[Log]:
     names = ["step", "timestamp"]
     for file in files:
         name = file.relative_to(run / "metrics").as_posix()
-        if name.startswith("system/"):
-            continue
         names.append(name)
+        if meaning_of(name) is None:
+            continue
         for number, line in numbered_lines(file, whole=False):
             try:
                 stamp, value, step = line.split()[:3]
                 row = rows.setdefault(int(step), {"step": int(step), "timestamp": int(stamp) * 1e-3})
                 row[name] = float(value)
+                if len(rows) > MOST_STEPS:
+                    raise UserError(
+                        f"{file}, line {number}: more than {MOST_STEPS} steps, too many for this format"
+                    )
             except ValueError:
                 raise UserError(
                     f"{file}, line {number}: not 'timestamp value step', as MLflow writes it"

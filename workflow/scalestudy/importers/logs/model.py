@@ -97,6 +97,13 @@ class Rows:
         if line % 65536 == 0 and len(self) > MOST_ROWS:
             raise UserError(f"{self._path}, line {line}: more than {MOST_ROWS} rows, which is too large for a log")
 
+    def extend(self, columns: dict[str, np.ndarray]) -> None:
+        """Add many rows; columns: all of COLUMNS."""
+        for name, values in columns.items():
+            self._columns[name].frombytes(np.ascontiguousarray(values, dtype=float).tobytes())
+        if len(self) > MOST_ROWS:
+            raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
+
     def columns(self) -> dict[str, np.ndarray]:
         return {
             name: np.frombuffer(values) if len(values) else np.empty(0) for name, values in self._columns.items()

@@ -135,19 +135,32 @@ def logs_of(
         step, step_time, rate, clock, work, loss = values
         if step_time == step_time or rate == rate or clock == clock:
             rows_of.add(number, step, step_time, rate, clock, work, loss)
+    if others and remarks:
+        left = f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
+        next(iter(remarks.values())).append(left)
+    if bad > MOST_REMARKS:
+        next(iter(remarks.values())).append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
+    return logs_from(kind, columns, found, remarks=remarks, facts=facts)
+
+
+def logs_from(
+    kind: str,
+    columns: Columns,
+    found: Mapping[tuple[str, ...], Rows],
+    *,
+    remarks: Mapping[tuple[str, ...], list[str]] | None = None,
+    facts: Facts = NO_FACTS,
+) -> list[Log]:
+    """Return the runs of a table from their rows by label. Raises UserError if no row has a time."""
+    labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
+    said = remarks or {}
     logs = [
-        _log(kind, columns, dict(zip(labels, key, strict=True)), kept, facts, remarks[key])
+        _log(kind, columns, dict(zip(labels, key, strict=True)), kept, facts, said.get(key, []))
         for key, kept in found.items()
         if len(kept)
     ]
     if not logs:
-        raise UserError(f"{path}: no row has a time of a step, a throughput or a time stamp")
-    if others:
-        logs[0].remarks.append(
-            f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
-        )
-    if bad > MOST_REMARKS:
-        logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
+        raise UserError(f"{columns.path}: no row has a time of a step, a throughput or a time stamp")
     if columns.left:
         logs[0].remarks.append(f"columns that are not read: {_few(columns.left)}")
     return logs
