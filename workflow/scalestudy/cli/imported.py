@@ -83,7 +83,7 @@ def _write(found: Imported, folder: Path) -> None:
             set_aside(folder / "runs" / left, folder)
     for run_id, run in found.runs.items():
         if kept_record(folder / "runs" / run_id, folder):
-            continue  # the same file, of which the same was said
+            continue  # the same file with the same options
         partial = folder / "runs" / PARTIAL / run_id
         write_observation(partial, found.specs[run_id], run)
         put_in_place(partial, folder / "runs" / run_id, folder)

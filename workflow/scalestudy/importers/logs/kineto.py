@@ -34,7 +34,7 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         if name == "traceEvents":
             events += 1
             if not isinstance(value, dict):
-                raise UserError(f"{path}, line {line}: an event that is no object")
+                raise UserError(f"{path}, line {line}: an event that is not an object")
             said = value.get("name")
             if isinstance(said, str) and said.startswith(STEP) and value.get("ph") == "X":
                 number, start_us, time_us = said[len(STEP) :], _number(value.get("ts")), _number(value.get("dur"))

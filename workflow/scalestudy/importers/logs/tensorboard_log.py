@@ -112,7 +112,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
                 raise UserError(f"{path}: more than {MOST_SCALARS} scalars, which is too large for a log")
     steps = np.unique(np.frombuffer(clock.steps, dtype=np.int64)) if clock.steps else np.empty(0)
     if len(steps) < 2:
-        raise UserError(f"{path}: {len(steps)} steps with scalars; the file is truncated, or has none")
+        raise UserError(
+            f"{path}: {len(steps)} steps with scalars; the file is truncated, or the training logs nothing"
+        )
     columns = Columns.of(path, ["wall_time", *scalars], given)
     return logs_from(kind, columns, {(): _rows(columns, steps, scalars | {"wall_time": clock})})
 

@@ -48,7 +48,7 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         end.get(f"train_{name}") for name in ("runtime", "steps_per_second", "samples_per_second")
     )
     if not (isinstance(steps, int) and steps > 0 and isinstance(runtime, (int, float)) and runtime > 0):
-        raise UserError(f"{path}, line {line}: train_runtime {runtime!r} of {steps!r} steps is no training")
+        raise UserError(f"{path}, line {line}: train_runtime {runtime!r} of {steps!r} steps: not a training")
     time_s = runtime / steps
     remarks = []
     if isinstance(per_s, (int, float)) and per_s > 0 and abs(per_s * time_s - 1) > 0.02 + 0.001 / per_s:
