@@ -251,3 +251,19 @@ def test_json_lines(tmp_path: Path) -> None:
     log.write_text(json.dumps(rows[0]) + "\nno json\n" + json.dumps(rows[1]) + "\n")
     with pytest.raises(ValueError, match=r"history.jsonl, line 2: not JSON"):
         imported(log, devices=2)
+
+
+def test_many_rows_are_joined_to_longer_windows(tmp_path: Path) -> None:
+    """Means of groups; a restart is never within one."""
+    log = tmp_path / "a.csv"
+    first = [f"{step},{100 + step % 2},{640}" for step in range(1, 300_001)]
+    again = [f"{step},{100 + step % 2},{640}" for step in range(200_001, 400_001)]
+    log.write_text("step,step_time_ms,samples/s\n" + "\n".join(first + again) + "\n")
+    (run,) = imported(log, devices=1, batch=64)
+    assert len(run.step_time_s) <= 200_000
+    assert run.step_s == pytest.approx(0.1005, rel=1e-4)
+    assert run.steps_per_row == 3
+    assert run.total_steps == pytest.approx(500_000, rel=1e-4)
+    assert Limit.AVERAGED in run.limits
+    assert any("500000 rows are joined to windows of 3 rows" in remark for remark in run.remarks)
+    assert any("the step number falls to 200003: a restart" in remark for remark in run.remarks)

@@ -10,7 +10,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Given, Log
-from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, usual_steps, windows_of
+from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
 
 STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
@@ -20,8 +20,6 @@ RESOLUTION_S: Final = 2.0
 """Rounding of time stamps that have no fraction, at both ends."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
-MOST_KEPT = 200_000
-"""Rows of a run that are kept; more are joined to longer windows."""
 
 
 @dataclass
@@ -71,6 +69,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     devices = given.devices or log.facts.devices
     if devices is None:
         raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
+    log = thinned(log)
     remarks = list(log.remarks)
     nodes = given.nodes or log.facts.nodes or 1
     if devices % nodes:
@@ -122,28 +121,26 @@ def derive(log: Log, given: Given) -> ImportedRun:
     counts = counting(log, windows, time_s, per_row, clock_only=Limit.CLOCK in limits, remarks=remarks)
     clock = log.columns["clock_s"]
     known = clock[~np.isnan(clock)]
-    return _joined(
-        ImportedRun(
-            log=log,
-            devices=devices,
-            nodes=nodes,
-            global_batch=batch,
-            unit=unit or "samples",
-            variant=given.variant or log.facts.variant or "",
-            accumulation=given.accumulation or log.facts.accumulation or 1,
-            sequence_length=given.sequence_length or log.facts.sequence_length,
-            steps_per_row=per_row,
-            step_time_s=time_s,
-            counts=counts,
-            loss=log.columns["loss"],
-            started_s=float(known[0]) if len(known) and known[0] > 1e8 else nan,
-            passed_s=float(np.nansum(windows.clock_s)) if (~np.isnan(windows.clock_s)).any() else nan,
-            total_steps=int(np.nansum(windows.steps)),
-            limits=tuple(dict.fromkeys(limits)),
-            remarks=remarks,
-            has_rate=bool((~np.isnan(rate)).any()),
-            scope_checked=scope_checked,
-        )
+    return ImportedRun(
+        log=log,
+        devices=devices,
+        nodes=nodes,
+        global_batch=batch,
+        unit=unit or "samples",
+        variant=given.variant or log.facts.variant or "",
+        accumulation=given.accumulation or log.facts.accumulation or 1,
+        sequence_length=given.sequence_length or log.facts.sequence_length,
+        steps_per_row=per_row,
+        step_time_s=time_s,
+        counts=counts,
+        loss=log.columns["loss"],
+        started_s=float(known[0]) if len(known) and known[0] > 1e8 else nan,
+        passed_s=float(np.nansum(windows.clock_s)) if (~np.isnan(windows.clock_s)).any() else nan,
+        total_steps=int(np.nansum(windows.steps)),
+        limits=tuple(dict.fromkeys(limits)),
+        remarks=remarks,
+        has_rate=bool((~np.isnan(rate)).any()),
+        scope_checked=scope_checked,
     )
 
 
@@ -242,20 +239,3 @@ def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
         f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
         " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
     )
-
-
-def _joined(run: ImportedRun) -> ImportedRun:
-    """The run with at most MOST_KEPT windows: several that follow each other become one."""
-    many = -(-len(run.step_time_s) // MOST_KEPT)
-    if many <= 1:
-        return run
-    kept = run.counts
-    times, loss = run.step_time_s[kept], run.loss[kept]
-    whole = len(times) // many * many
-    run.step_time_s = times[:whole].reshape(-1, many).mean(axis=1)
-    run.loss = loss[:whole].reshape(-1, many).mean(axis=1)
-    run.counts = np.ones(len(run.step_time_s), dtype=bool)
-    run.remarks.append(f"{len(kept)} rows are joined to windows of {many}")
-    run.steps_per_row *= many
-    run.limits = tuple(dict.fromkeys((*run.limits, Limit.AVERAGED)))
-    return run

@@ -14,8 +14,8 @@ from scalestudy.errors import UserError
 COLUMNS = ("line", "step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
 """Columns of the rows of a log. `clock_s`: time stamp, in seconds since any origin. `work`: samples or tokens done
 since the beginning."""
-MOST_ROWS = 10_000_000
-"""Largest number of rows of a log: 560 MB of columns would not fit beside their copy."""
+MOST_ROWS = 8_000_000
+"""Largest number of rows of a log: more would not fit into the memory that an import may use."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,9 @@ class Rows:
         self._columns = {name: array("d") for name in COLUMNS}
         self._append = [self._columns[name].append for name in COLUMNS]
 
+        self._unknown = dict.fromkeys(COLUMNS, 0)
+        """Rows at the beginning without a value in a column, which are not stored."""
+
     def __len__(self) -> int:
         return len(self._columns["line"])
 
@@ -98,16 +101,22 @@ class Rows:
             raise UserError(f"{self._path}, line {line}: more than {MOST_ROWS} rows, which is too large for a log")
 
     def extend(self, columns: dict[str, np.ndarray]) -> None:
-        """Add many rows; columns: all of COLUMNS."""
+        """Add many rows, to rows that were added like this; columns: all of COLUMNS."""
         for name, values in columns.items():
-            self._columns[name].frombytes(np.ascontiguousarray(values, dtype=float).tobytes())
+            stored = self._columns[name]
+            if not len(stored) and np.isnan(values).all():
+                self._unknown[name] += len(values)
+                continue
+            if self._unknown[name]:
+                stored.frombytes(np.full(self._unknown[name], nan).tobytes())
+                self._unknown[name] = 0
+            stored.frombytes(np.ascontiguousarray(values, dtype=float).tobytes())
         if len(self) > MOST_ROWS:
             raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
 
     def columns(self) -> dict[str, np.ndarray]:
-        return {
-            name: np.frombuffer(values) if len(values) else np.empty(0) for name, values in self._columns.items()
-        }
+        nothing = np.broadcast_to(np.array(nan), len(self))
+        return {name: np.frombuffer(values) if len(values) else nothing for name, values in self._columns.items()}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import nan
 from typing import Final
 
@@ -14,6 +15,11 @@ from scalestudy.importers.logs.model import Log
 TOO_LONG: Final = 5.0
 """A window that takes this many times the median, by time stamps only, includes work other than steps."""
 HOUR: Final = 3600.0
+MOST_ROWS: Final = 200_000
+"""Rows of a run that are kept."""
+MOST_RESTARTS: Final = 1000
+LAST = ("line", "step", "clock_s", "work")
+"""Columns of which a window of several rows has the last value."""
 FEWEST_TO_DROP: Final = 4
 """Rows from which the first one, which has the start of the run in it, does not count."""
 
@@ -26,6 +32,34 @@ class Windows:
     """Seconds of each window by its time stamps; nan for the first of a part of the log."""
     starts: np.ndarray
     """Whether a window is the first after a start or restart."""
+
+
+def thinned(log: Log) -> Log:
+    """Return a log with at most about MOST_ROWS rows: rows that follow each other become one longer window."""
+    step = log.columns["step"]
+    many = -(-len(step) // MOST_ROWS)
+    if many <= 1 or log.whole_run:
+        return log
+    known = step if not np.isnan(step).any() else np.arange(1.0, len(step) + 1)
+    starts = np.flatnonzero(np.diff(known) <= 0) + 1
+    if len(starts) > MOST_RESTARTS:
+        return log  # refused as interleaved ranks
+    edges = [0, *map(int, starts), len(known)]
+    parts = [(begin, begin + (end - begin) // many * many) for begin, end in pairwise(edges)]
+
+    def together(name: str, values: np.ndarray) -> np.ndarray:
+        found = []
+        for begin, end in parts:
+            groups = values[begin:end].reshape(-1, many)
+            if name == "work_per_s":
+                found.append(many / (1 / groups).sum(axis=1))
+            else:
+                found.append(groups[:, -1] if name in LAST else groups.mean(axis=1))
+        return np.concatenate(found)
+
+    columns = {name: together(name, known if name == "step" else values) for name, values in log.columns.items()}
+    remark = f"{len(step)} rows are joined to windows of {many} rows"
+    return replace(log, columns=columns, remarks=[*log.remarks, remark])
 
 
 def usual_steps(steps: np.ndarray) -> int:
