@@ -138,7 +138,7 @@ print(f"{run.step_s:.6f} {len(run.step_time_s)} {resource.getrusage(resource.RUS
 def test_half_a_gigabyte_is_read_in_half_a_gigabyte(tmp_path: Path, kind: str) -> None:
     path = tmp_path / kind
     line = {
-        "csv": "%d,100.5,640.0,0.25,text that is not read\n",
+        "csv": "%d,100.5,640.0,0.25,a note on this step which is text that nobody reads\n",
         "megatron": " iteration %8d/ 5000000 | consumed samples: 640 | elapsed time per iteration (ms): 100.5 |"
         " learning rate: 1.5E-04 | global batch size:    64 | lm loss: 3.25E+00 | loss scale: 1.0 |\n",
         "trace": '{"ph": "X", "cat": "user_annotation", "name": "aten::add_%d", "pid": 1, "tid": 1, "ts": 1.5,'

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import PACKED
 from scalestudy.importers.logs.model import Rows
 from scalestudy.importers.logs.table import EMPTY, TELL_APART, VALUES, Columns
@@ -50,6 +51,8 @@ def rows_by_label(
             for batch in reader:
                 _take(columns, batch, labels, numbers, line, found)
                 line += batch.num_rows
+    except UserError:  # too many rows, however they are read
+        raise
     except (pa.ArrowException, OSError, ValueError):
         return None
     return found

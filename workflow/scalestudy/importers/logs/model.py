@@ -6,6 +6,7 @@ from array import array
 from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from scalestudy.errors import UserError
 COLUMNS = ("line", "step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
 """Columns of the rows of a log. `clock_s`: time stamp, in seconds since any origin. `work`: samples or tokens done
 since the beginning."""
+TYPES = {"line": "i", "loss": "f"}
+"""Types of columns that need not be doubles."""
 MOST_ROWS = 8_000_000
 """Largest number of rows of a log: more would not fit into the memory that an import may use."""
 
@@ -70,9 +73,8 @@ class Rows:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._columns = {name: array("d") for name in COLUMNS}
+        self._columns: dict[str, array[Any]] = {name: array(TYPES.get(name, "d")) for name in COLUMNS}
         self._append = [self._columns[name].append for name in COLUMNS]
-
         self._unknown = dict.fromkeys(COLUMNS, 0)
         """Rows at the beginning without a value in a column, which are not stored."""
 
@@ -108,15 +110,18 @@ class Rows:
                 self._unknown[name] += len(values)
                 continue
             if self._unknown[name]:
-                stored.frombytes(np.full(self._unknown[name], nan).tobytes())
+                stored.frombytes(np.full(self._unknown[name], nan, dtype=stored.typecode).tobytes())
                 self._unknown[name] = 0
-            stored.frombytes(np.ascontiguousarray(values, dtype=float).tobytes())
+            stored.frombytes(np.ascontiguousarray(values, dtype=stored.typecode).tobytes())
         if len(self) > MOST_ROWS:
             raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
 
     def columns(self) -> dict[str, np.ndarray]:
         nothing = np.broadcast_to(np.array(nan), len(self))
-        return {name: np.frombuffer(values) if len(values) else nothing for name, values in self._columns.items()}
+        return {
+            name: np.frombuffer(values, dtype=values.typecode) if len(values) else nothing
+            for name, values in self._columns.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def thinned(log: Log) -> Log:
     if many <= 1 or log.whole_run:
         return log
     known = step if not np.isnan(step).any() else np.arange(1.0, len(step) + 1)
-    starts = np.flatnonzero(np.diff(known) <= 0) + 1
+    starts = np.flatnonzero(known[1:] <= known[:-1]) + 1
     if len(starts) > MOST_RESTARTS:
         return log  # refused as interleaved ranks
     edges = [0, *map(int, starts), len(known)]
