@@ -112,7 +112,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
     first = (good if len(good) else mine).iloc[0]
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
-    base_ranks = int(runs.loc[point.base[0], "world_size"])
+    base_ranks = int(among(runs, point.base)["world_size"].iloc[0])
     speedup, compared = NOTHING, NOT_COMPARED | {"spoiled_left_out": len(every) - len(good)}
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(float(base_ranks))
