@@ -18,6 +18,8 @@ STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
 and checkpoints explain a smaller ratio, but not one of a wrong unit."""
 RESOLUTION_S: Final = 2.0
 """Rounding of time stamps that have no fraction, at both ends."""
+LARGEST_NODE: Final = 8
+"""Devices beyond which a single node is unusual."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
 
@@ -72,6 +74,8 @@ def derive(log: Log, given: Given) -> ImportedRun:
     log = thinned(log)
     remarks = list(log.remarks)
     nodes = given.nodes or log.facts.nodes or 1
+    if devices > LARGEST_NODE and not (given.nodes or log.facts.nodes):
+        remarks.append(f"taken as {devices} devices of one node, since the log names no nodes; add --nodes N")
     if devices % nodes:
         raise UserError(f"{log.name}: {devices} devices do not divide among {nodes} nodes")
     windows = windows_of(log, remarks)
