@@ -30,7 +30,10 @@ def recognise(head: bytes) -> str:
     if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
         return ""
     delimiter = _delimiter(lines[0])
-    names = _cells(lines[0], delimiter)
+    try:
+        names = _cells(lines[0], delimiter)
+    except csv.Error:
+        return ""
     if len(names) < 2 or not any(
         (meaning := meaning_of(name)) and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
         for name in names
@@ -49,7 +52,10 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}: has no header")
     header = text_of(path, *first).rstrip("\r\n")
     delimiter = _delimiter(header)
-    names = [name.strip() for name in _cells(header, delimiter)]
+    try:
+        names = [name.strip() for name in _cells(header, delimiter)]
+    except csv.Error as error:
+        raise UserError(f"{path}, line {first[0]}: not the header of a table ({error})") from None
     if len(names) > MOST_COLUMNS:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
     columns = Columns.of(path, names, given)
@@ -66,7 +72,10 @@ def _rows(
         if line.startswith(b"#"):
             continue
         if b'"' in line:
-            cells = _cells(text_of(path, number, line).rstrip("\r\n"), delimiter)
+            try:
+                cells = _cells(text_of(path, number, line).rstrip("\r\n"), delimiter)
+            except csv.Error as error:
+                raise UserError(f"{path}, line {number}: not a row of a table ({error})") from None
         else:
             text = line.decode("utf-8", "replace") if line.isascii() else text_of(path, number, line)
             cells = text.rstrip("\r\n").split(delimiter)

@@ -13,18 +13,18 @@ from math import nan
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import clock_of, numbered_lines
+from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "DeepSpeed console log"
 MARK = re.compile(rb"RunningAvgSamplesPerSec=")
 _ROW = re.compile(
-    rb"(?:global_step=|stop\] \d+/)(\d+), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=([0-9.e+-]+), "
+    rb"(?:global_step=|stop\] \d+/)(%b), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=(%b), " % (WHOLE, REAL)
 )
 _STAMP = re.compile(rb"^\W*(?:\w+: *)?\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d+)\]")
 _FACT = re.compile(
     rb"(train_batch_size|gradient_accumulation_steps|world_size|bfloat16_enabled|fp16_enabled)"
-    rb" ?(?:\.{2,}|=|:) *(\d+|True|False)"
+    rb" ?(?:\.{2,}|=|:) *(\d{1,15}|True|False)"
 )
 
 

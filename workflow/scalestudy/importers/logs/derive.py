@@ -155,7 +155,7 @@ def _median(values: np.ndarray) -> float:
 
 def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
     """Throughput, its unit and scope. Raises UserError if there is one without a unit."""
-    rate = log.columns["work_per_s"]
+    rate = np.where(log.columns["work_per_s"] > 0, log.columns["work_per_s"], nan)
     if np.isnan(rate).all():
         return rate, log.unit, ""
     unit = given.rate or log.unit

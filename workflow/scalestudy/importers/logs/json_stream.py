@@ -132,11 +132,9 @@ def json_lines(path: Path, *, prefix: bytes = b"") -> Iterator[tuple[int, dict[s
                 continue
         elif not line.strip():
             continue
+        text = text_of(path, number, line)
         try:
-            value = json.loads(line)
-        except UnicodeDecodeError:
-            text_of(path, number, line)
-            raise
+            value = json.loads(text)
         except (ValueError, RecursionError) as error:
             if line[-1:] != b"\n":
                 return

@@ -24,6 +24,8 @@ WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-
 ESCAPES = re.compile(rb"\x1b\[[0-9;]*m")
 """Codes that colour a terminal."""
 PACKED = b"\x1f\x8b"
+WHOLE, REAL = rb"\d{1,15}", rb"\d{1,15}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
+"""Forms of printed numbers, for patterns: whatever matches can be converted."""
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -106,9 +108,17 @@ def _seconds(stamp: str) -> float:
     return nan
 
 
+def real_or_nan(text: bytes) -> float:
+    """Return a printed number; nan for anything else, such as `nan`."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
 def clock_of(day: bytes, time: bytes, fraction: bytes | None = None) -> float:
     """Return a printed time of day as seconds since the epoch; nan if there is none. Its zone is unknown."""
-    seconds = _seconds(f"{day.decode()} {time.decode()}")
+    seconds = _seconds(f"{day.decode('ascii', 'replace')} {time.decode('ascii', 'replace')}")
     return seconds + (float(b"0." + fraction) if fraction else 0.0)
 
 

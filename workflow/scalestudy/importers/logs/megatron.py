@@ -13,18 +13,18 @@ from math import nan
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import clock_of, numbered_lines
+from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines, real_or_nan
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "Megatron-LM console log"
 MARK = re.compile(rb"elapsed time per iteration \(ms\): *[0-9.]")
 _ROW = re.compile(
-    rb"iteration +(\d+) */ *\d+ \|.*?elapsed time per iteration \(ms\): *([0-9.]+)(?:/[0-9.]+)? *\|"
-    rb".*?glo(?:ba|ab)l batch size: *(\d+) *\|"
+    rb"iteration +(%b) */ *\d+ \|.*?elapsed time per iteration \(ms\): *(%b)(?:/[0-9.]+)? *\|"
+    rb".*?glo(?:ba|ab)l batch size: *(%b) *\|" % (WHOLE, REAL, WHOLE)
 )
 _LOSS = re.compile(rb"loss: *([0-9.E+-]+) *\|")
 _STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,]\d+)?\]")
-_WORLD = re.compile(rb"using world size: *(\d+)")
+_WORLD = re.compile(rb"using world size: *(%b)" % WHOLE)
 _ARGUMENT = re.compile(rb"^ *(?:\d+: *)?(seq_length|nnodes|micro_batch_size|params_dtype) ?\.{3,} *(\S+)")
 
 
@@ -50,7 +50,7 @@ def read(path: Path, given: Given) -> list[Log]:
                 int(step),
                 step_time_s=float(time_ms) * 1e-3,
                 clock_s=clock_of(*stamp.groups()) if stamp else nan,
-                loss=float(loss[1]) if loss else nan,
+                loss=real_or_nan(loss[1]) if loss else nan,
             )
         elif b"using world size" in line and (world := _WORLD.search(line)):
             if devices not in (None, int(world[1])):
@@ -71,7 +71,7 @@ def read(path: Path, given: Given) -> list[Log]:
         facts=Facts(
             devices=devices,
             global_batch=batch,
-            sequence_length=int(length) if length.isdigit() else None,
+            sequence_length=int(length) if length.isdigit() and len(length) < 15 else None,
             precision={b"torch.bfloat16": "bf16", b"torch.float16": "fp16", b"torch.float32": "fp32"}.get(
                 said.get("params_dtype", b"")
             ),

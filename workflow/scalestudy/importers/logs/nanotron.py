@@ -12,7 +12,7 @@ from math import nan
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import clock_of, numbered_lines
+from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "nanotron console log"
@@ -20,14 +20,14 @@ MARK = re.compile(rb"iteration: \d+ / \d+ \|.*?time_per_iteration_ms: ")
 DIGITS = 3
 _FACTOR = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
 _ROW = re.compile(
-    rb"iteration: (\d+) / \d+ \|.*?time_per_iteration_ms: ([0-9.]+)([KMBT]?) \|"
-    rb" tokens_per_sec: ([0-9.]+)([KMBT]?) \| tokens_per_sec_per_gpu: ([0-9.]+)([KMBT]?) \|"
+    rb"iteration: (%b) / \d+ \|.*?time_per_iteration_ms: (%b)([KMBT]?) \|"
+    rb" tokens_per_sec: (%b)([KMBT]?) \| tokens_per_sec_per_gpu: (%b)([KMBT]?) \|" % (WHOLE, REAL, REAL, REAL)
 )
-_BATCH = re.compile(rb"global_batch_size: ([0-9.]+)([KMBT]?) \|")
-_LOSS = re.compile(rb"lm_loss: ([0-9.]+)([KMBT]?) \|")
+_BATCH = re.compile(rb"global_batch_size: (%b)([KMBT]?) \|" % REAL)
+_LOSS = re.compile(rb"lm_loss: (%b)([KMBT]?) \|" % REAL)
 _STAMP = re.compile(rb"(\d\d/\d\d/\d{4}|\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)")
 _RANK = re.compile(rb"\[INFO\|(DP=\d+\|[^\]]*?)(?:\||\])")
-_LENGTH = re.compile(rb"sequence_length[=:]\s*(\d+)")
+_LENGTH = re.compile(rb"sequence_length[=:]\s*(%b)" % WHOLE)
 
 
 def read(path: Path, given: Given) -> list[Log]:

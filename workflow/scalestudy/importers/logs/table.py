@@ -125,15 +125,21 @@ def logs_of(
         for name, meaning in places:
             text = row.get(name) if name else None
             try:
-                value = number_of(text, clock=meaning.quantity == "clock_s", decimal_comma=columns.decimal_comma)
+                value = float(text) if type(text) is str else _number_or_nan(text)
             except ValueError:
-                bad += 1
-                if bad <= MOST_REMARKS:
-                    remarks[key].append(f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out")
-                value = nan
+                try:
+                    value = number_of(
+                        text, clock=meaning.quantity == "clock_s", decimal_comma=columns.decimal_comma
+                    )
+                except ValueError:
+                    bad += 1
+                    if bad <= MOST_REMARKS:
+                        said = f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out"
+                        remarks[key].append(said)
+                    value = nan
             values.append(value * meaning.factor if meaning.factor else value)
         step, step_time, rate, clock, work, loss = values
-        if step_time == step_time or rate == rate or clock == clock:
+        if isfinite(step_time) or isfinite(rate) or isfinite(clock):
             rows_of.add(number, step, step_time, rate, clock, work, loss)
     if others and remarks:
         left = f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
@@ -209,6 +215,11 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         per=rate[1].per if rate else "",
         remarks=([f"run {run}"] if run else []) + remarks,
     )
+
+
+def _number_or_nan(value: Any) -> float:
+    """Return a value of JSON as a number; nan if it is none."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else nan
 
 
 def number_of(text: Any, *, clock: bool = False, decimal_comma: bool = False) -> float:

@@ -13,18 +13,20 @@ from math import nan, prod
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import ESCAPES, clock_of, numbered_lines
+from scalestudy.importers.logs.lines import ESCAPES, WHOLE, clock_of, numbered_lines, real_or_nan
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "torchtitan console log"
 MARK = re.compile(rb"step: *\d+ .{0,20}loss: .*?memory: .*?[tw]ps: ")
-_ROW = re.compile(rb"(?<!validate )step: *(\d+) +loss: *([0-9.naif+-]+) .*?[tw]ps: *([0-9,]+)[ \r\n]")
+_ROW = re.compile(
+    rb"(?<!validate )step: *(%b) +loss: *([0-9.naif+-]+) .*?[tw]ps: *(\d{1,3}(?:,\d{3}){0,5})[ \r\n]" % WHOLE
+)
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d+)")
 _RANK = re.compile(rb"^\[rank(\d+)\]:|^\[default(\d+)\]:")
-_BATCH = re.compile(rb"local batch size (\d+), global batch size (\d+)")
-_LENGTH = re.compile(rb"sequence length (\d+)")
-_MESH = re.compile(rb"device mesh with \[[^\]]*\], \[([0-9, ]+)\]")
-_DEGREES = re.compile(rb"(?:pp|dp_replicate|dp_shard|cp|tp)=(\d+)")
+_BATCH = re.compile(rb"local batch size (%b), global batch size (%b)" % (WHOLE, WHOLE))
+_LENGTH = re.compile(rb"sequence length (%b)" % WHOLE)
+_MESH = re.compile(rb"device mesh with \[[^\]]*\], \[(\d{1,6}(?:, \d{1,6}){0,9})\]")
+_DEGREES = re.compile(rb"(?:pp|dp_replicate|dp_shard|cp|tp)=(\d{1,6})")
 _DEVICE = re.compile(rb"CUDA capacity: (.+?) with [0-9.]+GiB memory")
 
 
@@ -52,7 +54,7 @@ def read(path: Path, given: Given) -> list[Log]:
                 int(step),
                 work_per_s=float(rate.replace(b",", b"")),
                 clock_s=clock_of(*stamp.groups()) if stamp else nan,
-                loss=float(loss),
+                loss=real_or_nan(loss),
             )
         elif b"global batch size" in line and (sizes := _BATCH.search(line)):
             if batch not in (None, int(sizes[2])):
@@ -64,8 +66,10 @@ def read(path: Path, given: Given) -> list[Log]:
             length = int(found[1]) if (found := _LENGTH.search(line)) else length
         elif b"device mesh with" in line:
             mesh = _MESH.search(line)
-            degrees = [int(size) for size in mesh[1].split(b",")] if mesh else map(int, _DEGREES.findall(line))
-            now = prod(degrees)
+            degrees = [int(size) for size in mesh[1].split(b",")] if mesh else [*map(int, _DEGREES.findall(line))]
+            now = prod(degrees) if degrees and min(degrees) > 0 else None
+            if now is None:
+                continue
             if devices not in (None, now):
                 raise UserError(
                     f"{path}, line {number}: a second run begins here, on {now} devices after {devices}; one log"
