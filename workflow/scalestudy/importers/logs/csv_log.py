@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.csv_columns import rows_by_label
+from scalestudy.importers.logs.csv_columns import read_regular
 from scalestudy.importers.logs.lines import HEAD, LONGEST_LINE, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
@@ -60,8 +60,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
     columns = Columns.of(path, names, given)
     columns.decimal_comma = delimiter == ";"
-    if regular := rows_by_label(columns, names, delimiter, header_line=first[0]):
-        return logs_from(kind, columns, regular)
+    regular = read_regular(columns, names, delimiter, header_line=first[0])
+    if regular is not None and regular.rows:
+        return logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
     return logs_of(kind, columns, _rows(path, lines, names, delimiter))
 
 

@@ -132,11 +132,12 @@ def json_lines(path: Path, *, prefix: bytes = b"") -> Iterator[tuple[int, dict[s
                 continue
         elif not line.strip():
             continue
-        text = text_of(path, number, line)
+        whole = line[-1:] == b"\n"
+        text = text_of(path, number, line) if whole else line.decode("utf-8", "replace")
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            if line[-1:] != b"\n":
+            if not whole:
                 return
             why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
             raise UserError(f"{path}, line {number}: not JSON ({why})") from None

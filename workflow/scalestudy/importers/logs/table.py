@@ -144,9 +144,7 @@ def logs_of(
     if others and remarks:
         left = f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
         next(iter(remarks.values())).append(left)
-    if bad > MOST_REMARKS:
-        next(iter(remarks.values())).append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
-    return logs_from(kind, columns, found, remarks=remarks, facts=facts)
+    return logs_from(kind, columns, found, remarks=remarks, facts=facts, bad=bad)
 
 
 def logs_from(
@@ -156,8 +154,12 @@ def logs_from(
     *,
     remarks: Mapping[tuple[str, ...], list[str]] | None = None,
     facts: Facts = NO_FACTS,
+    bad: int = 0,
 ) -> list[Log]:
-    """Return the runs of a table from their rows by label. Raises UserError if no row has a time."""
+    """Return the runs of a table from their rows by label. Raises UserError if no row has a time.
+
+    bad: cells that are not numbers, of which the first MOST_REMARKS have a remark.
+    """
     labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
     said = remarks or {}
     logs = [
@@ -167,6 +169,8 @@ def logs_from(
     ]
     if not logs:
         raise UserError(f"{columns.path}: no row has a time of a step, a throughput or a time stamp")
+    if bad > MOST_REMARKS:
+        logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
     if columns.left:
         logs[0].remarks.append(f"columns that are not read: {_few(columns.left)}")
     return logs
