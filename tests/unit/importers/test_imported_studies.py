@@ -266,3 +266,14 @@ def test_a_value_for_a_file_overrides_one_for_all() -> None:
     files = [Path("runs/n1.log"), Path("runs/n8.log")]
     found = given_for(files, {"gpus": ["*n8*=8", "1"], "batch": ["n1.log=32", "runs/n8.log=256"]})
     assert found == {files[0]: Given(devices=1, batch=32), files[1]: Given(devices=8, batch=256)}
+
+
+def test_names_that_a_study_cannot_have(tmp_path: Path) -> None:
+    """The name of the study is refused; that of a variant, which a file may have, is changed."""
+    files = [write_log(tmp_path, f"{n}.csv", devices=n, step_ms=100, batch=32 * n) for n in (1, 2)]
+    for name in ("../other", "a b", "Gpt", "", "x" * 61):
+        with pytest.raises(ValueError, match=r"--study .*: a name has lower-case letters, digits and hyphens"):
+            import_files(given_for(files, {}), name, tmp_path / "r", scaling=None, form=None, documents=False)
+    assert not (tmp_path / "r").exists()
+    _, summary = imported(tmp_path, files, variant=["2.csv=PyTorch DDP <b>(ZeRO-1)</b>"])
+    assert list(summary["variant"]) == ["single", "pytorch-ddp-b-zero-1-b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,11 +11,15 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.derive import ImportedRun
 from scalestudy.registry.codes import Limit
 from scalestudy.study.config.imported import NOT_RUN
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.refusals import NAME
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 from scalestudy.study.spec import CommandSpec
 
+LONGEST_NAME = 60
+_OF_NAMES = "a name has lower-case letters, digits and hyphens, such as a-b, at most 60 of them"
 SINGLE, DISTRIBUTED = "single", "distributed"
 KNOWN = {"ddp": "ddp", "fsdp": "fsdp"}
 FLAT, FROM_DEVICES = 1.3, 4
@@ -41,6 +46,8 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
     The baseline of a variant is its run on the fewest devices, or the run on one device if there is one for all.
     Raises UserError if the runs do not fit together.
     """
+    if not (re.fullmatch(NAME, name) and len(name) <= LONGEST_NAME):
+        raise UserError(f"--study {name[:LONGEST_NAME]}: {_OF_NAMES}")
     runs = _of_one_unit(runs)
     groups = _groups(runs)
     bases = _bases(groups)
@@ -98,11 +105,16 @@ def _groups(runs: Sequence[ImportedRun]) -> dict[Key, list[int]]:
     """Key -> places of its runs, in the order in which they started; smallest first."""
     found: dict[Key, list[int]] = {}
     for at, run in enumerate(runs):
-        variant = run.variant or (SINGLE if run.devices == 1 else DISTRIBUTED)
+        variant = _name(run.variant) or (SINGLE if run.devices == 1 else DISTRIBUTED)
         found.setdefault((variant, run.nodes, run.devices, run.global_batch), []).append(at)
     for places in found.values():
         places.sort(key=lambda at: (runs[at].started_s if runs[at].started_s == runs[at].started_s else 0.0, at))
     return dict(sorted(found.items(), key=lambda item: (item[0][2], item[0][1], item[0][3], item[0][0])))
+
+
+def _name(text: str) -> str:
+    """A name of a variant as a study may have it: in lower case, other characters become a hyphen."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:LONGEST_NAME].strip("-")
 
 
 def _bases(groups: dict[Key, list[int]]) -> dict[str, Key]:
@@ -200,7 +212,7 @@ def _study(
         "measure": {"warmup_steps": 0, "probe_rounds": 0},
         "report": {"overhead_reference": False, "forecast_batches": []},
     }
-    return Study.model_validate(content)
+    return parse_study(content, source=f"--study {name}")
 
 
 def _scale(key: Key) -> str:
