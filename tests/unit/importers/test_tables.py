@@ -170,6 +170,21 @@ def test_windows_between_time_stamps(tmp_path: Path) -> None:
     )
 
 
+def test_a_chart_of_several_runs_is_refused(tmp_path: Path) -> None:
+    """Weights & Biases exports a chart with a column for each run, and two for its smallest and largest value."""
+    log = tmp_path / "chart.csv"
+    names = [f"run-{run} - train/samples_per_second{end}" for run in "ab" for end in ("", "__MIN", "__MAX")]
+    for count in (3, 6):
+        text = ",".join(f'"{name}"' for name in ["Step", *names[:count]]) + "\n"
+        log.write_text(text + "".join(f"{step}" + ",640" * count + "\n" for step in range(1, 30)))
+        if count == 3:
+            (run,) = imported(log, devices=2, per="all", batch=64)
+            assert run.step_s == pytest.approx(0.1)
+        else:
+            with pytest.raises(ValueError, match="are of two runs; export each run to a file of its own"):
+                imported(log, devices=2, per="all", batch=64)
+
+
 def test_a_clock_that_is_set_back_and_one_that_is_set_forward(tmp_path: Path) -> None:
     log = tmp_path / "a.csv"
     rows, at = [], 1.7e9

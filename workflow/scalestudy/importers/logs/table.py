@@ -45,6 +45,11 @@ class Columns:
                 made.left.append(name)
                 continue
             before = made.read.get(meaning.quantity)
+            if before and meaning.quantity in VALUES and _of_another_run(before[0], name):
+                raise UserError(
+                    f"{path}: columns {before[0][:SHOWN]} and {name[:SHOWN]} are of two runs; export each run to a"
+                    " file of its own"
+                )
             if before is None or (_more(meaning) > _more(before[1])):
                 made.left += [before[0]] if before else []
                 made.read[meaning.quantity] = (name, meaning)
@@ -76,6 +81,12 @@ class Columns:
 
     def name(self, quantity: str) -> str | None:
         return self.read[quantity][0] if quantity in self.read else None
+
+
+def _of_another_run(first: str, second: str) -> bool:
+    """Whether two columns of a chart of Weights & Biases are of two runs: `RUN - METRIC`."""
+    runs = [name.rpartition(" - ")[0] for name in (first, second)]
+    return all(runs) and runs[0] != runs[1]
 
 
 def _more(meaning: Meaning) -> int:
