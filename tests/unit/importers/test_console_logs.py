@@ -71,7 +71,7 @@ def test_megatron_of_its_relatives(tmp_path: Path) -> None:
     for old, new in (
         ("", ""),
         (": 500.0 |", ": 500.0/501.0 |"),
-        ("global batch size", "glo" + "abl batch size"),
+        ("global batch size", "gl" + "oabl batch size"),
         (" iteration  ", "[default7]: iteration  "),
     ):
         log = tmp_path / "log"

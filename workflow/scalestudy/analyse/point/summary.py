@@ -118,7 +118,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         speedup = Interval(float(base_ranks))
     elif point.scaling != "reference" and len(good):
         speedup, compared = compare_with_base(every, base, study, times)
-        speedup = speedup.scaled(base_ranks)  # a baseline of several ranks counts as so many
+        speedup = speedup.scaled(base_ranks)  # a baseline of n ranks counts as n
     overhead, alone = _overhead(point, every, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         by_repeat(every, "validation_accuracy"),
