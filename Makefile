@@ -5,7 +5,7 @@
 # make faults   inject every fault of docs/faults.md, and write that page
 # make check    check spelling, style of all texts, formatting, lint, and types of the package
 # make site     build the documentation site, build/site/index.html
-# make gallery  run ready studies, and build the site with their reports
+# make gallery  run ready studies, and build the site with their reports; less than 30 minutes on two quiet cores
 # make cast     record the default study on a terminal, as the animated picture docs/images/run.svg
 # make samples  write figure, sentences and table of README.md from RESULTS; without it, from the study of make cast
 # make bench    compare the instrument with other training loops; measure its stopping rule and its speed on many runs
@@ -96,14 +96,16 @@ check: env
 	$(BIN)/mypy
 
 # A warning is an error: a broken link, an unknown reference, a page in no list. No network is needed.
-site: env
-	@begin=$$(date +%s); \
+BUILD_SITE = begin=$$(date +%s); \
 	$(BIN)/sphinx-build --builder html --conf-dir site --fail-on-warning --keep-going --quiet . build/site && \
-		echo "build/site/index.html: $$(find build/site -name '*.html' | wc -l) pages in $$(($$(date +%s) - begin)) s"
+	echo "build/site/index.html: $$(find build/site -name '*.html' | wc -l) pages in $$(($$(date +%s) - begin)) s"
 
+site: env
+	@$(BUILD_SITE)
+
+# The site is built even if a study could not be run, so that the others are shown; the exit status tells.
 gallery: env
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/gallery.py
-	$(MAKE) site
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python site/gallery.py; ended=$$?; $(BUILD_SITE) && exit $$ended
 
 # The study of the recording is also the study of the samples, so that all numbers agree: make cast samples
 # Its folder is outside the checkout, whose own results would be shown otherwise.

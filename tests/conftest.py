@@ -217,6 +217,14 @@ def handlers_as_at_first() -> None:
         signal.signal(signum, handler)
 
 
+@pytest.fixture(autouse=True)
+def figures_closed() -> Iterator[None]:
+    """Close the figures that a test drew and did not save; saving closes a figure."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @contextlib.contextmanager
 def handlers_kept() -> Iterator[None]:
     """Restore the signal handlers that a run sets, since processes of later tests would inherit them."""

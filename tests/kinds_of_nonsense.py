@@ -331,6 +331,10 @@ KINDS: dict[str, tuple[Content, str]] = {
         optimized(warmup_steps=4000),
         "workloads.w.optimizer.warmup_steps: 4000 is more than the 300 steps that a run can have with epochs: 0",
     ),
+    "buckets larger than the network": (
+        ddp(ddp={"bucket_cap_mb": 50}),
+        "variants.ddp.ddp.bucket_cap_mb: 50 has no effect, since the gradients of the largest network have 0.58",
+    ),
     "a step time that ends no training": (
         of(DIGITS) | {"measure": {"launch_half_width": 0.02}},
         "measure.launch_half_width: 0.02 has no effect, since every workload trains for epochs",

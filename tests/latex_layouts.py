@@ -20,7 +20,11 @@ from scalestudy.study.config.load import load_study, parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 ROOT = Path(__file__).parents[1]
-STUDIES = sorted((ROOT / "config/studies").glob("*.yaml"))
+FULL = {path.stem: (path,) for path in sorted((ROOT / "config/studies").glob("*.yaml"))}
+STUDIES = FULL | {
+    f"{name}, small": (*files, files[0].parent / "cpu-small" / files[0].name) for name, files in FULL.items()
+}
+"""Name of a ready study, full or scaled down -> its files."""
 LAYOUTS = {
     "article, one column": "{article}",
     "article, two columns": "[twocolumn]{article}",
@@ -55,9 +59,9 @@ def mixed(workload: str, variant: str, **others: Any) -> dict[str, Any]:
     } | others
 
 
-def recorded(content: dict[str, Any] | Path) -> tuple[Plan, Results]:
+def recorded(content: dict[str, Any] | Sequence[Path]) -> tuple[Plan, Results]:
     """A study as if it had been run on eight GPUs: long numbers, intervals, failures, memory and energy."""
-    study = load_study(content) if isinstance(content, Path) else parse_study(content, source="x")
+    study = parse_study(content, source="x") if isinstance(content, dict) else load_study(*content)
     plan = make_plan(study)
     times = {
         (s.workload, s.world_size, s.batch_per_rank): [

@@ -92,7 +92,7 @@ def ddp(**keys: Any) -> Content:
 def gains(*pairs: tuple[str, str], **keys: Any) -> Content:
     """A study of two ddp variants, with these gains. pairs: of variants of workload w."""
     sides = [[{"workload": "w", "variant": name} for name in pair] for pair in pairs]
-    variants = DDP | {"other": {"strategy": "ddp", "ddp": {"bucket_cap_mb": 5}}}
+    variants = DDP | {"other": {"strategy": "ddp", "ddp": {"bucket_cap_mb": 0.25}}}
     found = [{"before": before, "after": after} for before, after in sides]
     return PAIR | {"variants": variants, "measure": {"gains": found}} | keys
 

@@ -262,6 +262,9 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
     if study.get("host", {}).get("device") == "cpu":  # torch has no such layer in bf16 with fsdp there
         for workload in workloads.values():
             workload["model"].pop("norm", None)
+    if not any(map(_has_buckets, workloads.values())):
+        for variant in variants.values():
+            variant.get("ddp", {}).pop("bucket_cap_mb", None)
     for section in (variants, workloads):
         seen: list[Content] = []
         for name, entry in list(section.items()):
@@ -312,6 +315,13 @@ def without_what_means_nothing(study: Content, ranks: list[int]) -> Content:
     if study.get("time_limit_min", 30) * 60 < study.get("stall_limit_s", 0):
         study.pop("stall_limit_s")
     return study
+
+
+def _has_buckets(workload: Content) -> bool:
+    """Whether a network has more gradients than the first bucket of DDP, 1 MiB, for certain."""
+    model, images = workload["model"], workload["data"]["type"] == "synthetic-images"
+    tables = model["type"] in ("language-model", "hugging-face") or model.get("d_model", 0) >= 64
+    return tables or (images and model == {"type": "mlp"})
 
 
 def _of_one_rank(study: Content, report: Content) -> None:

@@ -19,7 +19,7 @@ import click
 import pytest
 from conftest import ROOT
 from scalestudy.cli.command import LazyGroup
-from scalestudy.cli.main import STAGES, VERBS, program, stage
+from scalestudy.cli.main import STAGES, VERBS, main, program, stage
 from scalestudy.diagnose.causes import CAUSES
 from scalestudy.registry.codes import Verdict
 
@@ -44,13 +44,15 @@ TERMS = (
 
 
 class Read(HTMLParser):
-    """The ids of a page, its links, and what a browser loads with it."""
+    """The ids of a page, its links, what a browser loads with it, and its blocks of preformatted text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.blocks: list[str] = []
+        self._block = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -61,6 +63,16 @@ class Read(HTMLParser):
         loads = {"script": "src", "img": "src", "link": "href", "iframe": "src"}.get(tag)
         if loads in given:
             self.loaded.append(given[loads])
+        if tag == "pre":
+            self.blocks.append("")
+            self._block = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._block = self._block and tag != "pre"
+
+    def handle_data(self, data: str) -> None:
+        if self._block:
+            self.blocks[-1] += data
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +207,20 @@ def test_every_document_is_on_the_site(site: Path) -> None:
     ).stdout.split()  # fmt: skip
     assert len(tracked) > 30
     assert [path for path in tracked if not (site / path).with_suffix(".html").exists()] == []
+
+
+def test_the_gallery_has_an_audit_that_anyone_can_repeat(
+    site: Path, pages: dict[Path, Read], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table on the page, audited again, gives the text on the page."""
+    page = pages[site / "docs/reference/gallery.html"]
+    assert {"gallery", "audit-of-a-published-table"} <= page.ids
+    table, shown = page.blocks[-2:]
+    command, printed = shown.split("\n", 1)
+    assert command == "$ scalestudy audit resnet50.csv"
+    (tmp_path / "resnet50.csv").write_text(table, encoding="utf-8")
+    assert main(["audit", str(tmp_path / "resnet50.csv")]) == 1
+    assert capsys.readouterr().out.strip() == printed.strip()
+    assert "TWO BASE CASES on 1" in printed
+    assert len(table.splitlines()) == 7
+    assert any("github.com/pytorch/pytorch" in link for link in page.links)

@@ -78,6 +78,7 @@ CASES: dict[str, Case] = {
     ),
     "wide intervals": Case(by_ranks({2: 1.5}), noise=6),
     "not known whether faster": Case(by_ranks({2: 1.05}), noise=6),
+    "a target that one GPU meets": Case(by_ranks({2: 1.02}), more={"report": {"target_efficiency": 0.4}}),
     "equal to the target": Case(by_ranks({2: 1.5}), noise=0.3),
     "only weak scaling": Case(by_ranks({2: 1.9}), scaling=("weak",)),
     "strong and weak with opposite verdicts": Case(

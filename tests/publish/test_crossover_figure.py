@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from artists import assert_drawn
@@ -94,7 +93,6 @@ def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> N
     missing = drawn[drawn["y"].isna()]
     assert missing[["panel", "x", "outcome"]].values.tolist() == [[1, 1e8, "ddp: OOM"], [2, 1e8, "ddp: OOM"]]
     assert words.startswith("Throughput relative to DDP against parameters: fsdp from 0.667")
-    plt.close(figure)
 
 
 def test_a_study_of_one_strategy_has_no_such_figure(content: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from builders import WORKLOAD_FIGURES, facts_of, frames_of, page_of, results_of, rows_book, study_of
@@ -172,7 +173,9 @@ def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: 
         of_a_column = name in COLUMN_WIDE
         assert figure.get_figwidth() == pytest.approx(3.487 if of_a_column else 7.14, abs=0.001)
         inches = figure.get_figwidth()
+        assert plt.fignum_exists(figure.number)
         pdf, svg, png, *_ = save_figure(drawn, tmp_path / f"mlp_{name}")
+        assert plt.get_fignums() == [], "what is saved is closed"
     box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf.read_bytes())
     assert box is not None
     assert float(box[1]) / 72 == pytest.approx(inches, abs=0.01)

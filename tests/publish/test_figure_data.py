@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,7 +76,6 @@ def test_the_picture_is_the_frame(content: dict[str, Any], name: str, failing: b
     with paper_style():
         figure, frame, _ = drawing(name)(plan, "mlp", frames_of(plan, summary, epochs=epochs, calls=calls))
         assert_drawn(figure, frame)
-        plt.close(figure)
     assert frame["y"].notna().any()
     assert frame.columns.tolist()[: len(COLUMNS)] == list(COLUMNS)
 

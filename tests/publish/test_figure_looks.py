@@ -6,7 +6,6 @@ import itertools
 from functools import cache
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from builders import WORKLOAD_FIGURES, frames_of, study_of
@@ -84,7 +83,6 @@ def figure(request: pytest.FixtureRequest) -> Any:
         made.set_dpi(300)  # as it is saved; at a screen's resolution text has other widths
         made.draw_without_rendering()
         yield made
-        plt.close(made)
 
 
 def words_of(figure: Figure) -> list[Text]:
@@ -177,7 +175,6 @@ def test_many_points_stand_in_panels_of_a_variant_each(name: str) -> None:
             entry: _look(line) for entry, line in shown.items()
         }
     assert all(entry in name for name, entry in zip(frame["series"], frame["legend"], strict=True))
-    plt.close(figure)
 
 
 def _look(line: Line2D) -> tuple:
@@ -244,4 +241,3 @@ def test_bars_of_many_points_stand_under_headings() -> None:
         "single, 1 rank, batch 64 per rank",
         "ddp strong, 2 ranks, batch 32 per rank",
     ]
-    plt.close(figure)

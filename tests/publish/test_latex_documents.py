@@ -161,8 +161,12 @@ def test_a_study_with_failures_compiles_and_fits(tmp_path: Path, drawn: Path) ->
     plan, results = measured(description=HOSTILE)
     write_documents(tmp_path, drawn, plan, results, command=f"snakemake --config 'description={SIGNS}'")
     report = words_of(pdf_of(tmp_path, "report"))
-    for words in ("Results", "Measurements", "Figures", "Forecasts", "recommendations", "Artifact", "Provenance"):
-        assert re.search(rf"\d {words}|[A-B] {words}|and {words}", report), words
+    titles = ("Answer", "Summary", "What to do", "Measurements", "Figures", "Forecasts", "Findings", "Failed runs")
+    ends = ("Warnings", "Method", "Artifact", "Provenance")
+    places = [re.search(rf"\b(?:\d+|[AB]) {title}", report) for title in (*titles, *ends)]
+    starts = [place.start() for place in places if place]
+    assert len(starts) == len(titles) + len(ends)
+    assert starts == sorted(starts), "the answer, what to do, evidence, then method and runs"
     assert "\\input{/etc/passwd}" in report, "what a user wrote is printed, and nothing else is done with it"
     assert "\\end{document}" in report
     assert "root:" not in report
@@ -202,9 +206,12 @@ def test_every_number_is_in_numbers_json(tmp_path: Path, drawn: Path) -> None:
         plain((tmp_path / f"{name}.tex").read_text(encoding="utf-8"))
         for name in ("report", "proposal", "artifact_description")
     )
-    findings = between(report, "\\section{Findings", "\\appendix")
+    advice = between(report, "\\section{What to do}", "\\section{Measurements}")
+    findings = between(report, "\\section{Findings", "\\section{Method")
     parts = {
-        "results": between(report, "\\section{Results}", "\\section{Measurements}"),
+        "answer": between(report, "\\section{Answer}", "\\section{Summary}"),
+        "summary": between(report, "\\section{Summary}", "\\end{items}"),
+        "advice": "\n".join(re.findall(r"Predicted: (.*?), (?:if|based)", advice)),
         "forecasts": between(report, "\\section{Forecasts}", "\\section{Findings"),
         "evidence": "\n".join(re.findall(r"^ +\\item [^:.]+: [-\d].*$", findings, flags=re.M)),
         "proposal": between(proposal, "\\paragraph{Efficiency against", "\\paragraph{What these"),

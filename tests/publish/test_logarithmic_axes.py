@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,12 +23,6 @@ from scalestudy.study.plan import make_plan
 
 Times = Callable[[int, int], Sequence[float]]
 MANY = ["1x2", "1x4", "1x8", "2x8", "4x8", "8x8", "16x8", "32x8", "64x8", "128x8"]
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def good(ranks: int, batch: int) -> list[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,10 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from scalestudy.analyse.communication.probes import compare_methods
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.statistics.resolution import SHARE
+from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.words.points import VERDICTS
 from scalestudy.registry.codes import Methods
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -34,11 +38,13 @@ EXCLUDE_EACH_OTHER = (
     (r"Methods: not compared: their intervals", r"Methods: disagree"),
     (r": (HEALTHY|AT TARGET)", r"(?<!possibly )(comm|launch)-bound"),
     (r": (HEALTHY|AT TARGET)", r"(Poor|Negative scaling|Undecided): "),
+    (r": (HEALTHY|AT TARGET)", r"not known whether 2 processes train mlp faster"),
     (r": (HEALTHY|AT TARGET)", r"train mlp more slowly than one"),
     (r": NEGATIVE SCALING", r"Use (all|both)"),
     (r": NEGATIVE SCALING", r"times as fast as one \("),
     (r": (UNDECIDED|CONFOUNDED)", r"the verdict is decided"),
-    (r": POOR", r"meets the target"),
+    (r": POOR", r"meets the (study's )?target"),
+    (r": NEGATIVE SCALING", r"may or may not meet"),
     (r"overhead +not resolved", r"overhead per step: [-\d]"),
     (r"overhead +not resolved", r"overhead as a share of the step: [-\d]"),
     (r"overhead +not resolved", r"the overhead is only"),
@@ -144,7 +150,21 @@ def contradictions(said: str) -> list[tuple[str, ...]]:
     return both + [(statement,) for statement in NEVER if re.search(statement, said)]
 
 
-def test_no_report_contradicts_itself(content: dict[str, Any]) -> None:
+def blamed_against_the_probes(findings: Iterable[Diagnosis], summary: pd.DataFrame) -> list[str]:
+    """Points that are said to be comm-bound although the probes exclude a synchronisation of 10 % of the step."""
+    rows = {(row["scaling"], row["world_size"]): row for _, row in summary.iterrows()}
+    found = []
+    for one in findings:
+        row = rows[one.scaling, one.world_size]
+        excluded = row["differential_s_high"] < SHARE * row["step_time_s"] and row["methods"] != Methods.DISAGREE
+        if excluded and "comm-bound" in [cause.cause for cause in one.named]:
+            found.append(f"{one.scaling}: {row['differential_s']} of {row['step_time_s']}")
+    return found
+
+
+@pytest.mark.parametrize(("target", "examples"), [(0.75, 40), (0.4, 15)], ids=["usual", "met by one process"])
+def test_no_report_contradicts_itself(content: dict[str, Any], target: float, examples: int) -> None:
+    content["report"] = {"target_efficiency": target}
     plan = plan_of(content)
     one_s = {
         (spec.workload, spec.world_size, spec.batch_per_rank): 0.001 * spec.batch_per_rank
@@ -154,9 +174,10 @@ def test_no_report_contradicts_itself(content: dict[str, Any]) -> None:
     seen: Counter[str] = Counter()
 
     @example(steady(0.52))
+    @example(steady(2.0) | {"scatter": [0.97, 1.03, 1.0]})
     @example(steady(5.0))
     @settings(
-        max_examples=40,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         phases=[Phase.explicit, Phase.generate],
@@ -165,10 +186,14 @@ def test_no_report_contradicts_itself(content: dict[str, Any]) -> None:
     @given(POINT)
     def check(drawn: dict[str, Any]) -> None:
         made = with_point(runs, drawn)
-        text = render(
-            DIRECTORY / "performance_report.txt",
-            **printed_of(plan, results_of(plan, made, summary_frame(plan, made))),
-        )
+        results = results_of(plan, made, summary_frame(plan, made))
+        assert blamed_against_the_probes(results.findings, results.summary) == []
+        facts = printed_of(plan, results)
+        for answer in facts["answers"]:  # about the point whose verdict it names
+            told = f": {VERDICTS[answer.verdict].upper()}. {answer.said} {answer.meaning} {answer.to_do}"
+            assert contradictions(told) == [], told
+            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, told))
+        text = render(DIRECTORY / "performance_report.txt", **facts)
         assert [line for line in text.splitlines() if len(line) > 80] == []
         for scaling in ("strong", "weak"):
             said = of_point(text, scaling)
@@ -176,6 +201,9 @@ def test_no_report_contradicts_itself(content: dict[str, Any]) -> None:
             seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, said))
 
     check()
+    if target < 0.5:  # verdicts are others
+        assert seen[r"not known whether 2 processes train mlp faster"]
+        return
     common = [r"Methods: agree", r"Methods: disagree", r"a cost cannot be negative", r": (HEALTHY|AT TARGET)"]
     common += [r": NEGATIVE SCALING", r"overhead +not resolved", r"total cost of synchronisation +not resolved"]
     common += [r"Methods: not compared: their intervals", r": (UNDECIDED|CONFOUNDED)"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from itertools import pairwise
 from pathlib import Path
@@ -192,13 +193,31 @@ def test_a_number_leads_to_its_launches(page: Page, file: Path, plan: Plan) -> N
     assert -1 < top < page.get("innerHeight"), "but for parts of a pixel"
     said = page.get(f"{place}.innerText")
     point = next(point for point in plan.points if point.world_size == 2 and point.scaling == "strong")
-    for run in (*point.runs, *point.base):
+    for run in point.runs:
         assert run in said
-    assert said.count("abcdefabcdef") == said.count("commit 0123456789ab (clean)") == len(point.runs)
+    assert said.count("abcdefabcdef") == len(point.runs)
+    assert said.count("Code of all runs: commit 0123456789ab (clean).") == said.count("commit") == 1
+    base = page.get(f"{place}.querySelector('a').hash").removeprefix("#")
+    listed = page.get(f"document.getElementById('{base}').textContent")
+    for run in point.base:
+        assert run in listed, "the runs of the baseline are listed once"
+        assert run not in said
     assert "has the key mlp.ddp.strong.n2.speedup" in said
     page.get(f"{place}.open = false; {link}.click()")
     page.settle()
     assert page.get(f"{place}.open") is True, "also where the address stays the same"
+
+
+def test_runs_of_several_commits_have_theirs_in_their_rows(
+    page: Page, plan: Plan, results: Results, tmp_path: Path
+) -> None:
+    runs = results.runs.copy()
+    runs.loc[runs["repeat"] == 2, "commit"] = "fedcba9876543210"
+    open_page(page, plan, dataclasses.replace(results, runs=runs), tmp_path)
+    said = page.get("document.getElementById('mlp.ddp.strong.n2').textContent")
+    assert "Code of all runs" not in said
+    assert said.count("commit 0123456789ab") == 2
+    assert said.count("commit fedcba987654") == 1
 
 
 def test_an_address_with_a_key_opens_its_place(page: Page, file: Path) -> None:

@@ -149,6 +149,15 @@ def test_a_host_that_slows_every_second_launch_is_found_out() -> None:
     assert floors_frame(plan, runs_of(plan, again, first)).iloc[0]["shows"] == "faster"
 
 
+def test_two_repeats_that_differ_a_lot_have_a_smallest_difference() -> None:
+    """Step times of a busy host. The upper limit is exp(1133), which is above the largest float."""
+    plan = plan_of(repeats=2, max_repeats=8, measure={"until": "decided"})
+    assert plan.study.level > 0.98
+    row = floors_frame(plan, runs_of(plan, np.array([0.0330, 0.0342]), np.array([0.0403, 0.0318]))).iloc[0]
+    assert row["smallest_difference"] > 1000
+    assert isnan(row["smallest_difference_high"])
+
+
 def test_fewer_than_two_repeats_have_no_floor() -> None:
     plan = plan_of(repeats=2)
     runs = runs_of(plan, np.array([1.0, 1.1]), np.array([1.0, 1.2]))

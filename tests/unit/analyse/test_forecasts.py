@@ -76,6 +76,25 @@ def test_no_time_is_no_measurement(time: float) -> None:
         fit_all([Scale(1, 0.1), Scale(2, time)], strong=False)
 
 
+@pytest.mark.parametrize(("two", "four", "target"), [(5.1, 1.5, 8), (4.8, 1.5, 8), (4.0, 2.0, 16)])
+def test_models_that_are_impossible_at_a_scale_leave_no_forecast_if_they_fit_best(
+    two: float, four: float, target: int
+) -> None:
+    """The models with a positive step time have no weight, so their forecast would say nothing."""
+    measured = [Measured(Place(1, n), ms / 1e3, 0.01) for n, ms in ((1, 10.0), (2, two), (4, four))]
+    with pytest.raises(NoFitError) as refused:
+        forecast(measured, Place(1, target), strong=True)
+    assert refused.value.columns["refused"] == Refused.OVERHEAD_NEGATIVE
+
+
+def test_a_forecast_names_only_the_models_it_consists_of() -> None:
+    measured = [Measured(Place(1, n), ms / 1e3, 0.01) for n, ms in ((1, 10.0), (2, 4.8), (4, 2.2))]
+    found = forecast(measured, Place(1, 16), strong=True)
+    assert 1 < len(found.laws) < 4, "one is impossible there"
+    assert all(item.fit.step_time_s(16) > 0 for item in found.laws)
+    assert sum(item.weight for item in found.laws) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("strong", [False, True])
 @pytest.mark.parametrize("law", [SHARE, LINEAR])
 def test_the_law_that_made_the_times_is_found(law, strong: bool) -> None:

@@ -32,6 +32,26 @@ def test_a_verdict_is_what_the_whole_interval_supports(speedup: Interval, verdic
     assert verdict_of(speedup, ranks=4, report=REPORT) == verdict
 
 
+@pytest.mark.parametrize(
+    ("ranks", "target", "speedup", "verdict"),
+    [
+        (2, 0.4, Interval(1.0, 0.9, 1.1), "undecided"),
+        (2, 0.4, Interval(1.2, 1.1, 1.3), "healthy"),
+        (2, 0.4, Interval(0.9, 0.85, 0.95), "negative_scaling"),
+        (2, 0.4, Interval(1.0), "healthy"),
+        (8, 0.4, Interval(1.0, 0.9, 1.1), "undecided"),
+        (2, 0.5, Interval(1.0, 0.99, 1.01), "undecided"),
+        (2, 0.5, Interval(1.01, 1.005, 1.015), "healthy"),
+        (2, 0.505, Interval(1.005, 1.002, 1.02), "at_target"),
+        (2, 0.505, Interval(1.005, 0.995, 1.02), "undecided"),
+    ],
+)
+def test_ranks_that_may_be_no_faster_than_one_process_are_not_healthy(
+    ranks: int, target: float, speedup: Interval, verdict: str
+) -> None:
+    assert verdict_of(speedup, ranks=ranks, report=Report(target_efficiency=target)) == verdict
+
+
 def test_without_a_margin_nothing_is_at_the_target() -> None:
     narrow = Interval(1.5, 1.4999, 1.5001)
     assert verdict_of(narrow, ranks=2, report=Report(target_margin=0)) == "undecided"

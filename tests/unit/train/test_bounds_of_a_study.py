@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scalestudy.analyse.costs.buckets import FIRST_BUCKET_BYTES
+from scalestudy.study.config.meaning.buckets import FIRST_MIB, _gradients
 from scalestudy.study.config.meaning.sizes import _operations, _parameters
 from scalestudy.study.config.meaning.steps import TRIAL_STEPS
 from scalestudy.study.config.workloads import Workload
@@ -32,9 +34,14 @@ def test_parameters_and_operations_are_not_overestimated(network: str) -> None:
     built = build_model(workload.model, workload.data)
     counted = sum(one.numel() for one in built.parameters())
     assert 0.4 * counted < _parameters(workload) <= counted
+    assert counted <= _gradients(workload) <= 1.1 * counted
     forward_and_backward = flops_per_sample(workload.model, workload.data)
     assert 0.3 * forward_and_backward < _operations(workload) <= forward_and_backward
 
 
 def test_a_trial_of_larger_batches_has_as_many_steps_as_a_study_is_told() -> None:
     assert FEWEST_STEPS * TIMES[-1] == TRIAL_STEPS
+
+
+def test_the_first_bucket_of_ddp_is_the_one_of_the_analysis() -> None:
+    assert FIRST_MIB * 2**20 == FIRST_BUCKET_BYTES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def test_a_dry_run_prints_space_and_cost_and_leaves_nothing(
 ) -> None:
     assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run", "--hold", "input.workers"]) == 0
     said = capsys.readouterr().out
-    assert "ddp.bucket_cap_mb   25 (now), 1, 5, 100" in said
+    assert "ddp.bucket_cap_mb is held: the gradients fit into one bucket" in said
     assert "input.workers is held: --hold" in said
     assert "at most 0.5 device-hours: 15 min on 2 devices" in said
     assert "which a first run measures" in said
@@ -211,6 +212,23 @@ def test_the_study_bounds_what_is_searched(tune: dict[str, Any], key: str, level
     assert {name: one for name, one in found.items() if name != key} == {
         name: one for name, one in usual.items() if name != key
     }
+
+
+@pytest.mark.parametrize(
+    ("width", "sizes"),
+    [
+        (64, (0.001, 25)),  # less than 1 MiB: one bucket with the default size too
+        (600, (1, 5, 25)),  # 2.9 MiB: two or more with the default size, one with 5 MiB
+        (4096, (1, 5, 25, 100)),  # 133 MiB
+    ],
+)
+def test_sizes_of_buckets_are_tried_where_they_change_the_buckets(width: int, sizes: tuple[float, ...]) -> None:
+    content = deepcopy(STUDY)
+    content["workloads"]["mlp"]["model"] = {"type": "mlp", "widths": [width, width, width]}
+    if width == 64:
+        content["variants"]["ddp"]["ddp"] = {"bucket_cap_mb": 0.001}
+    found = keys(make_space(Target.of(parse_study(content, source="x"), "mlp", "ddp", "1x2"), levels={}))
+    assert set(found["ddp.bucket_cap_mb"]) == set(sizes)
 
 
 def test_a_key_that_the_study_holds_is_searched_where_the_command_asks_for_it() -> None:

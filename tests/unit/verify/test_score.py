@@ -42,6 +42,7 @@ RAN = pd.Series({"launches_ok": 3})
         (Interval(1.5, 1.4, 1.6), NOTHING, "none", "undecided"),
         (Interval(1.5, 1.4, 1.6), Interval(1.45, 1.3, 1.6), "lower", "partly"),
         (Interval(1.5, 1.4, 1.6), Interval(1.45, 1.3, 1.6), "not_shown", "confirmed"),
+        (Interval(0.5, 0.45, 0.55), Interval(0.5, 0.3, 0.8), "none", "refuted"),  # slower, as was predicted
         (None, Interval(1.2, 1.1, 1.3), "none", "confirmed"),
         (None, Interval(0.9, 0.8, 0.99), "none", "refuted"),
         (None, Interval(1.0, 0.9, 1.1), "none", "undecided"),

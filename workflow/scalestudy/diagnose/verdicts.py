@@ -10,11 +10,14 @@ from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.resolution import SHARE
 from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.fewer_ranks import fewer_ranks
 from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Prediction, Recommendation
 from scalestudy.diagnose.scripts import name_the_rest
+from scalestudy.diagnose.synchronisation import SYNCHRONISATION
 from scalestudy.record.protocol import comparable
-from scalestudy.registry.codes import Changes, Verdict
+from scalestudy.registry.codes import Changes, Verdict, Wrapper
 from scalestudy.registry.words.points import counted, outcomes, spoiled, unsteady
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
@@ -58,7 +61,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
-        Verdict.UNDECIDED: f"{_interval_includes_target(case)}; run more repeats",
+        Verdict.UNDECIDED: f"{_interval_includes(case)}; run more repeats",
     }[verdict]
     if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is above {case.ranks}, the number of ranks; run more repeats"
@@ -69,9 +72,11 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     return verdict, f"{why}; {said}" if (said := spoiled(point)) else why
 
 
-def _interval_includes_target(case: Case) -> str:
-    """'the 95% interval of the efficiency includes the target of 75%'."""
+def _interval_includes(case: Case) -> str:
+    """'the 95% interval of the efficiency includes the target of 75%'; or 1 that of the speedup."""
     level = f"{100 * case.study.level:.4g}%"
+    if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
+        return f"the {level} interval of the speedup includes 1"
     return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
 
 
@@ -144,18 +149,13 @@ def healthy(case: Case) -> Finding:
         changes=Changes.MORE_RANKS,
         scale=wider,
     )
-    overhead = case.share_of_step(case.interval("overhead_s"))
     gain = point["speedup"] / case.base_ranks
     return Finding(
         cause="healthy",
         explanation=f"{case.ranks} ranks train {gain:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            *(
-                ()
-                if isnan(overhead.value) and case.study.imported
-                else (Evidence.of("overhead_share", "overhead as a share of the step", overhead, "%"),)
-            ),
+            *(() if case.study.imported and isnan(point["overhead_s"]) else (_overhead_share(case),)),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
         recommendations=(case.accepted(more),),
@@ -192,7 +192,7 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     oftener: dict[str, Any] | None = {key: 2 * study.most_repeats}
     more_repeats = f"Run more repeats ({key}: {2 * study.most_repeats})"
     if verdict == Verdict.UNDECIDED:
-        reason = "there is no interval" if isnan(point["speedup_low"]) else _interval_includes_target(case)
+        reason = "there is no interval" if isnan(point["speedup_low"]) else _interval_includes(case)
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         key, change = (
@@ -203,24 +203,67 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     elif not point["overhead_s_low"] > 0:
         reason = "the measurements do not show an overhead above 0"
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
+    elif point["overhead_share"] >= SHARE:
+        return _contention(case)
     else:
         key, patch = "larger_batch", None
         change = (
             f"Raise the batch: the overhead is only {point['overhead_share']:.0%} of the step. The loss is in the"
             " step of one process, which does not shrink in proportion to its batch."
         )
-    unrest = ""
-    if mostly_unsteady(point):
-        unrest = f" Most runs were not steady ({unsteady(point)}): check for other work on the host."
     return Finding(
         cause=UNEXPLAINED,
-        explanation=f"The measurements do not identify a cause.{unrest}",
+        explanation=f"The measurements do not identify a cause.{_unrest(point)}",
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
             *name_the_rest(case, OUTSIDE),
             case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED)),
             *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
+        ),
+    )
+
+
+def _overhead_share(case: Case) -> Evidence:
+    share = case.share_of_step(case.interval("overhead_s"))
+    return Evidence.of("overhead_share", "overhead as a share of the step", share, "%")
+
+
+def _unrest(point: pd.Series) -> str:
+    """A sentence about steps that no single mean describes; '' if most runs were steady."""
+    if not mostly_unsteady(point):
+        return ""
+    return f" Most runs were not steady ({unsteady(point)}): check for other work on the host."
+
+
+def _contention(case: Case) -> Finding:
+    """The finding for an overhead that would be blamed on synchronisation if the probes did not measure less."""
+    point = case.point
+    wrapper = " plus the overhead of the wrapper" if case.base["wrapper"] == Wrapper.NONE else ""
+    advice = Recommendation(
+        id="less_contention",
+        change="Find out what the ranks share on a host (cores, memory bandwidth, a power limit). Give each rank"
+        " its own part, or use fewer ranks per host.",
+        unpredicted=UNPREDICTED,
+    )
+    cost, below = case.interval("differential_s"), f"< {SHARE:.0%}"
+    return Finding(
+        cause=UNEXPLAINED,
+        explanation="The measurements do not identify a cause. The probes measure too little synchronisation to"
+        f" explain the overhead. The rest is contention between ranks on the host{wrapper}."
+        f"{_unrest(point)}",
+        evidence=(
+            case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),
+            *case.overhead_evidence(),
+            _overhead_share(case),
+            Evidence.of("synchronisation", SYNCHRONISATION, cost, "ms"),
+            Evidence.of("synchronisation_share", "its share of the step", case.share_of_step(cost), "%", below),
+        ),
+        refuted_by="an overhead that stays with one rank on each host",
+        recommendations=(
+            *name_the_rest(case, OUTSIDE),
+            *(one for one in map(case.accepted, (advice, *fewer_ranks(case))) if not one.within_noise),
+            *_worth_trying(case),
         ),
     )
 

@@ -24,6 +24,7 @@ FILES = {
     "graphicx.sty": "texlive-latex-base",
     "hyperref.sty": "texlive-latex-base",
     "booktabs.sty": "texlive-latex-recommended",
+    "etoolbox.sty": "texlive-latex-recommended",
     "microtype.sty": "texlive-latex-recommended",
     "siunitx.sty": "texlive-science",
 }

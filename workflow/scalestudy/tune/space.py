@@ -12,6 +12,7 @@ import yaml
 
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.meaning.buckets import distinct_sizes
 from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, unknown
 from scalestudy.tune.target import STRATEGIES, WORKERS, Setting, Target
@@ -160,7 +161,12 @@ def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, l
     }
     if target.ranks > 1:
         if variant.strategy == "ddp":
-            found["ddp.bucket_cap_mb"] = [_whole(size) for size in bounds.bucket_cap_mb]
+            sizes = list(bounds.bucket_cap_mb)
+            if "bucket_cap_mb" not in bounds.given:
+                sizes = distinct_sizes(workload, sizes)
+            if set(sizes) == {variant.ddp.bucket_cap_mb}:
+                held.setdefault("ddp.bucket_cap_mb", "the gradients fit into one bucket")
+            found["ddp.bucket_cap_mb"] = [_whole(size) for size in sizes]
         every = [one for one in STRATEGIES if one != "fsdp-hybrid" or target.nodes > 1]
         found[SHARDING] = list(bounds.sharding or every)
     else:

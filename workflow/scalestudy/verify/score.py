@@ -96,18 +96,19 @@ def judge(
     if isnan(gain.low):
         return Tried.UNDECIDED, "the gain has no interval"
     predicted = NOTHING if trial.predicted is None else trial.predicted.gain
-    faster = "faster"
+    faster, what = "faster", "gain"
     if goal == Goal.COST_PER_SAMPLE:
         ranks = [place.nodes * place.devices_per_node for place in (trial.before, trial.after)]
         gain, predicted = (one.scaled(ranks[0] / ranks[1]) for one in (gain, predicted))
-        faster = "cheaper"
-    wanted = 1.0 if isnan(predicted.value) else 1 + HALF * (predicted.value - 1)
+        faster, what = "cheaper", "gain per device-hour"
+    # A slower step may be predicted if a sample is worth more there. Such a step does not count as a gain.
+    wanted = 1.0 if isnan(predicted.value) else max(1.0, 1 + HALF * (predicted.value - 1))
     met = not isnan(predicted.value) and gain.low > 1 and agree(gain, predicted)
     if gain.high < wanted and not met:
-        half = "half of the predicted gain" if wanted > 1 else "1 (no gain)"
-        return Tried.REFUTED, f"the upper limit of the gain is below {half}"
+        half = f"half of the predicted {what}" if wanted > 1 else "1 (no gain)"
+        return Tried.REFUTED, f"the upper limit of the {what} is below {half}"
     if gain.low <= 1:
-        return Tried.UNDECIDED, "the interval of the gain includes 1 (no gain)"
+        return Tried.UNDECIDED, f"the interval of the {what} includes 1 (no gain)"
     if kept == AccuracyKept.LOWER:
         return Tried.PARTLY, f"it is {faster} and less accurate"
     if isnan(predicted.value):

@@ -5,7 +5,7 @@ the models, the interval spans all of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,6 +17,8 @@ from scalestudy.registry.codes import Refused
 from scalestudy.study.config.report import FARTHEST_SCALE
 
 DRAWS = 2001
+LEAST_WEIGHT = 0.5
+"""Smallest weight of the growth models that give a positive step time, of all that were fitted."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     size = target.ranks / unit
     if size > FARTHEST_SCALE * largest:
         raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST_SCALE)
-    laws = fit_all(scales, strong=strong)
+    laws = _possible(fit_all(scales, strong=strong), size)
     times = _quantiles(laws, size, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0
     return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
@@ -72,18 +74,26 @@ def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scal
     return [Scale(point.place.ranks / unit, point.step_time_s, point.error) for point in inside], unit
 
 
+def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
+    """Returns the growth models with a positive step time at a size, with weights that add up to 1.
+
+    Raises NoFitError if they have less than LEAST_WEIGHT together: the data favour models that are impossible
+    there.
+    """
+    found = [item for item in laws if item.fit.step_time_s(size) > 0]
+    weight = sum(item.weight for item in found)
+    if weight < LEAST_WEIGHT:
+        raise NoFitError(Refused.OVERHEAD_NEGATIVE)
+    return [replace(item, weight=item.weight / weight) for item in found]
+
+
 def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Interval:
     """Returns median and limits of the step time over all growth models, each with a log-normal distribution."""
     normal = ndtri((np.arange(DRAWS) + 0.5) / DRAWS)
     values, weights = [], []
     for item in laws:
-        expected = item.fit.step_time_s(size)
-        if expected <= 0:
-            continue
-        values.append(np.log(expected) + item.fit.error(size) * normal)
+        values.append(np.log(item.fit.step_time_s(size)) + item.fit.error(size) * normal)
         weights.append(np.full(DRAWS, item.weight / DRAWS))
-    if not values:
-        raise NoFitError(Refused.OVERHEAD_NEGATIVE)
     together, weight = np.concatenate(values), np.concatenate(weights)
     order = np.argsort(together)
     cumulated = np.cumsum(weight[order]) / weight.sum()

@@ -13,9 +13,10 @@ def verdict_of(speedup: Interval, *, ranks: float, report: Report) -> Verdict:
 
     negative_scaling: the whole interval of the speedup is below 1. healthy and poor: the whole interval of the
     efficiency is at or above the target, or below it. at_target: it includes the target, and all of it is within
-    `target_margin` of the target. Without limits only the value is judged; it is undecided if it exceeds the
-    possible speedup of these ranks, because it may be chance. The target is per doubling of ranks: 0.75 is
-    0.5625 on 4 ranks.
+    `target_margin` of the target. A point whose speedup has an interval that includes 1 is neither healthy nor
+    at_target, whatever the target is: it is not known whether the ranks are faster than one process. Without
+    limits only the value is judged; it is undecided if it exceeds the possible speedup of these ranks, because it
+    may be chance. The target is per doubling of ranks: 0.75 is 0.5625 on 4 ranks.
     """
     target, sure = compounded_efficiency(report.target_efficiency, ranks), not isnan(speedup.low)
     if not sure and speedup.value > ranks:
@@ -23,10 +24,11 @@ def verdict_of(speedup: Interval, *, ranks: float, report: Report) -> Verdict:
     low, high = (speedup.low, speedup.high) if sure else (speedup.value,) * 2
     if high < 1:
         return Verdict.NEGATIVE_SCALING
+    faster = not sure or low > 1
     if low >= ranks * target:
-        return Verdict.HEALTHY
+        return Verdict.HEALTHY if faster else Verdict.UNDECIDED
     if high < ranks * target:
         return Verdict.POOR
     margin = report.target_margin
     near = low >= ranks * target * (1 - margin) and high <= ranks * target * (1 + margin)
-    return Verdict.AT_TARGET if near else Verdict.UNDECIDED
+    return Verdict.AT_TARGET if near and faster else Verdict.UNDECIDED

@@ -60,7 +60,7 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
     if within.freedom >= 1:
         at_most = most - 1 if most <= planned else within.freedom
         now, then = (
-            _limited(smallest_shown(noise, count=repeats, freedom=freedom, confidence=level).map(expm1), within)
+            _limited(smallest_shown(noise, count=repeats, freedom=freedom, confidence=level), within).map(expm1)
             for repeats, freedom in ((count, within.freedom), (most, at_most))
         )
     return {
@@ -77,7 +77,10 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
 
 
 def _limited(smallest: Interval, within: Sample) -> Interval:
-    """Removes uninformative limits: with three repeats they reach from 1/3 to hundreds of times the value."""
+    """Removes uninformative limits: with three repeats they reach from 1/3 to hundreds of times the value.
+
+    smallest: on the log scale. After two repeats on a busy host, its upper limit as a ratio may exceed any float.
+    """
     return smallest if within.freedom >= FEWEST_FREEDOM else Interval(smallest.value)
 
 

@@ -178,7 +178,7 @@ def _is_settled(study: Study, point: Point, low: np.ndarray, high: np.ndarray) -
     efficiency = compounded_efficiency(study.report.target_efficiency, point.world_size)
     target, margin = log(efficiency * point.world_size), study.report.target_margin
     near = (low >= target + log(1 - margin)) & (high <= target + log(1 + margin))
-    return settled | (high < 0) | (low >= target) | (high < target) | near
+    return settled | (high < 0) | ((low > 0) & ((low >= target) | near)) | (high < target)
 
 
 def _next(study: Study, comparison: Comparison, after: int, done: np.ndarray) -> Next:

@@ -79,7 +79,9 @@ def find_causes(case: Case, verdict: Verdict) -> Named:
         for cause, one in looked.items()
     }
     supported = {
-        cause: replace(one, support=below * _left_support(case, one, seen)) if cause is size.comm_bound else one
+        cause: replace(one, support=min(one.support, below * _left_support(case, one, seen)))
+        if cause is size.comm_bound
+        else one
         for cause, one in looked.items()
     }
     findings = tuple(cause.finding(case, supported[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
@@ -109,10 +111,14 @@ def _is_named(cause: Cause, support: float, below: float) -> bool:
 
 
 def _below_target(case: Case, verdict: Verdict) -> float:
-    """Probability that the efficiency is below the target. Only then may the size of the work be blamed."""
+    """Probability that the efficiency is below the target, or below that of one process if that is more.
+
+    Only then may the size of the work be blamed.
+    """
     if verdict != Verdict.UNDECIDED:
         return 1.0 if verdict in BELOW_TARGET else 0.0
-    return 1 - beyond_on_logs(case, case.interval("efficiency"), case.target_efficiency)
+    least = max(case.target_efficiency, 1 / case.ranks)
+    return 1 - beyond_on_logs(case, case.interval("efficiency"), least)
 
 
 def _left_support(case: Case, overhead: Seen, found: dict[Cause, Seen]) -> float:

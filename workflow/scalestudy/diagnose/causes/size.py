@@ -2,23 +2,22 @@
 
 from math import isnan
 
-import pandas as pd
-
 from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval, less
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
+from scalestudy.diagnose.fewer_ranks import fewer_ranks
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.larger_batch import larger_batch
-from scalestudy.diagnose.predict import as_measured
 from scalestudy.diagnose.support import beyond, is_possible
-from scalestudy.registry.codes import Changes, Goal, Wrapper
+from scalestudy.diagnose.synchronisation import SYNCHRONISATION, Probed, probed
+from scalestudy.registry.codes import Changes, Wrapper
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 FIXED = 0.5  # of the step of one process at the batch per rank
 PROBED = {
-    "differential_s": ("synchronisation", "total cost of synchronisation (blocks with it minus blocks without)"),
+    "differential_s": ("synchronisation", SYNCHRONISATION),
     "exposed_span_s": ("exposed_communication", "exposed (not overlapped) communication"),
     "interference_s": ("interference", "interference of communication with computation"),
     "wait_time_s": ("wait_for_latest_rank", "waiting for the slowest rank"),
@@ -32,23 +31,19 @@ PROBED = {
     refuted_by="an overhead that grows in proportion to the batch, which synchronisation does not",
 )
 def comm_bound(case: Case) -> Seen | None:
-    """Overhead >= 10 % of a step (PyTorch's Kineto plug-in), with an interval that excludes 0."""
+    """Overhead >= 10 % of a step (PyTorch's Kineto plug-in), with an interval that excludes 0.
+
+    Ruled out if the probes exclude that synchronisation takes 10 % of the step; not found if they resolve it and
+    measure less. Other probes do not count.
+    """
     point, overhead = case.point, case.interval("overhead_s")
-    found = point["overhead_share"] >= SHARE and not overhead.low <= 0
-    support = beyond(case, overhead, SHARE * point["step_time_s"])
+    probes = probed(case)
+    if probes.excludes:
+        return None
+    found = point["overhead_share"] >= SHARE and not overhead.low <= 0 and probes.found
+    support = min(beyond(case, overhead, SHARE * point["step_time_s"]), probes.support)
     if not (found or is_possible(support)):
         return None
-    if isnan(point["differential_s"]):
-        holds = (
-            "The overhead includes communication, waiting for the slower rank, and contention between ranks on the"
-            " host. They were not measured separately."
-        )
-    else:
-        alike = case.base["wrapper"] != Wrapper.NONE
-        holds = (
-            "The probes measure the part of the overhead that is synchronisation. The rest is contention between"
-            f" ranks on the host{'' if alike else ' plus the overhead of the wrapper'}."
-        )
     alone = case.interval("step_time_alone_s")
     evidence = (
         *case.overhead_evidence(),
@@ -60,10 +55,10 @@ def comm_bound(case: Case) -> Seen | None:
             if not isnan(point[column])
         ),
     )
-    advice = (*_fewer_ranks(case), larger_batch(case))
+    advice = (*fewer_ranks(case), larger_batch(case))
     return Seen(
         f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
-        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients that it synchronises. {holds}",
+        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients that it synchronises. {_held_by(case, probes)}",
         evidence,
         advice,
         overhead,
@@ -72,55 +67,17 @@ def comm_bound(case: Case) -> Seen | None:
     )
 
 
-def _fewer_ranks(case: Case) -> list[Recommendation]:
-    """Advice to use one process or fewer ranks, as measured, where that serves the study's goal better."""
-    smaller = case.smaller.dropna(subset=["throughput_samples_per_s"])
-    if case.goal == Goal.COST_PER_SAMPLE:
-        return _cheaper(case, smaller)
-    advice = []
-    if case.point["speedup"] < 1:
-        one_process = "Use one process for this workload in its present form: it is faster."
-        advice.append(("one_process", one_process, case.base))
-    if len(smaller):
-        best = smaller.sort_values("throughput_samples_per_s").iloc[-1]
-        advice.append(("fewer_ranks", f"Use {best['world_size']} ranks: they are faster than {case.ranks}.", best))
-    return [
-        _on_ranks_of(case, row, key, change)
-        for key, change, row in advice
-        if row["throughput_samples_per_s"] > case.point["throughput_samples_per_s"]
-    ]
-
-
-def _cheaper(case: Case, smaller: pd.DataFrame) -> list[Recommendation]:
-    """The smaller scale with the least device-time per sample; `Cause.finding` drops it if that is no gain."""
-
-    def throughput_of_a_rank(row: pd.Series) -> float:
-        return float(row["throughput_samples_per_s"]) / int(row["world_size"])
-
-    rows = [case.base, *(row for _, row in smaller.iterrows())]
-    best = max(
-        (row for row in rows if not isnan(throughput_of_a_rank(row))), key=throughput_of_a_rank, default=None
-    )
-    if best is None:
-        return []
-    ranks = int(best["world_size"])
-    if ranks == 1:
-        change = "Use one process: it takes the least device-time per sample."
-        return [_on_ranks_of(case, best, "one_process", change)]
-    change = f"Use {ranks} ranks: they take the least device-time per sample."
-    return [_on_ranks_of(case, best, "fewer_ranks", change)]
-
-
-def _on_ranks_of(case: Case, row: pd.Series, key: str, change: str) -> Recommendation:
-    """Advice to train at the scale of a measured row."""
-    return Recommendation(
-        id=key,
-        change=change,
-        prediction=as_measured(case, row),
-        changes=Changes.RANKS,
-        scale=f"{row['nodes']}x{row['devices_per_node']}",
-        global_batch=int(row["global_batch"]),
-    )
+def _held_by(case: Case, probes: Probed) -> str:
+    """What the overhead consists of, and whether the probes support that it is synchronisation; in sentences."""
+    if isnan(case.point["differential_s"]):
+        return (
+            "The overhead includes communication, waiting for the slower rank, and contention between ranks on the"
+            " host. They were not measured separately."
+        )
+    wrapper = " plus the overhead of the wrapper" if case.base["wrapper"] == Wrapper.NONE else ""
+    rest = f"The rest is contention between ranks on the host{wrapper}."
+    said = f"The probes measure the part of the overhead that is synchronisation. {rest}"
+    return f"{said} {probes.doubt}" if probes.doubt else said
 
 
 @cause("launch-bound", Stage.SIZE, refuted_by="a step of one process that shrinks in proportion to its batch")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scalestudy.publish.documents.figures import Known, figure_rows, placed
+from scalestudy.publish.documents.figures import Known, Placed, figure_rows, placed
 from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import paper_of
@@ -12,9 +12,6 @@ from scalestudy.publish.views.diagnoses import leading
 from scalestudy.publish.views.forecasts import refusals
 from scalestudy.registry.tables import FILES, VERIFICATION
 from scalestudy.study.plan import Plan
-
-BEFORE = (*FILES.values(), VERIFICATION, "environment")
-"""Tables of the measurements, in order; the provenance is in an appendix."""
 
 
 def report_view(
@@ -31,14 +28,20 @@ def report_view(
         "intervals": bool(results.summary["speedup_low"].notna().any()),
         "launches": launches_each(plan),
     }
+
+    def rows_of(shown: Sequence[ShownFigure]) -> list[list[Placed]]:
+        found = [placed(figure, facts["study"], known) for figure in shown]
+        return figure_rows(found, side_by_side=page.two_columns)
+
     return latex_facts(results, facts) | {
         "page": page,
         "leading": leading(facts["diagnoses"], most=0),
-        "tables": [tables[name] for name in BEFORE if name in tables],
+        "tables": [tables[name] for name in FILES.values() if name in tables],
+        "verification_table": tables.get(VERIFICATION, ""),
+        "environment_table": tables.get("environment", ""),
         "provenance": tables.get("provenance", ""),
-        "figures": figure_rows(
-            [placed(figure, facts["study"], known) for figure in figures], side_by_side=page.two_columns
-        ),
+        "figures": rows_of([figure for figure in figures if not figure.entry.of_advice]),
+        "tried_figures": rows_of([figure for figure in figures if figure.entry.of_advice]),
         "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }

@@ -130,6 +130,8 @@ def _how(speedup: Number, templates: words.How) -> str:
 def _meaning(best: Mapping[str, Any], told: Told) -> str:
     speedup = told.speedup(best)
     alone = not speedup.shown.low and speedup.value > best["world_size"]
+    if best["code"] == Verdict.UNDECIDED and told.meets_target(best):
+        return words.NOT_FASTER
     return words.TOO_FAST if alone else words.MEANING[best["code"]]
 
 

@@ -45,6 +45,12 @@ class Told(NamedTuple):
         }
         return (words.TARGET if ranks == 2 else words.TARGET_OF_MORE).format(**found)
 
+    def meets_target(self, diagnosis: Mapping[str, Any]) -> bool:
+        """Whether the whole interval of the speedup of a point is at or above the target."""
+        ranks, speedup = int(diagnosis["world_size"]), self.speedup(diagnosis)
+        target = compounded_efficiency(self.study.report.target_efficiency, ranks)
+        return bool(speedup.shown.low) and speedup.low >= ranks * target
+
     def given(self, diagnosis: Mapping[str, Any]) -> Given:
         """Words for a point and for its devices, and its numbers without their limits, each linked to its runs."""
         row, ranks = diagnosis["row"], int(diagnosis["world_size"])

@@ -47,6 +47,8 @@ MEANING = {
     Verdict.UNDECIDED: f"{IDEAL} may or may not meet the study's target of {{target}}.",
 }
 """What the speedup means, by verdict."""
+NOT_FASTER = f"{IDEAL} meets the study's target of {{target}}, but one {{part}} alone would meet it too."
+"""Instead of the last one if the speedup meets a target that needs no speedup."""
 TOO_FAST = "This is more than the ideal of {ranks} times, so it may be chance."
 """Instead of these for a speedup of one run that is above the number of ranks."""
 

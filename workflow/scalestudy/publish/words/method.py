@@ -4,7 +4,7 @@ DEFINITIONS = (
     "Speedup is the ratio of throughputs; efficiency is speedup divided by the number of ranks. Strong"
     " scaling keeps the global batch constant, weak scaling the batch per rank.",
     "A run is long enough when its step time is known to the study's target, or when its budget of steps"
-    " is spent. The number of repeats of a point follows the same rule. Each row shows which applied.",
+    " is spent. The number of repeats of a point follows the same rule.",
     "Overhead is the step time minus the step time of one process at equal batch per rank, both as"
     " arithmetic means. It includes communication, skew between ranks and contention on the host.",
 )
@@ -17,7 +17,7 @@ ENERGY = {
 """By the quantity that a row has."""
 RULES = (
     "Healthy: the whole interval of the efficiency is at or above {target_efficiency} per doubling of"
-    " ranks. Negative scaling: the whole interval of the speedup is below 1.",
+    " ranks, and that of the speedup is above 1. Negative scaling: the whole interval of the speedup is below 1.",
     "Accuracy is kept if two one-sided tests on runs of equal seed show that it differs from the"
     " baseline's by less than {accuracy_margin}; with too few runs the tests are inconclusive. Time to an"
     " accuracy is the training time to the end of the first epoch that reaches it.",

@@ -17,7 +17,8 @@ REASONS = {
     " diverge beyond {refused_limit:g} times",
     Refused.NETWORK_NOT_MEASURED: "no scale with {devices_per_node} devices on each of several nodes was measured,"
     " so the cost of the network between nodes is not known",
-    Refused.OVERHEAD_NEGATIVE: "the growth models give no positive step time: the measured overhead is negative",
+    Refused.OVERHEAD_NEGATIVE: "the growth models that fit best give no positive step time: the measured overhead"
+    " is negative",
     Refused.POINT_NOT_MEASURED: "the point itself was not measured",
     Refused.OVERHEAD_NOT_MEASURED: "the overhead is not known, since one process was not measured at the batch per"
     " rank",
