@@ -47,7 +47,7 @@ REFUSED = [
     (
         "variants.ddp.strategy",
         "fsdp3",
-        "variants.ddp.strategy: 'single', 'ddp' or 'fsdp' is expected, not 'fsdp3'",
+        "variants.ddp.strategy: 'single', 'ddp', 'fsdp' or 'other' is expected, not 'fsdp3'",
     ),
     ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is not a single variant; the study has single"),
     ("host", threads("4", device="cpu"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),

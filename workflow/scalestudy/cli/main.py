@@ -40,6 +40,7 @@ VERBS = {
     "guard": "guard",
     "estimate": "without_runs",
     "audit": "without_runs",
+    "import": "import_logs",
     "find-batch": "find_batch",
     "demo": "demo",
     "accept": "accept",
@@ -53,7 +54,12 @@ STAGES = {  # in the order in which the workflow runs them
     "settle": "launch",
     "schema": "before",
 }
-_VERBS = {name: f"scalestudy.cli.verb.{module}:{name.replace('-', '_')}" for name, module in VERBS.items()}
+_FUNCTIONS = {"import": "import_logs"}
+"""Verbs whose names are words of Python."""
+_VERBS = {
+    name: f"scalestudy.cli.verb.{module}:{_FUNCTIONS.get(name, name.replace('-', '_'))}"
+    for name, module in VERBS.items()
+}
 _STAGES = {name: f"scalestudy.cli.stage.{module}:{name}" for name, module in STAGES.items()}
 
 stage = LazyGroup(

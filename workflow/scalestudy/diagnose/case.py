@@ -13,6 +13,7 @@ from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.goal import noise_scale_of, progress, worth
+from scalestudy.diagnose.imported import for_imported
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
 from scalestudy.registry.codes import Goal
@@ -44,8 +45,13 @@ class Case:
 
     @property
     def target_efficiency(self) -> float:
-        """The target efficiency per doubling, compounded over the doublings up to this number of ranks."""
-        return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
+        """The target efficiency per doubling, compounded over the doublings from the baseline to these ranks."""
+        return compounded_efficiency(self.study.report.target_efficiency, self.ranks / self.base_ranks)
+
+    @property
+    def base_ranks(self) -> int:
+        """Ranks of the baseline; tables of earlier releases lack the column."""
+        return int(self.point.get("base_world_size", 1))
 
     @property
     def goal(self) -> Goal:
@@ -92,6 +98,8 @@ class Case:
             known = progress(recommendation, self.point, noise, confidence=level)
             update["prediction"] = recommendation.prediction.model_copy(update={"progress": known})
         recommendation = recommendation.model_copy(update=update)
+        if self.study.imported:
+            return for_imported(recommendation)
         if self.script is not None:
             recommendation = for_script(recommendation, self)
         if not recommendation.patch:

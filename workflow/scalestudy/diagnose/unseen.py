@@ -15,6 +15,7 @@ from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB
 from scalestudy.analyse.point.rows import in_most_launches, mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import NotJudged
+from scalestudy.diagnose.imported import not_judged_of
 from scalestudy.diagnose.scripts import LOGGING, has_place
 from scalestudy.registry.codes import LateBy, Steadiness, Wrapper
 from scalestudy.study.config.commands import BATCH
@@ -27,6 +28,8 @@ def not_judged(case: Case) -> tuple[NotJudged, ...]:
     """Causes that could not be judged, grouped by the line that would show them; empty for our own training."""
     if case.script is None or not case.point["launches_ok"]:
         return ()
+    if case.study.imported:
+        return not_judged_of(tuple(UNSEEN))
     found: dict[tuple[str, str], list[str]] = {}
     for cause, look in UNSEEN.items():
         missing = look(case)

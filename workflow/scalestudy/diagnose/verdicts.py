@@ -54,9 +54,10 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     if confounded:
         return Verdict.CONFOUNDED, "the rows do not do the same work, so their ratio is not a speedup"
     sure, target = not isnan(point["speedup_low"]), f"the target of {case.target_efficiency:.0%}"
-    verdict = verdict_of(Interval.of(point, "speedup"), ranks=case.ranks, report=case.study.report)
+    speedup, ranks = Interval.of(point, "speedup").scaled(1 / case.base_ranks), case.ranks / case.base_ranks
+    verdict = verdict_of(speedup, ranks=ranks, report=case.study.report)
     why = {
-        Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than one process",
+        Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than {_base(case)}",
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
@@ -77,6 +78,11 @@ def _interval_includes(case: Case) -> str:
     if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
         return f"the {level} interval of the speedup includes 1"
     return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
+
+
+def _base(case: Case) -> str:
+    """'one process', or 'the 8 ranks of the baseline'."""
+    return "one process" if case.base_ranks == 1 else f"the {case.base_ranks} ranks of the baseline"
 
 
 def find_confounded(case: Case) -> Finding | None:
@@ -100,7 +106,7 @@ def find_confounded(case: Case) -> Finding | None:
     differ = [
         f"{name}: {_text(base[name])} for the baseline, {_text(point[name])} here"
         for name in SAME
-        if base[name] != point[name]
+        if base[name] != point[name] and not (pd.isna(base[name]) and pd.isna(point[name]))  # not in a log
     ]
     held = "global_batch" if point["scaling"] == "strong" else "batch_per_rank"
     if base[held] != point[held]:
@@ -143,12 +149,13 @@ def healthy(case: Case) -> Finding:
         changes=Changes.MORE_RANKS,
         scale=wider,
     )
+    gain = point["speedup"] / case.base_ranks
     return Finding(
         cause="healthy",
-        explanation=f"{case.ranks} ranks train {point['speedup']:.2f} times as fast as one process.",
+        explanation=f"{case.ranks} ranks train {gain:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            _overhead_share(case),
+            *(() if case.study.imported and isnan(point["overhead_s"]) else (_overhead_share(case),)),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
         recommendations=(case.accepted(more),),

@@ -79,6 +79,7 @@ BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s
 COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s", "enqueue_s")
 HELD_DEVICES = "held_devices"  # environment: devices of the job that the run was part of, idle ones included
 SEEN = "seen"  # environment: what was observed of a script: its model, its loaders, the time between its steps
+IMPORTED = "imported"  # environment: format, file and limits of a run that was imported from a log
 NCCL_TRANSPORT = "nccl_transport"  # environment: the slowest transport in NCCL's log (launch/nccl_log.py)
 NCCL_INTERFACES = "nccl_interfaces"  # environment: the interfaces that NCCL lists for it, if it is a network
 PROBES_LEFT_OUT = "probes_left_out"  # environment: true if the plan has probes and the run made none

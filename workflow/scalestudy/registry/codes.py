@@ -30,6 +30,11 @@ processes used the cores in every round."""
 Spoiled = StrEnum("Spoiled", "NONE UNKNOWN OTHER_LOAD STOLEN_TIME THROTTLED SWAPPED CLOCK_SET SHARED_GPU")
 """Disturbances of the host during a run. UNKNOWN: it was not monitored, as in records of earlier releases."""
 
+Limit = StrEnum("Limit", "NONE IMPORTED AVERAGED WHOLE_RUN CLOCK TOKENS ROUNDED")
+"""What a run that was imported from a log cannot show. IMPORTED: no part of a step, no rank, no host. AVERAGED:
+its step times are means over several steps. WHOLE_RUN: one mean, start included. CLOCK: times between lines of the
+log. TOKENS: work is counted in tokens. ROUNDED: times have three digits."""
+
 Stopped = StrEnum(
     "Stopped",
     "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH DECIDED SPEEDUP_KNOWN LAUNCHES_ENDED HOURS_ENDED SERVES",
@@ -63,8 +68,9 @@ OverheadModel = StrEnum("OverheadModel", "NONE LAWS LAWS_ALIKE AS_MEASURED BUCKE
 
 Refused = StrEnum(
     "Refused",
-    "NONE BASE_NOT_MEASURED BATCH_NOT_DIVISIBLE OTHER_PROTOCOLS SCALE_UNSTEADY ONE_SIZE NO_LAW_FITS NO_STEP_TIME"
-    " TOO_FAR NETWORK_NOT_MEASURED OVERHEAD_NEGATIVE POINT_NOT_MEASURED OVERHEAD_NOT_MEASURED POINT_UNSTEADY"
+    "NONE BASE_NOT_MEASURED BASE_OF_SEVERAL BATCH_NOT_DIVISIBLE OTHER_PROTOCOLS SCALE_UNSTEADY ONE_SIZE"
+    " NO_LAW_FITS NO_STEP_TIME TOO_FAR NETWORK_NOT_MEASURED OVERHEAD_NEGATIVE POINT_NOT_MEASURED"
+    " OVERHEAD_NOT_MEASURED POINT_UNSTEADY"
     " BATCH_TOO_LARGE TOO_FEW_SAMPLES ONE_BATCH STEP_DOES_NOT_GROW",
 )
 """Why there is no forecast; words/refusals.py has the texts."""

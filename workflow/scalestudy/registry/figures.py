@@ -148,3 +148,5 @@ FIGURES = {entry.name: entry for entry in _ENTRIES}
 """By name, in the order in which they are drawn and shown."""
 OF_WORKLOAD = tuple(entry for entry in _ENTRIES if not entry.of_study)
 OF_STUDY = tuple(entry for entry in _ENTRIES if entry.of_study)
+OF_STEP_TIMES = ("speedup_efficiency", "throughput", "step_time_distribution", "measured_forecast")
+"""Figures that need step times only, which is all that imported runs have."""

@@ -42,6 +42,8 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("is_base", "whether the point is the baseline of its workload and kind of scaling"),
         Column("protocol", "newest measurement protocol of the runs"),
         Column("base_variant", "variant that the point is compared with"),
+        Column("base_world_size", "ranks of the baseline: 1, or more where imported runs have no single process"),
+        Column("limits", "what imported runs of the point cannot show; none for other runs"),
         *(
             Column(f"launches_{end}", f"runs that ended as {end}")
             for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")

@@ -224,6 +224,11 @@ RUNS: tuple[Column, ...] = (
     Column("commit", "commit of the measuring code"),
     Column("dirty", "whether that code had uncommitted changes"),
     Column("started_at", "when the run was started"),
+    Column(
+        "limits",
+        "what an imported run cannot show: imported, averaged, whole_run, clock, tokens, rounded; none for other"
+        " runs",
+    ),
     Column("warmup_steps", "steps dropped from the start"),
     Column("steady_steps", "steps after the warm-up"),
     Column("step_time_s", "step time of the slowest rank, mean over steady steps", "s"),

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import model_validator
 
+from scalestudy.errors import UserError
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.refusals import NAME
@@ -148,10 +149,15 @@ class Plan(Entry):
 
 
 def make_plan(study: Study) -> Plan:
-    """The runs and points of a study.
+    """The runs and points of a study. Raises UserError for an imported one, whose plan has the runs of its logs.
 
     Each repeat is a block: it has every point once, in a random order that the next repeat reverses.
     """
+    if study.imported:
+        raise UserError(
+            f"study {study.name}: was imported from logs, so there is nothing to run; import further logs with"
+            " `scalestudy import`"
+        )
     runs: dict[str, RunSpec] = {}
     points: list[Point] = []
 

@@ -114,6 +114,8 @@ def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
     """Raises NoFitError if a forecast at this place is not possible from the rows."""
     if not len(good) or not good["is_base"].any():
         raise NoFitError(Refused.BASE_NOT_MEASURED)
+    if good.loc[good["is_base"], "world_size"].iloc[0] > 1:
+        raise NoFitError(Refused.BASE_OF_SEVERAL)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
     if not all_comparable(good):

@@ -18,8 +18,8 @@ SERIES = ["workload", "variant", "scaling"]
 
 
 def distributed(summary: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of several ranks."""
-    rows: pd.DataFrame = summary[summary["world_size"] > 1]
+    """Returns the rows of several ranks, without a baseline that has several."""
+    rows: pd.DataFrame = summary[(summary["world_size"] > 1) & ~summary["is_base"].astype(bool)]
     return rows
 
 

@@ -53,6 +53,8 @@ def compare_with_base(
     in `speedup_with_spoiled` and `speedup_without_spoiled`.
     """
     in_repeats, method = NOTHING, IntervalMethod.NONE
+    if study.imported:
+        return _of_imported(good, base, study)
     all_good, all_base = good, base
     good, base = kept_together(good, base, study)
     if apart := apart_from_repeats(all_good, all_base, study):
@@ -85,6 +87,13 @@ def compare_with_base(
         **spoiled,
         "spoiled_left_out": spoiled["repeats_spoiled"] if repeats == spoiled["repeats_clean"] else 0,
     }
+
+
+def _of_imported(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, dict[str, Any]]:
+    """Returns the same for imported runs. Nobody ran them in repeats: they are two independent samples."""
+    found = ratio_of_samples(good, base, study)
+    method = IntervalMethod.NONE if isnan(found.low) else IntervalMethod.WELCH
+    return found, NOT_COMPARED | {"interval": method, "repeats_compared": min(len(good), len(base))}
 
 
 def _of_repeats(good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times) -> dict[str, Any]:

@@ -25,11 +25,12 @@ from scalestudy.analyse.point.script import probed_row, script_row
 from scalestudy.analyse.point.speedup import NOT_COMPARED, Times, compare_with_base, ratio_of_launches
 from scalestudy.analyse.point.spoiled import is_spoiled, kept, kept_together, spoiled_row
 from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.run.imported import limits_together
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
 from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean, mean_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, difference, mean, mean_on_logs
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import (
     LAUNCH_ENDS,
@@ -111,11 +112,13 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
     first = (good if len(good) else mine).iloc[0]
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
+    base_ranks = int(among(runs, point.base)["world_size"].iloc[0])
     speedup, compared = NOTHING, NOT_COMPARED | {"spoiled_left_out": len(every) - len(good)}
     if is_base and len(good) and point.scaling != "reference":
-        speedup = Interval(1.0)
+        speedup = Interval(float(base_ranks))
     elif point.scaling != "reference" and len(good):
         speedup, compared = compare_with_base(every, base, study, times)
+        speedup = speedup.scaled(base_ranks)  # a baseline of n ranks counts as n
     overhead, alone = _overhead(point, every, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         by_repeat(every, "validation_accuracy"),
@@ -134,6 +137,8 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **{name: first[name] for name in OF_THE_SPEC},
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
+        "base_world_size": base_ranks,
+        "limits": limits_together(mine.get("limits", ())),
         "launches": len(mine),
         **_ends(mine, every, too_short=int((mine["outcome"] == "ok").sum()) - len(measured)),
         "launches_left_out": len(measured) - len(every),
@@ -159,8 +164,12 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **speedup.columns("speedup"),
         **compared,
         **speedup.scaled(1 / point.world_size).columns("efficiency"),
-        "per_doubling_efficiency": per_doubling_efficiency(speedup.value, point.world_size),
-        "karp_flatt": karp_flatt(speedup.value, point.world_size) if point.scaling == "strong" else nan,
+        "per_doubling_efficiency": per_doubling_efficiency(
+            speedup.value / base_ranks, point.world_size / base_ranks
+        ),
+        "karp_flatt": karp_flatt(speedup.value, point.world_size)
+        if point.scaling == "strong" and base_ranks == 1
+        else nan,
         "beside_variant": other.variant if other else "",
         **relative.columns("relative_throughput"),
         **overhead.columns("overhead_s"),
@@ -223,6 +232,9 @@ def _overhead(point: Point, every: pd.DataFrame, ok: pd.DataFrame, study: Study)
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
+    if study.imported:  # independent samples
+        samples = (launches_of(frame, "step_time_s", study) for frame in (good, alone))
+        return difference(*samples, confidence=confidence), step_time_alone
     both = (by_block(frame, "step_time_s") for frame in (good, alone))
     return difference_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence), step_time_alone
 
@@ -247,6 +259,8 @@ def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval,
     target = study.measure.half_width
     if isnan(step_time.relative_half_width):
         return Stopped.ONE_LAUNCH if (mine["outcome"] == "ok").any() else Stopped.NONE
+    if study.imported:
+        return Stopped.NONE
     if mine["repeat"].max() < study.repeats:
         return Stopped.HOURS_ENDED
     if not study.until_decided:

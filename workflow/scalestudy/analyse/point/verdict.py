@@ -8,7 +8,7 @@ from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.report import Report
 
 
-def verdict_of(speedup: Interval, *, ranks: int, report: Report) -> Verdict:
+def verdict_of(speedup: Interval, *, ranks: float, report: Report) -> Verdict:
     """Returns healthy, poor, negative_scaling, at_target, or undecided if the interval supports none of them.
 
     negative_scaling: the whole interval of the speedup is below 1. healthy and poor: the whole interval of the

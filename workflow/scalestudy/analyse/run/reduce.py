@@ -18,6 +18,7 @@ from scalestudy.analyse.run.batch_trial import trial_of
 from scalestudy.analyse.run.energy import energy_of
 from scalestudy.analyse.run.enqueued import enqueue_share
 from scalestudy.analyse.run.grid import Columns
+from scalestudy.analyse.run.imported import as_imported, limits_of, shows_single_steps
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.noise import noise_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
@@ -69,10 +70,12 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     steady, collectives = steady_steps(observation, all_steps), collectives_of(tables["collectives"])
     spec, epochs = observation.record.spec, observation.epochs
     steps = describe(steady, global_batch=spec.global_batch, confidence=confidence)
+    steps = as_imported(observation, steps)
     communication = communication_of(observation, confidence=confidence, steps=all_steps, buckets=buckets)
     energy = energy_of(blocks, all_steps, spec=spec, warmup_steps=steps["warmup_steps"])
     row = {
         **_identity(observation),
+        "limits": limits_of(observation),
         **steps,
         # DDP synchronises within the backward pass; its logger measures the part that is only communication.
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
@@ -99,7 +102,9 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         row=row,
         block_step_times_s=block_step_times(steady),
         collectives=collectives,
-        quantiles=step_quantiles(steady),
+        quantiles=step_quantiles(
+            steady if shows_single_steps(observation) else steady.where(np.zeros(len(steady), bool))
+        ),
     )
 
 

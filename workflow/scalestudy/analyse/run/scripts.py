@@ -28,7 +28,7 @@ def script_columns(observation: Observation, steps: Columns, late: dict[str, Any
     """
     spec, seen = observation.record.spec, observation.record.environment.get(SEEN)
     if not isinstance(spec, CommandSpec) or seen is None:
-        wrapper = Wrapper.NONE if spec.strategy == "single" else Wrapper(spec.strategy)
+        wrapper = Wrapper(spec.strategy) if spec.strategy in (Wrapper.DDP, Wrapper.FSDP) else Wrapper.NONE
         by = LateBy.NONE if np.isnan(late["late_share"]) else LateBy.BUCKETS
         return NOTHING_SEEN | {"wrapper": wrapper} | late | {"late_by": by}
     every, apart_s = _checkpoints(observation, steps)

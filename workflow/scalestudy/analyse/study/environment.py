@@ -10,12 +10,12 @@ from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
 from scalestudy.record.document import Document, Part
 from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
 from scalestudy.record.host.load import KEY as HOST_LOAD
-from scalestudy.record.observation import HELD_DEVICES, NO_SYNC_LEFT_OUT, PROBES_LEFT_OUT, SEEN, Totals
+from scalestudy.record.observation import HELD_DEVICES, IMPORTED, NO_SYNC_LEFT_OUT, PROBES_LEFT_OUT, SEEN, Totals
 
 # Recorded with the environment by the rank that has them, but properties of the model and the run.
 OF_A_LAUNCH = (
     *Totals.model_fields,
-    *(HELD_DEVICES, PROBES_LEFT_OUT, NO_SYNC_LEFT_OUT, SEEN, GRADIENT_NOISE, BATCH_TRIAL),
+    *(HELD_DEVICES, PROBES_LEFT_OUT, NO_SYNC_LEFT_OUT, SEEN, IMPORTED, GRADIENT_NOISE, BATCH_TRIAL),
     HOST_LOAD,
 )
 

@@ -40,7 +40,8 @@ def diagnose(results: Path) -> int:
     plan = plan_of(results)
     study = plan.study
     found = diagnose_study(study, table_of(results, "summary"), table_of(results, "forecasts"))
-    diagnoses = with_paybacks(plan, found, table_of(results, "runs"), table_of(results, "epochs"))
+    tables = () if study.imported else (table_of(results, "runs"), table_of(results, "epochs"))
+    diagnoses = with_paybacks(plan, found, *tables) if tables else found
     write_document(results / RESULTS["findings"], FindingsFile(study=study.name, diagnoses=tuple(diagnoses)))
     for d in diagnoses:
         verdict = f"{VERDICTS[d.verdict]} ({d.sentence})"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from scalestudy.record.user_cache import user_cache
-from scalestudy.registry.figures import FIGURES, OF_STUDY, OF_WORKLOAD, FigureEntry
+from scalestudy.registry.figures import FIGURES, OF_STEP_TIMES, OF_STUDY, OF_WORKLOAD, FigureEntry
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def figures_of(plan: Plan, *, verified: bool = False) -> Iterator[tuple[FigureEn
     verified: whether the study's advice was tried.
     """
     for workload in plan.study.workloads:
-        yield from ((entry, workload) for entry in OF_WORKLOAD)
+        found = (entry for entry in OF_WORKLOAD if not plan.study.imported or entry.name in OF_STEP_TIMES)
+        yield from ((entry, workload) for entry in found)
     for entry in OF_STUDY:
         if verified if entry.of_advice else plan.compares(*entry.strategies):
             yield entry, ""

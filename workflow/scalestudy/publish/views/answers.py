@@ -235,9 +235,10 @@ def _compared(best: Mapping[str, Any], beside: Sequence[dict[str, Any]], told: T
     row, numbers = best["row"], told.numbers
     source = numbers.points.get(row["key"])
     base = numbers.points[source.base].variant if source and source.base else words.BASELINE
-    given = given | {"base": base, "repeats": labels.counted(row["repeats"], "repeat")}
+    counts = {"repeats": labels.counted(row["repeats"], "repeat"), "runs": labels.counted(row["repeats"], "run")}
+    given, often = {**given, "base": base, **counts}, words.RUNS if told.study.imported else words.REPEATS
     work = words.AT_STRONG if best["scaling"] == "strong" else words.AT_WEAK
-    said = [filled(part, given) for part in (words.COMPARED, work, words.REPEATS if row["repeats"] else "", ".")]
+    said = [filled(part, given) for part in (words.COMPARED, work, often if row["repeats"] else "", ".")]
     if alike := [one for one in beside if one["scaling"] == best["scaling"]]:
         said.append(filled(words.HIGHEST, told.given(alike[0]) | {"count": str(len(alike) + 1)}))
     return Phrase(*said)

@@ -44,7 +44,12 @@ STEPS_OF_SCRIPTS = (
     "A step of a script ends with its last update, on the slowest rank. Steps with an evaluation, a checkpoint or"
     " the start of an epoch are left out. Warm-up is dropped by MSER-5 and by the study's minimum."
 )
+STEPS_OF_IMPORTED = (
+    "Step times are those of the imported logs, as another tool measured them. The first row of a log and rows"
+    " after a restart are left out, and warm-up is dropped by MSER-5."
+)
 """How steps are timed."""
+NO_FLOORS: dict[str, Any] = {"rows": [], "most": False, "drift": False, "missing": []}
 MANY_POINTS = 200
 """With more points, the page has a separate part for each workload, closed at first."""
 
@@ -74,7 +79,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],
         "verified": results.verification is not None,
         "verification": verified_view(results.verification, plan.study, numbers.numbers),
-        "floors": floors_view(plan.study, results.floors, numbers),
+        "floors": NO_FLOORS if plan.study.imported else floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
         "hardware": hardware_view(results.environment.facts),
         "topologies": topologies(results.environment.links),
@@ -130,9 +135,12 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "cores": _cores(study, summary),
         "intervals": labels.intervals(study, set(summary["interval"])),
         "base": _base(summary),
-        "steps": STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
+        "steps": STEPS_OF_IMPORTED if study.imported else STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
+        "imported": study.imported,
+        "unit": "tokens" if _in_tokens(plan) else "samples",
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
-        "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
+        "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()}))
+        or ("unknown devices" if study.imported else DASH),
         "version": __version__,
     }
 
@@ -148,12 +156,19 @@ def _cores(study: Study, summary: pd.DataFrame) -> str:
     return labels.counted(several, "CPU core")
 
 
+def _in_tokens(plan: Plan) -> bool:
+    return any(getattr(workload, "unit", "") == "tokens" for workload in plan.study.workloads.values())
+
+
 def _is_of_scripts(plan: Plan) -> bool:
     return any(isinstance(workload, CommandWorkload) for workload in plan.study.workloads.values())
 
 
 def _base(summary: pd.DataFrame) -> str:
     """What the baselines are: the plain model, or a model in a wrapper."""
+    several = sorted({int(row) for row in summary.get("base_world_size", ()) if row > 1})
+    if several:
+        return f"the runs on {labels.listed([*map(str, several)])} devices"
     wrappers = set(summary.loc[summary["is_base"], "wrapper"])
     return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 

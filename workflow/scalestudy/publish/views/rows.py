@@ -29,6 +29,7 @@ from scalestudy.publish.words.points import (
 )
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.imported import base_of_several, limits
 from scalestudy.registry.words.points import counted, ends, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
@@ -69,6 +70,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
         "on_cpu": row["device"] == "cpu",
+        "base_ranks": max(1, counted(row, "base_world_size")),
         "repeats": int(row["repeats_compared"]),
         "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
@@ -81,6 +83,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "outcomes": outcomes(row),
         "ends": ends(row),
         "failure": failure_word(row),
+        "has_p95": not isnan(row["step_time_p95_s"]),
         "has_speedup": not isnan(row["speedup"]),
         **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
@@ -154,6 +157,8 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
 
 def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     """Memory per rank (maximum over ranks): on a device that reports its own, and resident on the host."""
+    if not numbers.number(f"{point}.peak_resident_gib"):  # an imported run
+        return Phrase()
     said = "{peak_resident_gib} GiB resident at peak, {mean_resident_gib} between steps, per rank"
     if numbers.number(f"{point}.peak_allocated_gib"):
         allocated = "{peak_allocated_gib} GiB allocated at peak"
@@ -173,6 +178,9 @@ def speedups_view(numbers: NumbersFile, point: str) -> Phrase:
 
 def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """The scatter of steps and of runs, as coefficients of variation."""
+    if not numbers.number(f"{point}.step_time_cv_percent"):  # the log of an imported run has means only
+        several = numbers.number(f"{point}.launch_cv_percent")
+        return numbers.phrase(point, "runs {launch_cv_percent}%" if several else "")
     launches = ", runs {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
     shared = numbers.number(f"{point}.shared_variance_percent")
     drift = "; drift of the host: {shared_variance_percent}% of the variance between runs" if shared else ""
@@ -181,7 +189,12 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
 
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
     """Notes on this row: sentences, possibly none."""
-    notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
+    relative = base_of_several(row)
+    notes = [
+        Phrase(text)
+        for text in (limits(row.get("limits", "")), relative, unsteady(row), memory_growth(row))
+        if text
+    ]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))

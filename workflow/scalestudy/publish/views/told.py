@@ -36,7 +36,7 @@ class Told(NamedTuple):
         """The same, and whether it includes 1."""
         return self.interval(speedup) + (words.MAYBE if is_open(speedup) else "")
 
-    def target(self, ranks: int) -> str:
+    def target(self, ranks: float) -> str:
         """'75 %', of more than two ranks '56 % (75 % for each doubling)'."""
         doubling = self.study.report.target_efficiency
         found = {
@@ -54,6 +54,7 @@ class Told(NamedTuple):
     def given(self, diagnosis: Mapping[str, Any]) -> Given:
         """Words for a point and for its devices, and its numbers without their limits, each linked to its runs."""
         row, ranks = diagnosis["row"], int(diagnosis["world_size"])
+        base = int(row["base_ranks"])
         part, parts = words.PROCESS if row["on_cpu"] else words.GPU
         nodes = f" on {diagnosis['nodes']} nodes" if diagnosis["nodes"] > 1 else ""
         count = words.NUMBERS[ranks] if ranks < len(words.NUMBERS) else str(ranks)
@@ -68,7 +69,9 @@ class Told(NamedTuple):
             "part": part,
             "parts": parts,
             "ranks": str(ranks),
-            "target": self.target(ranks),
+            "target": self.target(ranks / base),
+            "one": words.ONE if base == 1 else words.ONE_OF_SEVERAL.format(ranks=base, parts=parts),
+            "base_on": f"one {part}" if base == 1 else f"{base} {parts}",
             "workload": diagnosis["workload"],
             "variant": diagnosis["variant"],
             "global_batch": str(row["global_batch"]),

@@ -26,7 +26,7 @@ BOTH, ALL = "both {parts}", "all {count} {parts}"
 """{all}, of two and of more."""
 
 HOW = How(
-    faster="{Many} train {workload} {speedup} times as fast as one ({sure}).",
+    faster="{Many} train {workload} {speedup} times as fast as {one} ({sure}).",
     slower="{Many} train {workload} more slowly than one: {speedup} times as fast ({sure}).",
     open="It is not known whether {many} train {workload} faster than one: {speedup} times as fast ({sure}).",
 )
@@ -52,8 +52,8 @@ NOT_FASTER = f"{IDEAL} meets the study's target of {{target}}, but one {{part}} 
 TOO_FAST = "This is more than the ideal of {ranks} times, so it may be chance."
 """Instead of these for a speedup of one run that is above the number of ranks."""
 
-FASTER_THAN = "{Many} are faster than {more}: {speedup} times as fast as one ({sure})."
-MEETS = "The target is met on {many}: {speedup} times as fast as one ({sure})."
+FASTER_THAN = "{Many} are faster than {more}: {speedup} times as fast as {one} ({sure})."
+MEETS = "The target is met on {many}: {speedup} times as fast as {one} ({sure})."
 """About a smaller scale."""
 AT = {
     "strong": "With the same batch of {global_batch} in total",
@@ -61,7 +61,7 @@ AT = {
 }
 """About the other kind of scaling at the same scale."""
 HOW_AT = How(
-    faster=", they are {speedup} times as fast as one ({sure}).",
+    faster=", they are {speedup} times as fast as {one} ({sure}).",
     slower=", they are slower than one: {speedup} times as fast ({sure}).",
     open=", it is not known whether they are faster than one: {speedup} times as fast ({sure}).",
 )
@@ -127,12 +127,15 @@ TRIED = {
     Tried.UNDECIDED: "This was tried without a clear result.",
 }
 
-COMPARED = "Compared: {variant} on {many} with {base} on one {part}, "
+COMPARED = "Compared: {variant} on {many} with {base} on {base_on}, "
 BASELINE = "the baseline"
 """Instead of the variant of a baseline that is not known."""
 AT_STRONG = "at the same batch of {global_batch} in total"
 AT_WEAK = "at a batch of {batch_per_rank} for each {part}"
-REPEATS = ", in {repeats}"
+REPEATS, RUNS = ", in {repeats}", ", with {runs} of each"
+"""Of a study, and of imported runs."""
+ONE, ONE_OF_SEVERAL = "one", "one would be if {ranks} {parts} were {ranks} times as fast"
+"""{one}: what a speedup is relative to, where the baseline is one process, and where it has several ranks."""
 HIGHEST = (
     " Of the {count} variants on {many}, this has the highest speedup; next is {variant}: {speedup} ({sure})."
 )

@@ -64,6 +64,13 @@ def intervals(study: Study, methods: Container[object]) -> str:
     """The sentence that describes the intervals. methods: interval methods of the study's speedups."""
     if study.repeats < 2:
         return "One run per point, so there are no intervals."
+    if study.imported:
+        return (
+            f"Geometric means over the imported runs of a point; intervals at {study.report.confidence:.0%}"
+            " confidence, where a point has several (Student's t on logarithms; Welch's interval for ratios)."
+            " Runs are independent samples: nobody ran them in repeats, so drift between them is part of the"
+            " interval."
+        )
     several = len(study.looks) > 1
     more = study.most_repeats > study.repeats
     launches = f"{study.repeats} to {study.most_repeats}" if more else f"{study.repeats}"

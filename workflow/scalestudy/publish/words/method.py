@@ -24,3 +24,5 @@ RULES = (
     "The runs of each repeat are in random order, so that drift of the machine does not look like"
     " scaling. Each repeat has its own seed.",
 )
+OF_OUR_RUNS = (DEFINITIONS[1], RULES[1], RULES[2])
+"""What does not hold for imported runs."""

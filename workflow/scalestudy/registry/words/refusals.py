@@ -6,6 +6,7 @@ from scalestudy.registry.column import Row
 REASONS = {
     Refused.NONE: "",
     Refused.BASE_NOT_MEASURED: "the baseline was not measured",
+    Refused.BASE_OF_SEVERAL: "no run on one device was imported, and the overhead is relative to it",
     Refused.BATCH_NOT_DIVISIBLE: "a global batch of {global_batch} is not divisible by {world_size} ranks",
     Refused.OTHER_PROTOCOLS: "scales were measured with protocols that are not comparable",
     Refused.SCALE_UNSTEADY: "most runs at {refused_scale} were unsteady: no single step time describes them",

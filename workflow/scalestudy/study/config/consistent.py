@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def inconsistent(study: Study) -> list[str]:
     """A line for each mistake, with its key path, its value and what would be right."""
-    bases = list(_bases(study))
+    if study.imported:
+        return []  # what was run is known, and nothing else will be
+    bases = [*_strategies(study), *_bases(study)]
     hosts = {name: study.host_of(name) for name in study.variants}
     threads = dict.fromkeys(line for host in hosts.values() for line in wrong_threads(host))
     return [
@@ -33,6 +35,13 @@ def inconsistent(study: Study) -> list[str]:
         *wrong_for_commands(study.workloads, study.variants, hosts),
         *_batches(study),
     ]
+
+
+def _strategies(study: Study) -> Iterator[str]:
+    """No variant has a strategy that only imported runs have."""
+    for name, variant in study.variants.items():
+        if variant.strategy == "other":
+            yield f"variants.{name}.strategy: other is for imported runs only; use single, ddp or fsdp"
 
 
 def _bases(study: Study) -> Iterator[str]:

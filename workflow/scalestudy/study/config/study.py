@@ -12,6 +12,7 @@ from scalestudy.study.config.consistent import inconsistent
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.distinct import distinct
 from scalestudy.study.config.entry import Entry, refuse
+from scalestudy.study.config.imported import ImportedWorkload
 from scalestudy.study.config.report import Report
 from scalestudy.study.config.scales import Scale
 from scalestudy.study.config.stopping import StudyMeasure
@@ -93,6 +94,11 @@ class Study(Entry):
         if self.variants[variant].strategy == "single":
             return variant
         return self.variants[variant].base or self.singles()[0]
+
+    @property
+    def imported(self) -> bool:
+        """Whether its runs were imported from logs of other tools."""
+        return any(isinstance(workload, ImportedWorkload) for workload in self.workloads.values())
 
     def singles(self) -> list[str]:
         """Names of the variants of one process."""

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry, refuse
+from scalestudy.study.config.imported import ImportedWorkload
 from scalestudy.study.config.models import HuggingFaceModel, Model
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.scales import world_size
@@ -72,13 +73,19 @@ def _listed(kinds: frozenset[str]) -> str:
 
 
 def _is_command(content: Any) -> str:
-    """The kind of workload of an entry, by whether it has a command."""
-    of_command = "command" in content if isinstance(content, Mapping) else isinstance(content, CommandWorkload)
-    return "command" if of_command else "built-in"
+    """The kind of workload of an entry, by whether it has a command or was imported."""
+    if isinstance(content, Mapping):
+        return "imported" if "imported" in content else "command" if "command" in content else "built-in"
+    if isinstance(content, ImportedWorkload):
+        return "imported"
+    return "command" if isinstance(content, CommandWorkload) else "built-in"
 
 
 AnyWorkload = Annotated[
-    Annotated[Workload, Tag("built-in")] | Annotated[CommandWorkload, Tag("command")], Discriminator(_is_command)
+    Annotated[Workload, Tag("built-in")]
+    | Annotated[CommandWorkload, Tag("command")]
+    | Annotated[ImportedWorkload, Tag("imported")],
+    Discriminator(_is_command),
 ]
 
 

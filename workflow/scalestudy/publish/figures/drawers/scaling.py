@@ -21,6 +21,7 @@ from scalestudy.publish.figures.style import (
 )
 from scalestudy.publish.figures.tidy import FORECAST, Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
+from scalestudy.publish.words import labels
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
@@ -52,10 +53,11 @@ def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     most = int(larger["world_size"].max()) if len(larger) else 0
     every = distributed_series(frames.measured(workload))
     base, parts = _bases(every).head(1), []
+    begins = _one_process(base)
     for panel, y in ((SPEEDUP, "speedup"), (EFFICIENCY, "efficiency")):
-        parts.append(point_rows(panel, base, "world_size", y, outcomes, series=ONE_PROCESS, style=BASE_STYLE))
+        parts.append(point_rows(panel, base, "world_size", y, outcomes, series=begins, style=BASE_STYLE))
     for style, (series, points) in enumerate(every):
-        own, given = points[~points["is_base"]], dict[str, Any](style=style, base=_base_of(points, ONE_PROCESS))
+        own, given = points[~points["is_base"]], dict[str, Any](style=style, base=_base_of(points, begins))
         for panel, y in ((SPEEDUP, "speedup"), (EFFICIENCY, "efficiency")):
             parts.append(point_rows(panel, own, "world_size", y, outcomes, series=series, **given))
             parts.append(_forecast_rows(panel, _continuing(points, foretold, y), "world_size", y, **given))
@@ -68,6 +70,12 @@ def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
             parts.append(point_rows(_at_batches(most), last, *xy, series=name, legend=series, **given))
             parts.append(_forecast_rows(_at_batches(most), more, *xy, **given))
     return _with_base(tidy(parts, "ranks", "base"))
+
+
+def _one_process(base: pd.DataFrame) -> str:
+    """'one process', or '8 ranks (baseline)' where imported runs have none on one."""
+    most = int(base["world_size"].iloc[0]) if len(base) else 1
+    return ONE_PROCESS if most == 1 else f"{labels.ranks(most)} (baseline)"
 
 
 def _bases(every: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
@@ -118,8 +126,12 @@ def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
     ratio_axis(left, ranks, limits, HEIGHT_IN - AXIS_IN)
     target, dotted = plan.study.report.target_efficiency, REFERENCE | {"linestyle": ":"}
     right.axhline(1, **REFERENCE)
+    bases = frame[(frame["panel"] == EFFICIENCY.number) & (frame["style"] == BASE_STYLE)]["x"]
+    first = max(1.0, float(bases.min())) if len(bases) else 1.0
+    if first > 1:
+        left.set_ylabel(f"Speedup, {first:.0f} ranks = {first:.0f}")
     along = np.geomspace(ends[0], ends[-1])
-    targets = [compounded_efficiency(target, count) for count in along]
+    targets = [compounded_efficiency(target, count / first) for count in along]
     right.plot(along, targets, label=f"target: {target:.0%} per doubling", **dotted)
     for axes, panel in zip((right, *batches), panels[1:], strict=True):
         # The bar of a forecast can be several times as long as all others; it then runs out of the panel.
@@ -139,7 +151,8 @@ def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     Own columns: `ideal`, the baseline times the ranks; `base`.
     """
     mine, y = frames.measured(workload), "throughput_samples_per_s"
-    base = mine[mine["is_base"]][y].dropna()
+    bases = mine[mine["is_base"]]
+    base = (bases[y] / bases["world_size"]).dropna()
 
     def rows(points: pd.DataFrame, **given: Any) -> pd.DataFrame:
         ideal = base.iloc[0] * points["world_size"] if len(base) else None
@@ -163,7 +176,7 @@ def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
 def _base_name(points: pd.DataFrame) -> str:
     """'single, one process, batch 32' for the rows of a baseline; '' for none."""
     return "".join(
-        f"{row.variant}, one process, batch {row.batch_per_rank}" for row in points.head(1).itertuples()
+        f"{row.variant}, {_one_process(points)}, batch {row.batch_per_rank}" for row in points.head(1).itertuples()
     )
 
 

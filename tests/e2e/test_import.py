@@ -1,0 +1,123 @@
+"""`scalestudy import` as a user calls it, in a process that cannot import torch: from logs to every document."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+WITHOUT_TORCH = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "snakemake"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refuse())
+from scalestudy.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def call(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, *words],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def megatron(path: Path, *, devices: int, time_ms: float) -> Path:
+    rows = [
+        f" [2025-01-31 12:{step // 60:02d}:{step % 60:02d}] iteration {step:8d}/    1000 | consumed samples:"
+        f" {64 * step:12d} | elapsed time per iteration (ms): {time_ms + step % 7:.1f} | learning rate: 1.5E-04 |"
+        " global batch size:    64 | lm loss: 3.25E+00 | loss scale: 1.0 | grad norm: 1.0 | number of skipped"
+        " iterations:   0 |"
+        for step in range(1, 101)
+    ]
+    world = f"using world size: {devices}, data-parallel size: {devices}, context-parallel size: 1"
+    path.write_text("\n".join([world, *rows]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """(the folder of the call, what it printed): three scales without one device, the largest with a hostile
+    name."""
+    folder = tmp_path_factory.mktemp("import")
+    for devices, time_ms in ((2, 400.0), (4, 210.0)):
+        megatron(folder / f"n{devices}.log", devices=devices, time_ms=time_ms)
+    megatron(folder / "<img src=x onerror=alert(1)>.log", devices=8, time_ms=120.0)
+    done = call("import", *sorted(path.name for path in folder.glob("*.log")), "--study", "gpt", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_every_document_is_made_without_torch(imported: tuple[Path, str]) -> None:
+    folder, out = imported
+    results = folder / "results/gpt"
+    names = (
+        "performance_report.txt",
+        "report.html",
+        "report.tex",
+        "proposal.tex",
+        "numbers.json",
+        "findings.json",
+    )
+    assert all((results / name).stat().st_size for name in names)
+    assert "n4.log: Megatron-LM console log\n  4 devices, 64 samples per step\n" in out
+    assert "further runs would decide the verdicts" in out
+
+
+def test_the_documents_claim_no_more_than_the_logs_show(imported: tuple[Path, str]) -> None:
+    text = " ".join((imported[0] / "results/gpt/performance_report.txt").read_text().split())
+    assert "Nothing was run by scalestudy." in text
+    assert (
+        "times as fast as one would be if 2 GPUs were 2 times as fast (one run, so there is no interval)" in text
+    )
+    assert "imported from a log, which shows no parts of a step, no single ranks and no load of the host" in text
+    assert "the speedup is relative to 2 ranks, which count as 2" in text
+    assert "random order" not in text, "nobody ran these in random order"
+    assert "WHERE A STEP'S TIME GOES" not in text
+    assert "nan" not in text
+    numbers = json.loads((imported[0] / "results/gpt/numbers.json").read_text())["numbers"]
+    assert numbers["gpt.distributed.strong.n8.speedup"]["value"] == pytest.approx(2 * 403 / 123, rel=0.01)
+
+
+def test_names_of_files_are_text_and_no_html(imported: tuple[Path, str]) -> None:
+    page = (imported[0] / "results/gpt/report.html").read_text()
+    assert "onerror=alert(1)>" not in page
+
+
+def test_the_stages_can_be_called_again(imported: tuple[Path, str]) -> None:
+    results = imported[0] / "results/gpt"
+    before = (results / "performance_report.txt").read_text()
+    for stage in ("aggregate", "diagnose", "numbers", "text"):
+        done = call("stage", stage, "--results", str(results), cwd=imported[0])
+        assert done.returncode == 0, done.stderr
+    assert (results / "performance_report.txt").read_text() == before
+
+
+def test_an_imported_study_is_not_run(imported: tuple[Path, str]) -> None:
+    done = call("plan", "--results", "results/gpt", cwd=imported[0])
+    assert done.returncode == 2
+    assert "was imported from logs" in done.stderr
+
+
+def test_an_error_names_the_file_and_writes_nothing(tmp_path: Path) -> None:
+    megatron(tmp_path / "a.log", devices=2, time_ms=100)
+    (tmp_path / "b.log").write_text("nothing here\n" * 10)
+    done = call("import", "a.log", "b.log", "--study", "gpt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "b.log: no known format" in done.stderr
+    assert not (tmp_path / "results").exists()

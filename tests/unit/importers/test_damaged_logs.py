@@ -1,0 +1,109 @@
+"""Logs in which bytes were changed, or which were cut off anywhere: read, or refused in words, and never a
+traceback."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.derive import derive
+from scalestudy.importers.logs.formats import read_log
+from scalestudy.importers.logs.model import Given
+
+ROWS = range(1, 40)
+SAMPLES: dict[str, str] = {
+    "megatron": "using world size: 8, data-parallel size: 8\n"
+    + "".join(
+        f" [2025-01-31 12:00:{row:02d}] iteration {row:8d}/     500 | consumed samples: {64 * row:12d} | elapsed"
+        " time per iteration (ms): 500.5 | learning rate: 1.5E-04 | global batch size:    64 | lm loss: 3.25E+00"
+        " |\n"
+        for row in ROWS
+    ),
+    "torchtitan": "".join(
+        f"[rank0]:[titan] 2025-10-30 14:32:{row:02d},897 - root - INFO - step: {row:2}  loss:  8.1661  grad_norm:"
+        "  3.6855  memory:  2.47GiB(3.12%)  tps: 8  tflops: 1.90  mfu: 0.19%\n"
+        for row in ROWS
+    ),
+    "deepspeed": "".join(
+        f"[2023-11-07 01:00:{row:02d},711] [INFO] [timer.py:260:stop] epoch=0/micro_step=4/global_step={row},"
+        " RunningAvgSamplesPerSec=25.02, CurrSamplesPerSec=64.0, MemAllocated=4.32GB, MaxMemAllocated=38.49GB\n"
+        for row in ROWS
+    ),
+    "nanotron": "".join(
+        f"10/01/2024 12:00:{row:02d} [INFO|DP=0|PP=0|TP=0|node]: iteration: {row} / 200 | consumed_tokens: 4.1M |"
+        " time_per_iteration_ms: 1.02K | tokens_per_sec: 1.03M | tokens_per_sec_per_gpu: 129K |"
+        " global_batch_size: 256 | lm_loss: 10.5 |\n"
+        for row in ROWS
+    ),
+    "csv": "step,step_time_ms,samples/s,timestamp,gpus\n"
+    + "".join(f'{row},100.5,"640,5",{1.7e9 + row / 10},8\n' for row in ROWS),
+    "mlperf": "".join(
+        ":::MLLOG "
+        + json.dumps({"time_ms": 1000 * row, "key": key, "value": value, "metadata": {"samples_count": 64 * row}})
+        + "\n"
+        for row in ROWS
+        for key, value in (
+            ("global_batch_size", 64),
+            ("tracked_stats", {"throughput": 64.0}),
+            ("block_stop", None),
+        )
+    ),
+    "dllogger": "".join(
+        "DLLL "
+        + json.dumps({"type": "LOG", "timestamp": str(row), "step": [0, row], "data": {"samples/s": 64.0}})
+        + "\n"
+        for row in ROWS
+    ),
+    "trainer_state": json.dumps(
+        {
+            "best_metric": None,
+            "global_step": 100,
+            "log_history": [{"step": row, "loss": 2.5} for row in ROWS]
+            + [{"train_runtime": 50.0, "train_samples_per_second": 64.0, "train_steps_per_second": 2.0}],
+            "train_batch_size": 8,
+        },
+        indent=2,
+    ),
+    "kineto": json.dumps(
+        {
+            "schemaVersion": 1,
+            "distributedInfo": {"world_size": 8},
+            "traceEvents": [
+                {"ph": "X", "name": f"ProfilerStep#{row}", "ts": 1e4 * row, "dur": 9990.5} for row in ROWS
+            ],
+        },
+        indent=1,
+    ),
+}
+BYTES = b"0123456789-+.,:;|\"'{}[]\n\r\t\x00\xff\xc3\x1b<eEnN /"
+
+
+def damaged(text: bytes, chance: random.Random) -> bytes:
+    """The text with up to five bytes changed, removed or added, and perhaps cut off."""
+    found = bytearray(text)
+    for _ in range(chance.randint(0, 5)):
+        at = chance.randrange(len(found))
+        found[at : at + chance.randint(0, 3)] = bytes(chance.choices(BYTES, k=chance.randint(0, 3)))
+    return bytes(found[: chance.randrange(len(found))] if chance.random() < 0.3 else found)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_damaged_log_is_read_or_refused_in_words(name: str, tmp_path: Path) -> None:
+    chance, path = random.Random(name), tmp_path / "log"
+    given = Given(devices=8, batch=64, per="all")
+    whole = SAMPLES[name].encode()
+    path.write_bytes(whole)
+    assert derive(read_log(path, given)[0], Given(devices=8, batch=64)).step_s > 0, "whole, it is read"
+    read = 0
+    for _ in range(150):
+        path.write_bytes(damaged(whole, chance))
+        try:
+            for log in read_log(path, given):
+                assert derive(log, given).step_s > 0
+            read += 1
+        except UserError as error:
+            assert str(path) in str(error)
+    assert read, "small damage leaves most of a log"

@@ -1,0 +1,116 @@
+"""Imports logs into the results folder of a study, and writes its documents with the usual stages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalestudy.errors import UserError
+from scalestudy.registry.results import RESULTS
+
+if TYPE_CHECKING:
+    from scalestudy.importers.logs.derive import ImportedRun
+    from scalestudy.importers.logs.model import Given
+    from scalestudy.importers.logs.study_of import Imported
+
+STAGES = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plot": {"workload": None, "processes": None},
+    "documents": {"called": ""},
+}
+PARTIAL = ".partial"
+
+
+def import_files(
+    given: Mapping[Path, Given], name: str, folder: Path, *, scaling: Any, form: str | None, documents: bool
+) -> None:
+    """Read all files, print how they were read, and write the study. Raises UserError before anything is
+    written."""
+    from scalestudy.importers.logs.derive import derive
+    from scalestudy.importers.logs.formats import read_log
+    from scalestudy.importers.logs.study_of import study_of
+    from scalestudy.publish.imported import run_lines
+
+    runs: list[ImportedRun] = []
+    kept: list[str] = []
+    for path, said in given.items():
+        for log in read_log(path, said, name=form):
+            run = derive(log, said)
+            print("\n".join(run_lines(run)))
+            run.log.columns.clear()
+            runs.append(run)
+            kept.append(_digest(path, f"{log.label} {said}"))
+    if twice := next((at for at, one in enumerate(kept) if one in kept[:at]), None):
+        raise UserError(
+            f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"
+        )
+    found = study_of(runs, name, scaling=scaling, kept=kept)
+    for remark in found.remarks:
+        print(f"* {remark}")
+    _write(found, folder)
+    print(f"{len(found.runs)} runs, {len(found.plan.points)} points: {folder}")
+    _stages(folder, documents=documents)
+    _further(folder)
+
+
+def _digest(path: Path, said: str) -> str:
+    """A checksum of a file and of what was said about it, which tells its runs apart from others."""
+    from scalestudy.importers.logs.lines import opened
+
+    digest = hashlib.sha256(said.encode())
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            with opened(file) as content:
+                while part := content.read(1 << 20):
+                    digest.update(part)
+    return digest.hexdigest()
+
+
+def _write(found: Imported, folder: Path) -> None:
+    """Write plan and runs. Runs of an earlier import that are not in the new plan are moved to superseded/."""
+    from scalestudy.cli.inputs import plan_of
+    from scalestudy.importers.logs.observe import write_observation
+    from scalestudy.launch.place import kept_record, put_in_place, set_aside
+    from scalestudy.record.files import write_json
+
+    if (folder / RESULTS["plan"]).exists():
+        earlier = plan_of(folder)
+        if not earlier.study.imported:
+            raise UserError(f"{folder}: has a study that was run, not imported; use another --study")
+        for left in earlier.runs.keys() - found.runs.keys():
+            set_aside(folder / "runs" / left, folder)
+    for run_id, run in found.runs.items():
+        if kept_record(folder / "runs" / run_id, folder):
+            continue  # the same file with the same options
+        partial = folder / "runs" / PARTIAL / run_id
+        write_observation(partial, found.specs[run_id], run)
+        put_in_place(partial, folder / "runs" / run_id, folder)
+    write_json(folder / RESULTS["plan"], found.plan.model_dump(mode="json"))
+
+
+def _stages(folder: Path, *, documents: bool) -> None:
+    """Run the stages from the observations to the documents."""
+    import contextlib
+    import io
+
+    from scalestudy.cli.stage import analyse, publish
+
+    for stage in STAGES if documents else STAGES[:2]:
+        command = getattr(analyse, stage, None) or getattr(publish, stage)
+        options = OPTIONS.get(stage, {})
+        with contextlib.redirect_stdout(io.StringIO()):
+            command.callback(study=(), results=folder, **options)
+    if documents:
+        print(f"documents: {folder / RESULTS['page']}, {folder / RESULTS['text']}, {folder / 'report.tex'}")
+
+
+def _further(folder: Path) -> None:
+    """Print the points, and the fewest further runs that would decide them."""
+    from scalestudy.analyse.study.further import further_runs
+    from scalestudy.cli.inputs import plan_of, table_of
+    from scalestudy.publish.imported import further_lines, point_lines
+
+    plan, summary, runs = plan_of(folder), table_of(folder, "summary"), table_of(folder, "runs")
+    print("\n".join([*point_lines(summary), *further_lines(further_runs(plan, summary, runs))]))

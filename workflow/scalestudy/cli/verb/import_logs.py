@@ -1,0 +1,65 @@
+"""`scalestudy import`: logs of other training tools as a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.command import LazyChoice
+
+
+def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """An option that may be given for all files or for some."""
+    return click.option(flag, metavar=f"[FILE=]{value}", multiple=True, help=text)
+
+
+@options.verb(short_help="Import logs of other training tools as a study.")
+@click.argument("files", nargs=-1, required=True, type=options.PATH)
+@click.option("--study", "name", metavar="NAME", required=True, help="Name of the study.")
+@_each("--gpus", "N", "Devices of the run, if its log does not say.")
+@_each("--nodes", "N", "Nodes of the run. Default: what its log says, or 1.")
+@_each("--batch", "N", "Work of a step on all devices, in the unit of the throughput.")
+@_each("--sequence-length", "N", "Tokens of a sample.")
+@_each("--accumulation", "N", "Micro-batches of a step. Default: what its log says, or 1.")
+@_each("--variant", "NAME", "Name of what was run: ddp, fsdp, or any other.")
+@_each("--per", "WORD", "Whether a throughput is that of a `device` or of `all`.")
+@_each("--rate", "WORD", "What a throughput without a unit counts: samples, tokens or steps.")
+@_each("--time", "UNIT", "Unit of a step time without one: s, ms or us.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Kind of scaling. Default: by the batches.")
+@click.option(
+    "--format",
+    "form",
+    type=LazyChoice("scalestudy.importers.logs.formats:NAMES"),
+    metavar="NAME",
+    help="Format of all files. Default: recognised by content.",
+)
+@click.option("--documents/--no-documents", default=True, help="Write figures, tables and reports as well.")
+@options.path("--results", metavar="FOLDER", help="Results folder. Default: results/NAME.")
+def import_logs(
+    files: tuple[Path, ...],
+    name: str,
+    scaling: str | None,
+    form: str | None,
+    documents: bool,
+    results: Path | None,
+    **said: tuple[str, ...],
+) -> int:
+    """Import logs of other training tools as a study, with the documents of any other study.
+
+    FILE is a log of torchtitan, Megatron-LM, DeepSpeed or nanotron, a table with a row for each step, or another
+    known format (docs/import.md). A log is one run. Runs with the same devices and batch are repeats.
+
+    Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
+    for all files.
+    """
+    from scalestudy.cli.imported import import_files
+    from scalestudy.cli.naming import home
+    from scalestudy.importers.logs.given import given_for
+
+    given = given_for(files, {flag.replace("_", "-"): words for flag, words in said.items()})
+    folder = results or home() / "results" / name
+    import_files(given, name, folder, scaling=scaling, form=form, documents=documents)
+    return 0

@@ -1,0 +1,94 @@
+"""A log in CSV or TSV: generic, Lightning's `metrics.csv` and exports of Weights & Biases.
+
+The delimiter is the one of comma, semicolon, tab and bar that the header has most of. A run per file, unless
+columns such as `run`, `gpus` or `variant` tell several apart.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.csv_columns import read_regular
+from scalestudy.importers.logs.lines import HEAD, LONGEST_LINE, numbered_lines, text_of
+from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.quantities import meaning_of
+from scalestudy.importers.logs.table import Columns, logs_from, logs_of
+
+KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
+DELIMITERS = ",;\t|"
+MOST_COLUMNS = 20_000
+
+
+def recognise(head: bytes) -> str:
+    """Return the kind of a table; '' if the first line is not the header of one."""
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
+    if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
+        return ""
+    delimiter = _delimiter(lines[0])
+    try:
+        names = _cells(lines[0], delimiter)
+    except csv.Error:
+        return ""
+    if len(names) < 2 or not any(
+        (meaning := meaning_of(name)) and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
+        for name in names
+    ):
+        return ""
+    if {"_step", "_timestamp", "_runtime"} & {name.strip() for name in names}:
+        return WANDB
+    return LIGHTNING if {"epoch", "step"} <= set(names) and delimiter == "," else KIND
+
+
+def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
+    """Return the runs of a table. Raises UserError that names the line of a row with too many cells."""
+    lines = ((number, line) for number, line in numbered_lines(path, whole=False) if line.strip())
+    first = next(((number, line) for number, line in lines if not line.startswith(b"#")), None)
+    if first is None:
+        raise UserError(f"{path}: has no header")
+    header = text_of(path, *first).rstrip("\r\n")
+    delimiter = _delimiter(header)
+    try:
+        names = [name.strip() for name in _cells(header, delimiter)]
+    except csv.Error as error:
+        raise UserError(f"{path}, line {first[0]}: not the header of a table ({error})") from None
+    if len(names) > MOST_COLUMNS:
+        raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
+    columns = Columns.of(path, names, given)
+    columns.decimal_comma = delimiter == ";"
+    regular = read_regular(columns, names, delimiter, header_line=first[0])
+    if regular is not None and regular.rows:
+        return logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
+    return logs_of(kind, columns, _rows(path, lines, names, delimiter))
+
+
+def _rows(
+    path: Path, lines: Iterator[tuple[int, bytes]], names: list[str], delimiter: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in lines:
+        if line.startswith(b"#"):
+            continue
+        if b'"' in line:
+            try:
+                cells = _cells(text_of(path, number, line).rstrip("\r\n"), delimiter)
+            except csv.Error as error:
+                raise UserError(f"{path}, line {number}: not a row of a table ({error})") from None
+        else:
+            text = line.decode("utf-8", "replace") if line.isascii() else text_of(path, number, line)
+            cells = text.rstrip("\r\n").split(delimiter)
+        if len(cells) > len(names):
+            raise UserError(f"{path}, line {number}: {len(cells)} cells in a table of {len(names)} columns")
+        yield number, dict(zip(names, cells, strict=False))
+
+
+def _delimiter(header: str) -> str:
+    return max(DELIMITERS, key=header.count)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    csv.field_size_limit(LONGEST_LINE)
+    return next(csv.reader([line], delimiter=delimiter), [])

@@ -1,0 +1,245 @@
+"""From a log's rows to step times of one run: windows, restarts, clocks, and whether its units fit its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan
+from typing import Final
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, thinned, usual_steps, windows_of
+from scalestudy.registry.codes import Limit
+
+STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
+"""Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
+and checkpoints explain a smaller ratio, but not one of a wrong unit."""
+RESOLUTION_S: Final = 2.0
+"""Rounding of time stamps that have no fraction, at both ends."""
+LARGEST_NODE: Final = 8
+"""Devices beyond which a single node is unusual."""
+SAME: Final = 0.1
+"""Relative difference up to which a product of printed numbers is the batch."""
+
+
+@dataclass
+class ImportedRun:
+    """One run in our terms. Arrays have an entry per window of the log, in the order of the file."""
+
+    log: Log
+    devices: int
+    nodes: int
+    global_batch: int
+    """Work of a step, in `unit`."""
+    unit: str
+    variant: str
+    accumulation: int
+    sequence_length: int | None
+    steps_per_row: int
+    step_time_s: np.ndarray
+    """Mean step time of each window."""
+    counts: np.ndarray
+    """Whether a window counts: the others include a start, a restart, or work that is no step."""
+    loss: np.ndarray
+    started_s: float
+    """First time stamp, if it is one of a calendar; else nan."""
+    passed_s: float
+    """Time from the first to the last row by its time stamps; nan without them."""
+    total_steps: int
+    limits: tuple[Limit, ...]
+    remarks: list[str] = field(default_factory=list)
+    has_rate: bool = False
+    """Whether the log has a throughput."""
+    scope_checked: bool = False
+    """Whether it follows from the log's own numbers what its throughput belongs to."""
+
+    @property
+    def step_s(self) -> float:
+        """Mean step time of the windows that count."""
+        return float(self.step_time_s[self.counts].mean())
+
+    @property
+    def throughput(self) -> float:
+        return self.global_batch / self.step_s
+
+
+def derive(log: Log, given: Given) -> ImportedRun:
+    """Return the run of a log. Raises UserError that says what is missing, with its option, or what
+    contradicts."""
+    devices = given.devices or log.facts.devices
+    if devices is None:
+        raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
+    log = thinned(log)
+    remarks = list(log.remarks)
+    nodes = given.nodes or log.facts.nodes or 1
+    if devices > LARGEST_NODE and not (given.nodes or log.facts.nodes):
+        remarks.append(f"taken as {devices} devices of one node, since the log names no nodes; add --nodes N")
+    if devices % nodes:
+        raise UserError(f"{log.name}: {devices} devices do not divide among {nodes} nodes")
+    windows = windows_of(log, remarks)
+    per_row = usual_steps(windows.steps)
+    stated = log.columns["step_time_s"].copy()
+    rate, unit, per = _rate(log, given)
+    by_clock = windows.clock_s / windows.steps
+    batch, unit = _batch(log, given, unit, remarks)
+    limits = [Limit.IMPORTED]
+    scope_checked = False
+    if unit == "steps":
+        stated = np.where(np.isnan(stated), 1 / rate, stated)
+        unit = "samples"
+    elif (~np.isnan(rate)).any():
+        exact = bool((~np.isnan(stated)).any())
+        product = _median(rate * (stated if exact else by_clock))
+        per, scope_checked = _scope(log, given, per, devices, batch, product, exact=exact, remarks=remarks)
+        whole = rate * (devices if per == "device" else 1)
+        if batch is None and (~np.isnan(stated)).any():
+            batch = round(_median(whole * stated))
+            remarks.append(f"{batch} {unit} per step, from throughput times step time")
+        if batch is None:
+            what = f"{unit or 'work'} of a step on all devices"
+            raise UserError(f"{log.name}: the {what} is not in it; add --batch {log.path.name}=N")
+        if not (~np.isnan(stated)).any():
+            stated = batch / whole
+    if (~np.isnan(stated)).any():
+        _against_clock(log, stated, windows)
+        time_s = stated
+    elif (~np.isnan(by_clock)).any():
+        time_s = by_clock
+        limits.append(Limit.CLOCK)
+    else:
+        raise UserError(f"{log.name}: no two rows with time stamps and step numbers, so no step time")
+    if batch is None:
+        raise UserError(
+            f"{log.name}: the samples of a step on all devices are not in it; add --batch {log.path.name}=N"
+        )
+    if unit == "tokens":
+        limits.append(Limit.TOKENS)
+    if log.whole_run:
+        limits.append(Limit.WHOLE_RUN)
+    elif log.each == "unknown" or (log.each == "mean" and per_row > 1):
+        limits.append(Limit.AVERAGED)
+    if log.digits:
+        limits.append(Limit.ROUNDED)
+    counts = counting(log, windows, time_s, per_row, clock_only=Limit.CLOCK in limits, remarks=remarks)
+    clock = log.columns["clock_s"]
+    known = clock[~np.isnan(clock)]
+    return ImportedRun(
+        log=log,
+        devices=devices,
+        nodes=nodes,
+        global_batch=batch,
+        unit=unit or "samples",
+        variant=given.variant or log.facts.variant or "",
+        accumulation=given.accumulation or log.facts.accumulation or 1,
+        sequence_length=given.sequence_length or log.facts.sequence_length,
+        steps_per_row=per_row,
+        step_time_s=time_s,
+        counts=counts,
+        loss=log.columns["loss"],
+        started_s=float(known[0]) if len(known) and known[0] > 1e8 else nan,
+        passed_s=float(np.nansum(windows.clock_s)) if (~np.isnan(windows.clock_s)).any() else nan,
+        total_steps=int(np.nansum(windows.steps)),
+        limits=tuple(dict.fromkeys(limits)),
+        remarks=remarks,
+        has_rate=bool((~np.isnan(rate)).any()),
+        scope_checked=scope_checked,
+    )
+
+
+def _median(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else nan
+
+
+def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
+    """Throughput, its unit and scope. Raises UserError if there is one without a unit."""
+    rate = np.where(log.columns["work_per_s"] > 0, log.columns["work_per_s"], nan)
+    if np.isnan(rate).all():
+        return rate, log.unit, ""
+    unit = given.rate or log.unit
+    if not unit:
+        raise UserError(
+            f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per"
+            " second)"
+        )
+    return rate, unit, given.per or log.per
+
+
+def _batch(log: Log, given: Given, unit: str, remarks: list[str]) -> tuple[int | None, str]:
+    """(work of a step in the unit of the throughput, unit). Without a throughput a step is counted in samples."""
+    if given.batch is not None:
+        return given.batch, unit or "samples"
+    batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
+    if batch is not None and unit == "tokens":
+        if length is None:
+            return None, unit
+        remarks.append(f"a step is {batch} samples of {length} tokens")
+        return batch * length, unit
+    if batch is None and (work := log.columns["work"])[~np.isnan(work)].size > 1:
+        each = _median(np.diff(work) / np.diff(log.columns["step"]))
+        if each > 0 and unit in ("", log.unit):
+            remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
+            return round(each), unit or log.unit or "samples"
+    return batch, unit
+
+
+def _scope(
+    log: Log,
+    given: Given,
+    per: str,
+    devices: int,
+    batch: int | None,
+    product: float,
+    *,
+    exact: bool,
+    remarks: list[str],
+) -> tuple[str, bool]:
+    """(what the throughput belongs to, whether the log's numbers show it): `device` or `all`.
+
+    product: throughput times step time, which is the batch, or the batch of a device. exact: whether the time is
+    that of steps; that between time stamps may include evaluation, and contradicts no format.
+    """
+    if devices == 1:
+        return per or "all", True
+    shown = ""
+    if batch is not None and product == product:
+        if abs(product / batch - 1) <= SAME:
+            shown = "all"
+        elif abs(product * devices / batch - 1) <= SAME:
+            shown = "device"
+    if shown and per and shown != per and (exact or given.per):
+        words = {"all": "all devices", "device": "one device"}
+        raise UserError(
+            f"{log.name}: its throughput is said to be of {words[per]}, but times its step time it is"
+            f" {product:.4g}, and a step is {batch}: it is of {words[shown]}. Correct --per, --batch or --gpus"
+        )
+    if not per and not shown:
+        raise UserError(
+            f"{log.name}: is its throughput of one device or of all {devices}? Add --per device or --per all"
+        )
+    if shown and not per:
+        remarks.append(
+            f"throughput is of {'one device' if shown == 'device' else 'all devices'}, as its step time shows"
+        )
+    return per or shown, bool(shown)
+
+
+def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
+    """Raises UserError if the step times contradict the time stamps, as a wrong unit does."""
+    both = np.isfinite(stated * windows.steps) & (windows.clock_s > 0)
+    if both.sum() < FEWEST_TO_DROP:
+        return
+    stated_s = float((stated * windows.steps)[both].sum())
+    passed_s = float(windows.clock_s[both].sum())
+    if stated_s > STATED_BEYOND_CLOCK * passed_s + RESOLUTION_S:
+        how = "more than"
+    elif stated_s < STATED_BELOW_CLOCK * (passed_s - RESOLUTION_S):
+        how = "less than 1/50 of"
+    else:
+        return
+    raise UserError(
+        f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
+        " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
+    )

@@ -1,0 +1,96 @@
+"""A log of JSON lines: an object per row, such as an export of Weights & Biases, or NVIDIA's DLLogger.
+
+DLLogger's JSONStreamBackend writes `DLLL {"timestamp": "...", "elapsedtime": "...", "datetime": "...", "type":
+"LOG", "step": ..., "data": {...}}`; `step` is a number, a list such as [epoch, iteration], or a text such as
+PARAMETER or () for a summary. Inner objects are read as columns with a slash in their name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.json_stream import json_lines
+from scalestudy.importers.logs.model import Facts, Given, Log
+from scalestudy.importers.logs.table import Columns, flat, logs_of
+
+KIND, DLLOGGER, WANDB = "JSON lines log", "DLLogger JSON log", "JSON lines of Weights & Biases"
+PREFIX = b"DLLL "
+LOOKED_AT = 200
+"""Rows whose names are the columns: the first ones may have fewer."""
+_PARAMETERS = {
+    "devices": ("num_gpus", "n_gpu", "gpus", "world_size", "num_devices"),
+    "global_batch": ("global_batch_size", "total_batch_size", "train_global_batch_size"),
+}
+
+
+def recognise(head: bytes) -> str:
+    """Return the kind of the file; '' if its first line is no object."""
+    first = head.lstrip().split(b"\n", 1)[0].strip()
+    if first.startswith(PREFIX):
+        return DLLOGGER
+    if not (first.startswith(b"{") and first.endswith(b"}")):
+        return ""
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return ""
+    return WANDB if {"_step", "_timestamp", "_runtime"} & set(row) else KIND
+
+
+def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
+    """Return the runs. Raises UserError that names the line of a row that is no object."""
+    said: dict[str, Any] = {}
+    units: dict[str, str] = {}
+    rows = _of_dllogger(path, said, units) if kind == DLLOGGER else json_lines(path)
+    found = ((number, dict(flat(row))) for number, row in rows)
+    first = [row for _, row in zip(range(LOOKED_AT), found, strict=False)]
+    if not first:
+        raise UserError(f"{path}: no row with a step")
+    names = list(dict.fromkeys(name for _, row in first for name in row))
+    if units:
+        first = [
+            (number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in first
+        ]
+        found = (
+            (number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in found
+        )
+        names = [_with_unit(name, units) for name in names]
+    facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
+    return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
+
+
+def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with a step number; parameters and units of metrics are collected."""
+    for number, row in json_lines(path, prefix=PREFIX):
+        step, data = row.get("step"), row.get("data")
+        if row.get("type") == "METADATA":
+            unit = (row.get("metadata") or {}).get("unit")
+            if unit:
+                units[str(row.get("metric"))] = str(unit)
+            continue
+        if not isinstance(data, dict):
+            continue
+        if step == "PARAMETER":
+            said.update(flat(data))
+            continue
+        numbers = [one for one in (step if isinstance(step, list) else [step]) if isinstance(one, (int, float))]
+        if not numbers:
+            continue  # a summary
+        yield number, {"step": numbers[-1], "timestamp": row.get("timestamp"), **data}
+
+
+def _with_unit(name: str, units: dict[str, str]) -> str:
+    unit = units.get(name)
+    return f"{name} ({unit})" if unit and "(" not in name else name
+
+
+def _whole(said: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    for name, value in said.items():
+        if name.rpartition("/")[2].lower() in names and str(value).isdigit() and int(value) > 0:
+            return int(value)
+    return None

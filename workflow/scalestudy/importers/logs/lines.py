@@ -1,0 +1,129 @@
+"""Reads a text file line by line, in constant memory, and refuses what is not text."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import nan
+from pathlib import Path
+from typing import IO
+
+from scalestudy.errors import UserError
+from scalestudy.study.named_file import nearest
+
+LONGEST_LINE = 1 << 20
+HEAD = 1 << 20
+"""Bytes at the beginning of a file from which its format is recognised, where this is enough."""
+WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+ESCAPES = re.compile(rb"\x1b\[[0-9;]*m")
+"""Codes that colour a terminal."""
+PACKED = b"\x1f\x8b"
+WHOLE, REAL = rb"\d{1,15}", rb"\d{1,15}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
+"""Forms of printed numbers, for patterns: whatever matches can be converted."""
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file for reading, a gzipped one unpacked. Raises UserError if it is missing or is no file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise UserError(f"{path}: is not a file; name the log itself")
+        file = os.fdopen(handle, "rb", buffering=1 << 20)
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise UserError(f"{path}: cannot be read: {why}{nearest(path)}") from None
+    start = file.read(2)
+    file.seek(0)
+    if start == PACKED:
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+    return file
+
+
+def head_of(path: Path) -> bytes:
+    """Return the first bytes of a file. Raises UserError if it is empty, or text of an encoding that no log
+    has."""
+    with opened(path) as file:
+        try:
+            head = file.read(HEAD)
+        except (OSError, EOFError, zlib.error) as error:
+            raise UserError(f"{path}: not a complete gzip file ({error})") from None
+    if not head.strip():
+        raise UserError(f"{path}: is empty; the run has written no log")
+    for mark, name in WIDE.items():
+        if head.startswith(mark):
+            raise UserError(f"{path}, line 1: is {name} text; convert it: iconv -f {name} -t UTF-8")
+    return head
+
+
+def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of a file. whole: leave out a last line without an end, which may be cut off.
+
+    Raises UserError with the line if one is too long for a log, or a gzipped file is truncated.
+    """
+    number = 0
+    with opened(path) as file:
+        read = file.readline
+        try:
+            while line := read(LONGEST_LINE):
+                number += 1
+                if line[-1] == 10:
+                    yield number, line
+                elif len(line) == LONGEST_LINE:
+                    raise UserError(
+                        f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MiB, which no line of a log is"
+                    )
+                elif not whole:
+                    yield number, line
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UserError(
+                f"{path}, line {number + 1}: the gzip file is truncated or damaged ({error})"
+            ) from None
+
+
+def text_of(path: Path, number: int, line: bytes) -> str:
+    """Return a line as text. Raises UserError, naming the line and the byte, if it is not UTF-8."""
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}, line {number}: byte {error.start + 1} is not UTF-8; convert the file, such as with iconv -f"
+            " ISO-8859-1 -t UTF-8"
+        ) from None
+
+
+@lru_cache(maxsize=4096)
+def _seconds(stamp: str) -> float:
+    for form in ("%Y-%m-%d %H:%M:%S", "%m/%d/%Y %H:%M:%S"):
+        try:
+            return datetime.strptime(stamp, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    return nan
+
+
+def real_or_nan(text: bytes) -> float:
+    """Return a printed number; nan for anything else, such as `nan`."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def clock_of(day: bytes, time: bytes, fraction: bytes | None = None) -> float:
+    """Return a printed time of day as seconds since the epoch; nan if there is none. Its zone is unknown."""
+    seconds = _seconds(f"{day.decode('ascii', 'replace')} {time.decode('ascii', 'replace')}")
+    return seconds + (float(b"0." + fraction) if fraction else 0.0)
+
+
+def iso_seconds(text: str) -> float:
+    """Return an ISO time as seconds since the epoch, as UTC if it names no zone. Raises ValueError if it is
+    none."""
+    found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

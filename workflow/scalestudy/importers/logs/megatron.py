@@ -1,0 +1,84 @@
+"""Megatron-LM's console log, and that of its relatives (Megatron-DeepSpeed, NeMo's port, FlagScale).
+
+Printed by `training_log` since 2020: `iteration 10/ 100 | consumed samples: 80 | elapsed time per iteration (ms):
+283.9 | ... global batch size: 8 | lm loss: 5.5E+00 |`; `elapsed` is the mean since the last line. Later versions
+put `[2025-01-31 12:00:00]` in front. ROCm's fork prints the time as `LAST/MEAN`. The arguments give the number of
+devices as `using world size: 8, ...`.
+"""
+
+from __future__ import annotations
+
+import re
+from math import nan
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines, real_or_nan
+from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+
+KIND = "Megatron-LM console log"
+MARK = re.compile(rb"elapsed time per iteration \(ms\): *[0-9.]")
+_ROW = re.compile(
+    rb"iteration +(%b) */ *\d+ \|.*?elapsed time per iteration \(ms\): *(%b)(?:/[0-9.]+)? *\|"
+    rb".*?glo(?:ba|ab)l batch size: *(%b) *\|" % (WHOLE, REAL, WHOLE)
+)
+_LOSS = re.compile(rb"loss: *([0-9.E+-]+) *\|")
+_STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,]\d+)?\]")
+_WORLD = re.compile(rb"using world size: *(%b)" % WHOLE)
+_ARGUMENT = re.compile(rb"^ *(?:\d+: *)?(seq_length|nnodes|micro_batch_size|params_dtype) ?\.{3,} *(\S+)")
+
+
+def read(path: Path, given: Given) -> list[Log]:
+    """Return the run of a log. Raises UserError if it has no complete row, or rows of different batches."""
+    rows, said = Rows(path), dict[str, bytes]()
+    batch, devices, ramped = None, None, 0
+    for number, line in numbered_lines(path):
+        if b"elapsed time per iteration" in line:
+            found = _ROW.search(line)
+            if found is None:
+                raise UserError(
+                    f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch"
+                )
+            step, time_ms, here = found.groups()
+            if batch is not None and int(here) != batch:
+                ramped += len(rows)
+                rows = Rows(path)  # the batch is raised in a ramp-up: only rows of the last batch are comparable
+            batch = int(here)
+            stamp, loss = _STAMP.search(line), _LOSS.search(line)
+            rows.add(
+                number,
+                int(step),
+                step_time_s=float(time_ms) * 1e-3,
+                clock_s=clock_of(*stamp.groups()) if stamp else nan,
+                loss=real_or_nan(loss[1]) if loss else nan,
+            )
+        elif b"using world size" in line and (world := _WORLD.search(line)):
+            if devices not in (None, int(world[1])):
+                raise UserError(
+                    f"{path}, line {number}: a second run begins here, on {int(world[1])} devices after {devices};"
+                    " one log is one run: split the file"
+                )
+            devices = int(world[1])
+        elif b" ...." in line and (argument := _ARGUMENT.search(line)):
+            said.setdefault(argument[1].decode(), argument[2])
+    if not len(rows):
+        raise UserError(f"{path}: no complete line with an elapsed time per iteration")
+    length = said.get("seq_length", b"")
+    log = Log(
+        path=path,
+        kind=KIND,
+        columns=rows.columns(),
+        facts=Facts(
+            devices=devices,
+            global_batch=batch,
+            sequence_length=int(length) if length.isdigit() and len(length) < 15 else None,
+            precision={b"torch.bfloat16": "bf16", b"torch.float16": "fp16", b"torch.float32": "fp32"}.get(
+                said.get("params_dtype", b"")
+            ),
+        ),
+        unit="samples",
+        per="all",
+    )
+    if ramped:
+        log.remarks.append(f"{ramped} rows of smaller batches are left out: only those of batch {batch} count")
+    return [log]

@@ -1,0 +1,77 @@
+"""What `scalestudy import` prints: how each log was read, its points, and the further runs that would decide
+them."""
+
+from __future__ import annotations
+
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from scalestudy.analyse.study.further import MOST, FurtherRuns
+from scalestudy.publish.words.labels import counted
+
+if TYPE_CHECKING:
+    from scalestudy.importers.logs.derive import ImportedRun
+
+
+def run_lines(run: ImportedRun) -> list[str]:
+    """The interpretation of a log: what it was taken for, and every number that follows from it."""
+    name = Path(run.log.path).name + (f" ({run.log.label})" if run.log.label else "")
+    where = counted(run.devices, "device") + (f" on {run.nodes} nodes" if run.nodes > 1 else "")
+    windows = int(run.counts.sum())
+    steps = f"windows of {run.steps_per_row} steps" if run.steps_per_row > 1 else "steps"
+    head = [
+        f"{name}: {run.log.kind}",
+        f"  {where}, {run.global_batch} {run.unit} per step" + (f", variant {run.variant}" if run.variant else ""),
+        f"  {run.step_s * 1e3:.4g} ms per step, {run.throughput:.4g} {run.unit}/s on all devices, from {windows}"
+        f" {steps}",
+    ]
+    return [*head, *(f"  - {remark}" for remark in run.remarks)]
+
+
+def point_lines(summary: pd.DataFrame) -> list[str]:
+    """The points as a short table."""
+    lines = ["", "variant, scaling, devices: throughput, speedup, efficiency"]
+    for row in summary[summary["scaling"] != "reference"].to_dict("records"):
+        limits = "" if isnan(row["speedup_low"]) else f" [{row['speedup_low']:.3g}, {row['speedup_high']:.3g}]"
+        base = " (baseline)" if row["is_base"] else ""
+        lines.append(
+            f"  {row['variant']} {row['scaling']} {int(row['world_size'])}:"
+            f" {row['throughput_samples_per_s']:.4g}/s, {row['speedup']:.3g}{limits},"
+            f" {row['efficiency']:.1%}{base}"
+        )
+    return lines
+
+
+def further_lines(further: FurtherRuns) -> list[str]:
+    """The fewest further runs that would decide the verdicts, with their device-hours."""
+    if not further.places:
+        return ["", "No speedup: import runs on at least two numbers of devices."]
+    how = (
+        f"no point has two runs, so a spread of {further.spread:.0%} between runs is assumed"
+        if further.assumed
+        else f"runs of a point differ by {further.spread:.1%}"
+    )
+    lines = [""]
+    if further.more:
+        runs, hours = counted(further.more, "further run"), f"{further.device_hours:.3g} device-hours"
+        lines.append(f"{runs} would decide the verdicts, {hours}; {how}:")
+        for place in further.places:
+            if place.more:
+                point = place.point
+                what = "baseline" if place.is_base else point.variant
+                lines.append(
+                    f"  {place.more} more on {counted(point.world_size, 'device')} ({what}, {place.known}"
+                    f" imported): {place.device_hours:.3g} device-hours"
+                )
+    elif all(place.reachable for place in further.places):
+        lines.append("Every verdict is decided; no further run is needed.")
+    for place in further.places:
+        if not place.reachable:
+            lines.append(
+                f"  {counted(place.point.world_size, 'device')}: the efficiency is so close to its target that"
+                f" {MOST} runs would not decide"
+            )
+    return lines
