@@ -1,0 +1,104 @@
+"""What each column of a table is: from its header, its cells, and what the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import ROLES, Meaning, meaning_of, normal
+from scalestudy.importers.layout import upright
+from scalestudy.importers.tables import RawTable
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the user says of a file."""
+
+    columns: Mapping[str, str]
+    """Header -> one of ROLES, for columns that were misunderstood."""
+    table: int | None = None
+    """Line of the header of the only table to read."""
+
+
+NOTHING_CORRECTED = Corrections({})
+
+
+def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
+    return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
+
+
+def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
+    """Raises UserError if a correction names a kind, a column or a table that does not exist."""
+    headers = {normal(header) for table in raw for header in upright(table).header}
+    for header, role in corrections.columns.items():
+        if role not in ROLES:
+            raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
+        if normal(header) not in headers:
+            raise UserError(f"--column {header}={role}: {path} has no such column")
+    lines = [table.line for table in raw]
+    if corrections.table is not None and corrections.table not in lines:
+        raise UserError(f"--table {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")
+
+
+def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
+    meaning = meaning_of(header)
+    said = {normal(name): role for name, role in corrected.items()}.get(normal(header))
+    if said is None:
+        return meaning
+    if said == "step_time_ms":
+        return replace(meaning, role="step_time_s", unit="ms")
+    unit = {"step_time_s": "s", "total_time_s": "s"}.get(said, "") if said != meaning.role else ""
+    per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
+    return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
+
+
+def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
+    said = {normal(name) for name in corrected}
+    result = []
+    for place, meaning in enumerate(meanings):
+        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        counts, numbers = _share(cells, read_count), _share(cells, read_cell)
+        role = meaning.role
+        if normal(meaning.header) in said or not cells:
+            pass
+        elif role == "step_time_ms":
+            meaning = replace(meaning, role="step_time_s", unit="ms")
+            role = "step_time_s"
+        elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
+            role = "hardware"
+        elif role == "scaling" and numbers > 0.5:
+            role = "scaling_ratio"
+        elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
+            role = "label"
+        result.append(replace(meaning, role=role))
+    roles = {meaning.role for meaning in result}
+    if not roles & {"gpus", "nodes"}:
+        for place, meaning in enumerate(result):
+            cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+            if (
+                meaning.role in ("hardware", "label", "case", "ignore", "strategy")
+                and len(cells) > 1
+                and place < 3
+            ):
+                named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
+                if _share(named, read_count) >= 0.75 and len(named) == len(cells):
+                    result[place] = replace(meaning, role="gpus")
+                    break
+    return result
+
+
+def _share(cells: Sequence[str], read: Callable[[str], object]) -> float:
+    readable = 0
+    for cell in cells:
+        try:
+            read(cell)
+            readable += 1
+        except ValueError:
+            continue
+    return readable / len(cells) if cells else 0.0

@@ -1,0 +1,276 @@
+"""Reads the scaling tables of a file as they are printed, and says how each column was understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
+from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import SECONDS, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.layout import upright
+from scalestudy.importers.published import (
+    MEASURED,
+    STATED,
+    PrecisionRatio,
+    PublishedFile,
+    PublishedRow,
+    PublishedTable,
+)
+from scalestudy.importers.tables import RawTable, read_tables
+from scalestudy.importers.variants import Variant, own_part, variants_of
+
+TIMES = ("step_time_s", "total_time_s", "time_s")
+_MOST_NOTES = 20
+_SHOWN = 60
+"""Characters of a cell that a message quotes."""
+
+
+def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> PublishedFile:
+    """Return the tables of a file that show scaling.
+
+    A table needs a column of devices, and throughput, a time or a speedup. Raises UserError if no table has both,
+    with what is missing.
+    """
+    raw = read_tables(path)
+    check_corrections(corrections, raw, path)
+    tables: list[PublishedTable] = []
+    others: list[str] = []
+    alone = len(raw) < 2 or corrections.table is not None
+    for one in raw:
+        if corrections.table in (None, one.line):
+            try:
+                tables += _read(one, corrections.columns, alone=alone, path=path)
+            except UserError as error:
+                if alone:
+                    raise
+                others.append(str(error).removeprefix(f"{path}: "))
+    if not tables:
+        why = "; ".join(others) if others else "it has no columns"
+        raise UserError(f"{path}: no table of scaling: {why}")
+    return PublishedFile(tuple(_named(tables)), tuple(others))
+
+
+def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
+    """The variants of a table. Raises UserError if it does not show scaling."""
+    raw = upright(raw)
+    where = str(path) if alone else f"{path}: table at line {raw.line}"
+    meanings = columns_of(raw, corrected)
+    roles = {meaning.role for meaning in meanings}
+    has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
+    if not roles & {"gpus", "nodes"}:
+        raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}")
+    if not roles & {*MEASURED, *STATED}:
+        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}")
+    if not raw.rows:
+        raise UserError(f"{where}: no rows below the header")
+    reader = _Reader(raw, meanings, where)
+    tables = [reader.table(variant) for variant in variants_of(meanings)]
+    used = {meaning.header for table in tables for meaning in table.columns}
+    unread = tuple(plain(header) for header in raw.header if header and header not in used)
+    tables = [replace(table, unread=unread) for table in tables if table.rows]
+    if not tables:
+        raise UserError(f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}")
+    scales = {row.gpus for table in tables for row in table.rows}
+    if not alone and len(scales) < 2:
+        raise UserError(f"{where}: only one number of devices, so it shows no scaling")
+    return tables
+
+
+class _Reader:
+    """Reads the rows of one table, once per variant."""
+
+    def __init__(self, raw: RawTable, meanings: Sequence[Meaning], where: str) -> None:
+        self.raw = raw
+        self.meanings = meanings
+        self.where = where
+        self.notes: dict[str, None] = {}
+        self.noted: set[int] = set()
+        cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
+        whole = has_decimal_commas(cell for column in cells for cell in column)
+        self.comma = [bool(own if (own := has_decimal_commas(column)) is not None else whole) for column in cells]
+        self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
+
+    def first_note(self) -> str:
+        return next(iter(self.notes), "all of its cells are empty")
+
+    def _few_notes(self) -> tuple[str, ...]:
+        notes = tuple(self.notes)
+        more = len(notes) - _MOST_NOTES
+        return notes if more <= 0 else (*notes[:_MOST_NOTES], f"{more} further cells or rows were left out")
+
+    def _in_percent(self, place: int, cells: Sequence[str]) -> bool:
+        """Whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
+        meaning = self.meanings[place]
+        if meaning.role not in STATED and meaning.role != "precision_ratio":
+            return False
+        values = []
+        for cell in cells:
+            try:
+                values.append(read_cell(cell, comma=self.comma[place]))
+            except ValueError:
+                continue
+        if any(value.percent for value in values) or "%" in meaning.header:
+            return True
+        return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
+
+    def table(self, variant: Variant) -> PublishedTable:
+        """Return the rows of a variant."""
+        rows, ratios = [], []
+        above: dict[int, str] = {}
+        for line, cells in self.raw.rows:
+            row = self._row(line, cells, variant, above)
+            if row is not None:
+                rows.append(row)
+                ratios += self._ratio(row, cells, variant)
+        columns = [self.meanings[place] for place in variant.places]
+        times = [meaning for meaning in columns if meaning.role in TIMES]
+        context = " ".join(self.raw.headings[-1:]).lower()
+        scaling = {meaning.scaling for meaning in columns} - {""}
+        scaling |= {
+            kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
+        }
+        return PublishedTable(
+            name=variant.name,
+            line=self.raw.line,
+            rows=tuple(rows),
+            columns=tuple(columns),
+            scaling=scaling.pop() if len(scaling) == 1 else "",
+            unknown_units=frozenset(
+                meaning.role for meaning in times if not meaning.unit and not self._has_unit(meaning)
+            ),
+            notes=self._few_notes(),
+            ratios=tuple(ratios),
+            by_case=any(meaning.role == "case" for meaning in columns),
+        )
+
+    def _has_unit(self, meaning: Meaning) -> bool:
+        place = self.meanings.index(meaning)
+        return any(_unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
+
+    def _row(
+        self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
+    ) -> PublishedRow | None:
+        numbers: dict[str, Printed] = {}
+        labels: dict[str, str] = dict(variant.labels)
+        for place in variant.places:
+            meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
+            if meaning.role in TEXTS:
+                text = plain(text)
+                above[place] = text = (
+                    above.get(place, "") if is_blank(text) and meaning.role != "strategy" else text
+                )
+                name = meaning.role if meaning.role != "label" else normal(meaning.header)
+                labels[name] = text
+            elif not is_blank(text):
+                self._number(line, place, text, variant, numbers, labels)
+        gpus = self._devices(line, cells, numbers, labels)
+        if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
+            return None
+        unit = labels.get("throughput_unit", "").lower()
+        if "throughput" in numbers and unit.endswith(("/gpu", "/device")):
+            numbers["throughput"] = numbers["throughput"].times(gpus)
+        if labels.get("scaling"):
+            labels["scaling"] = next(
+                (kind for kind in ("weak", "strong") if kind in labels["scaling"].lower()), ""
+            )
+        return PublishedRow(line, gpus, numbers, labels)
+
+    def _number(
+        self,
+        line: int,
+        place: int,
+        text: str,
+        variant: Variant,
+        numbers: dict[str, Printed],
+        labels: dict[str, str],
+    ) -> None:
+        meaning = self.meanings[place]
+        try:
+            if meaning.role in ("gpus", "nodes", "gpus_per_node"):
+                count = read_count(text)
+                numbers[meaning.role] = Printed(count.gpus)
+                if meaning.role == "gpus":
+                    if count.nodes is not None:
+                        numbers.setdefault("nodes", Printed(count.nodes))
+                    if count.hardware and "hardware" not in labels:
+                        labels["hardware"] = count.hardware
+            else:
+                part = own_part(text, meaning, variant)
+                numbers[meaning.role] = self._quantity(place, part, labels)
+        except ValueError as error:
+            quoted = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+            why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
+            what = why if "whole number" in why else f"'{quoted}' is not a number"
+            self.noted.add(line)
+            self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {what}, so the cell was left out"] = None
+
+    def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
+        meaning = self.meanings[place]
+        if meaning.role in TIMES and (duration := read_duration(text)):
+            return duration
+        cell = read_cell(text, comma=self.comma[place])
+        if meaning.role in TIMES:
+            return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
+        if self.percent[place]:
+            return cell.printed.times(0.01)
+        if meaning.role in ("throughput", "steps_per_s") and cell.unit:
+            said = meaning_of(cell.unit)
+            if said.role == "throughput_per_gpu" or said.per == "gpu":
+                labels["throughput_unit"] = "/gpu"
+            return cell.printed.times(meaning.factor * said.factor)
+        return cell.printed.times(meaning.factor)
+
+    def _devices(
+        self, line: int, cells: Sequence[str], numbers: dict[str, Printed], labels: dict[str, str]
+    ) -> int | None:
+        """The number of devices; nodes if the table has no column of devices."""
+        del labels
+        if "gpus" in numbers:
+            return int(numbers.pop("gpus").value)
+        if "nodes" in numbers and all(meaning.role != "gpus" for meaning in self.meanings):
+            each = numbers.get("gpus_per_node")
+            if each is None:
+                self.notes["scales are nodes: the table does not say how many devices a node has"] = None
+            return int(numbers["nodes"].value * (each.value if each else 1))
+        if any(not is_blank(cell) for cell in cells) and line not in self.noted:
+            self.notes[f"line {line}: no number of devices, so the row was left out"] = None
+        return None
+
+    def _ratio(self, row: PublishedRow, cells: Sequence[str], variant: Variant) -> list[PrecisionRatio]:
+        """The printed speedup of a precision, if this variant is the one that it is checked with."""
+        printed = row.numbers.get("precision_ratio")
+        if printed is None or variant.pair is None:
+            return []
+        first, second = variant.pair
+        try:
+            numbers = self._quantity(first, cells[first], {}), self._quantity(second, cells[second], {})
+        except (ValueError, IndexError):
+            return []
+        names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]
+        precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
+        times = self.meanings[first].role in TIMES
+        return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]
+
+
+def _unit_of_time(text: str) -> str:
+    """The unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""
+
+
+def _named(tables: Sequence[PublishedTable]) -> list[PublishedTable]:
+    """Tables of a file with several have the line of their header in their names."""
+    if len({table.line for table in tables}) < 2:
+        return list(tables)
+    return [replace(table, name=f"line {table.line} {table.name}".strip()) for table in tables]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:300]} ..."
