@@ -77,6 +77,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
+    result = _speedups_of_precisions(result, said)
     roles = {meaning.role for meaning in result}
     if not roles & {"gpus", "nodes"}:
         for place, meaning in enumerate(result):
@@ -91,6 +92,21 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
                     result[place] = replace(meaning, role="gpus")
                     break
     return result
+
+
+def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads 'mixed precision speedup' as the speedup over devices if another precision has such a column too."""
+    single = {meaning.precisions for meaning in meanings if meaning.role in ("printed_speedup", "scaling_ratio")}
+    return [
+        replace(meaning, role="printed_speedup")
+        if meaning.role == "precision_ratio"
+        and len(meaning.precisions) == 1
+        and normal(meaning.header) not in said
+        and any(len(other) == 1 and other != meaning.precisions for other in single)
+        and meaning.precisions not in single
+        else meaning
+        for meaning in meanings
+    ]
 
 
 def _share(cells: Sequence[str], read: Callable[[str], object]) -> float:

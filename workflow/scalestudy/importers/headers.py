@@ -154,14 +154,14 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "steps_per_s"
     if (time := _time(bare)) and not re.search(r"memory|util|cost|overhead|expected", bare):
         return time
-    if _is_rate(bare):
-        return "throughput"
-    if re.search(r"batch|\bm?bs\b|\bgbs\b", bare) and not _NEVER.search(bare):
-        return _batch(bare)
     if re.fullmatch(rf"{_COUNT}{_DEVICE}(?: ?(?:per|/|-| )+ ?(?:node|host|machine|server)s?)", bare):
         return "gpus_per_node"
     if re.fullmatch(rf"{_COUNT}(?:compute )?(?:nodes?|hosts?|machines?|servers?|instances?){_COUNT}", bare):
         return "nodes"
+    if _is_rate(bare):
+        return "throughput"
+    if re.search(r"batch|\bm?bs\b|\bgbs\b", bare) and not _NEVER.search(bare):
+        return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia ?|amd ?|cuda ?|tesla ?|compute ?|data ?-?parallel ?)*"
     device = rf"{_COUNT}{of_kind}{_DEVICE}(?: ?(?:num|count|number|cards?|used|s\b|\W))*"
     if re.fullmatch(device, bare) or bare in ("world size", "n", "# gpu", "ngpu", "ngpus", "nproc", "np"):
@@ -191,7 +191,9 @@ def _ratio(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         len(precisions) > 1
         or (
             precisions
-            and re.search(r"\b(with|from|of|over|vs|versus|due to|by)\b.*precision|^mixed precision", text)
+            and re.search(
+                r"\b(with|from|of|over|vs\.?|versus|due to|by|to) (mixed|amp|fp|tf|bf)|^mixed precision", text
+            )
         )
     ):
         return "precision_ratio"

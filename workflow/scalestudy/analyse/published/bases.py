@@ -86,13 +86,13 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
         return lambda scale: expected(scale).scaled(gpus / scale.row.gpus)
 
     def stated(scale: Recomputed) -> Interval:
-        own = scale.row.printed_speedup
+        own = scale.row.number("printed_speedup")
         gpus = base.gpus if base else 1
-        return scale.efficiency if own is None else limits_of(own).scaled(gpus / scale.row.gpus)
+        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus / scale.row.gpus)
 
     def devices(scale: Recomputed) -> Interval:
-        own = scale.row.printed_speedup
-        return NOTHING if own is None else limits_of(own).scaled(1 / scale.row.gpus)
+        own = scale.row.number("printed_speedup")
+        return NOTHING if own is None else Interval(own, own, own).scaled(1 / scale.row.gpus)
 
     known = _measured(table)
     before = {id(scale): less.row.gpus for less, scale in pairwise(known)}

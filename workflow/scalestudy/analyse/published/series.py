@@ -11,6 +11,7 @@ from scalestudy.importers.published import PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
+GLOBAL = "global batch"
 PLAIN = (
     "",
     "single",
@@ -128,11 +129,11 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
     ways: dict[str, Callable[[PublishedRow], float | None]] = {
         "micro-batch": lambda row: row.number("micro_batch"),
         "batch per device": batch_per_gpu,
-        "global batch": global_batch,
+        GLOBAL: global_batch,
         "batch": lambda row: row.number("batch"),
     }
     if scaling == "strong":
-        ways = dict(sorted(ways.items(), key=lambda item: item[0] != "global batch"))
+        ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))
     best, kept = None, 0
     for words, batch in ways.items():
         parts: dict[float | None, list[PublishedRow]] = {}

@@ -13,7 +13,7 @@ from math import log
 
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
-from scalestudy.importers.published import MEASURED, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, STATED, PublishedRow, PublishedTable
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
@@ -65,7 +65,7 @@ def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Questio
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
-    undecided = bool(rivals) or best == 0
+    undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
     if undecided and len(rates) > 1:
         answer = _without_ratios(table, series, first, rates)
         if isinstance(answer, Question):
@@ -122,6 +122,12 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
         yield role, TOTAL, over(lambda row: 1.0)
         if role == "time_s":
             yield role, WEAK, over(lambda row: row.gpus)
+
+
+def _ratios(rows: Sequence[PublishedRow]) -> int:
+    """The number of printed ratios of rows other than the smallest scale's."""
+    smallest = min((row.gpus for row in rows), default=0)
+    return sum(role in row.numbers for row in rows if row.gpus > smallest for role in STATED)
 
 
 def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
