@@ -9,9 +9,12 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import ROLES, Meaning, meaning_of, normal
-from scalestudy.importers.layout import upright
+from scalestudy.importers.headers import ROLES, TEXTS, Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.layout import quantity_of, upright
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.tables import RawTable
+
+_FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = _speedups_of_precisions(result, said)
+    result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     roles = {meaning.role for meaning in result}
     if not roles & {"gpus", "nodes"}:
         for place, meaning in enumerate(result):
@@ -92,6 +95,51 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
                     result[place] = replace(meaning, role="gpus")
                     break
     return result
+
+
+def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns by the units of their cells if no header names a measurement."""
+    if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
+        return meanings
+    result = []
+    for place, meaning in enumerate(meanings):
+        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        named = [
+            quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
+        ]
+        if meaning.role == "ignore" and normal(meaning.header) not in said and len(named) > len(cells) / 2:
+            own = meaning_of(max(named, key=named.count))
+            meaning = replace(own, header=meaning.header, rest=meaning.rest or normal(meaning.header))
+        result.append(meaning)
+    return result
+
+
+def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Reads a column as a label if nothing else tells rows with equal devices apart.
+
+    It is one of words, or stands left of the devices.
+    """
+    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    if gpus is None or len(rows) > _FEW_ROWS:
+        return meanings
+    known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[place] for place in known), []).append(row)
+    alike = [group for group in groups.values() if len(group) > 1]
+    for place, meaning in enumerate(meanings):
+        values = [[row[place] for row in group] for group in alike]
+        words = [word for group in values for word in group]
+        apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
+        named = _share(words, read_cell) == 0 or (place < gpus and not never_a_label(meaning.header))
+        if apart and named and meaning.role == "ignore":
+            return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
+    return meanings
+
+
+def _tells_apart(role: str) -> bool:
+    return role in ("gpus", "nodes", "batch", "batch_per_gpu", "global_batch", "accumulation", *TEXTS)
 
 
 def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -55,6 +55,14 @@ _NEVER = re.compile(
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
 )
 _EFFICIENCY = r"efficien|\beff\b|(% of|to) (linear|ideal)"
+_OTHER_RATIO = re.compile(
+    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|ideal|linear$|expected|factor of|target)\b|"
+    r"\b(?:amdahl|gustafson|theor\w*)\b"
+)
+"""Ratios that are not measured, or not of the time of a training."""
+_OF_A_PRECISION = re.compile(
+    r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
+)
 _SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor of)")
 _SPEEDUP = re.compile(
     r"speed ?-?ups?\b|acceleration|faster|\brelative (?:performance|throughput|speed)\b|\bgain\b"
@@ -132,6 +140,11 @@ def meaning_of(header: str) -> Meaning:
     return Meaning(header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", _rest(bare))
 
 
+def never_a_label(header: str) -> bool:
+    """Return whether a header is of a result beside the scaling, such as memory, accuracy or cost."""
+    return bool(_NEVER.search(normal(header)))
+
+
 def _precisions(text: str) -> tuple[str, ...]:
     places = [
         (found.start(), name) for name, pattern in _PRECISIONS.items() if (found := re.search(pattern, text))
@@ -180,25 +193,13 @@ def _label(text: str) -> str:
 
 def _ratio(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     """A column of ratios: efficiency, speedup over devices, or speedup of a precision over another."""
-    if re.search(_EFFICIENCY, bare):
-        return (
-            "ignore"
-            if re.search(r"energy|memory|power|mfu|flop|expected|ideal eff", bare)
-            else "printed_efficiency"
-        )
-    scaling = _SCALING.search(bare)
-    if not scaling and (
-        len(precisions) > 1
-        or (
-            precisions
-            and re.search(
-                r"\b(with|from|of|over|vs\.?|versus|due to|by|to) (mixed|amp|fp|tf|bf)|^mixed precision", text
-            )
-        )
-    ):
-        return "precision_ratio"
-    if re.search(r"\b(?:loss|law|ideal|linear$|expected|factor of|target)\b", bare):
+    if _OTHER_RATIO.search(bare):
         return "ignore"
+    if re.search(_EFFICIENCY, bare):
+        return "printed_efficiency"
+    scaling = _SCALING.search(bare)
+    if not scaling and (len(precisions) > 1 or (precisions and _OF_A_PRECISION.search(text))):
+        return "precision_ratio"
     return "printed_speedup" if _SPEEDUP.search(bare) else "scaling_ratio"
 
 

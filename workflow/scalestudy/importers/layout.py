@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.cells import is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
+from scalestudy.importers.published import STATED
 from scalestudy.importers.tables import RawTable
 
+UNSAID = "value"
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -57,14 +60,17 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
     others = [place for place in range(len(table.header)) if place not in across]
-    corner = _quantity(table)
+    corner = _quantity(table, across)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     header = (*(table.header[place] for place in others), "gpus", *quantities)
+    stated = [place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in STATED]
     rows = []
     for line, cells in table.rows:
-        kept = [cells[place] if place < len(cells) else "" for place in others]
         for size in sizes:
+            kept = [cells[place] if place < len(cells) else "" for place in others]
+            if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
+                kept = ["" if place in stated else cell for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
@@ -74,16 +80,35 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     return replace(table, header=header, rows=tuple(rows))
 
 
-def _quantity(table: RawTable) -> str:
-    """What the cells of a table with devices across are: from its corner, its headings or the cells' own units."""
+def _quantity(table: RawTable, across: Iterable[int]) -> str:
+    """What the cells of a table with devices across are: by their own units, its corner or its headings."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    own = [named for cell in cells if (named := quantity_of(cell))]
+    if own and len(own) > len(cells) / 2:
+        return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    last = [words for _, cells in table.rows[:1] for words in cells[1:2]]
-    for words in (
-        *inside,
-        table.header[0],
-        *reversed(table.headings),
-        *(re.sub(r"[\d.,]+", "", cell) for cell in last),
-    ):
+    for words in (*inside, table.header[0], *reversed(table.headings)):
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
-    return "value"
+    return UNSAID
+
+
+def quantity_of(cell: str) -> str:
+    """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
+    try:
+        read = read_cell(cell)
+    except ValueError:
+        return ""
+    if read.percent:
+        return "efficiency"
+    if read.unit.lower() == "x":
+        return "speedup"
+    named = (read.unit, f"time ({read.unit})") if read.unit else ()
+    return next((words for words in named if _measured(words)), "")
+
+
+def _measured(words: str) -> bool:
+    meaning = meaning_of(words)
+    return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
+        meaning.role == "time_s" and meaning.unit
+    )

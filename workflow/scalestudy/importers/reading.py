@@ -11,7 +11,7 @@ from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, pl
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import SECONDS, TEXTS, Meaning, meaning_of, normal
-from scalestudy.importers.layout import upright
+from scalestudy.importers.layout import UNSAID, upright
 from scalestudy.importers.published import (
     MEASURED,
     STATED,
@@ -63,6 +63,9 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
     if not roles & {"gpus", "nodes"}:
         raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}")
+    if not roles & {*MEASURED, *STATED} and UNSAID in raw.header:
+        options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
+        raise UserError(f"{where}: what are the numbers below the devices? Add {options}, for example")
     if not roles & {*MEASURED, *STATED}:
         raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}")
     if not raw.rows:

@@ -106,6 +106,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if len(values) < 2 or count == len(set().union(*scales.values())):
         return [(said, rows)]
     free = [row for row in rows if name == "strategy" and row.label(name).lower() in PLAIN]
+    if name not in KINDS_OF_SETUP:
+        first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
+        if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
+            free = first
+            parts.pop(first[0].label(name))
     return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]
 
 
