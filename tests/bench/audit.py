@@ -17,10 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.printed_tables import Column, Made, Number, made, printed
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
 from scalestudy.importers.reading import read_published
+
+from bench.printed_tables import Column, Made, Number, made, printed
 
 CLEAN = 400
 EACH = 4  # errors per kind
@@ -128,6 +129,49 @@ def label(table: Made, choice: random.Random) -> Made:
 
 def accumulation(table: Made, choice: random.Random) -> Made:
     return replace(table, called="weak")
+
+
+def precision_speedup(table: Made, choice: random.Random) -> Made:
+    column, row = table.column("precision_speedup"), _later(table, choice)
+    cell, rate = number(column, row), number(table.column("throughput"), row)
+    assert column is not None
+    unit = cell.last + 2 * cell.value * rate.last / rate.printed
+    return table.having(column.having(row, cell.plus(_off(unit, choice))))
+
+
+def precisions_exchanged(table: Made, choice: random.Random) -> Made:
+    """The columns of speedups of two precisions change places."""
+    first, second = table.column("speedup", "fp32"), table.column("speedup", "mixed")
+    assert first is not None and second is not None
+    other = tuple(cell.plus(0.31) if isinstance(cell, Number) else cell for cell in second.cells[1:])
+    changed = table.having(replace(first, cells=(first.cells[0], *other)))
+    return changed.having(replace(second, cells=first.cells))
+
+
+def efficiency_alone(table: Made, choice: random.Random) -> Made:
+    """Speedups and efficiencies without the throughputs that they are from."""
+    column, row = table.column("efficiency"), _later(table, choice)
+    stated, size = number(table.column("speedup"), row), table.sizes[row] / table.sizes[0]
+    cell = number(column, row)
+    assert column is not None
+    unit = cell.last + max(stated.last, 0.01) / size
+    wrong = table.having(column.having(row, cell.plus(_off(unit, choice))))
+    return wrong.without("throughput", "step_ms", "precision_speedup", "per_gpu")
+
+
+def decimal_slip(table: Made, choice: random.Random) -> Made:
+    column, row = table.column("throughput"), _later(table, choice)
+    cell = number(column, row)
+    assert column is not None
+    return table.having(column.having(row, replace(cell, value=cell.value * choice.choice((0.1, 10)))))
+
+
+def per_device(table: Made, choice: random.Random) -> Made:
+    column, row = table.column("per_gpu"), _later(table, choice)
+    cell, rate = number(column, row), number(table.column("throughput"), row)
+    assert column is not None
+    unit = cell.last + cell.value * rate.last / rate.printed
+    return table.having(column.having(row, cell.plus(_off(max(unit, 0.01 * cell.value), choice))))
 
 
 RATIOS = frozenset({"speedup", "efficiency", "no base case"})
