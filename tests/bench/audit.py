@@ -189,6 +189,21 @@ KINDS = {
     "strong with accumulation called weak": Planted(
         ("accumulation", "speedup"), accumulation, frozenset({"label"})
     ),
+    "speedup of a precision": Planted(
+        ("precision_speedup",), precision_speedup, frozenset({"precision"}), unseen=True
+    ),
+    "speedups of two precisions exchanged": Planted(
+        ("precision_speedup", "speedup", "first"), precisions_exchanged, RATIOS, unseen=True
+    ),
+    "efficiency beside a speedup, no throughput": Planted(
+        ("speedup", "efficiency", "first"), efficiency_alone, RATIOS, frozenset({"no base case"}), unseen=True
+    ),
+    "decimal point of a throughput": Planted(
+        ("speedup", "first"), decimal_slip, RATIOS, OF_A_THROUGHPUT, unseen=True
+    ),
+    "throughput per device": Planted(
+        ("per_gpu", "speedup"), per_device, frozenset({"throughput per device"}), unseen=True
+    ),
 }
 
 
@@ -247,10 +262,8 @@ def main() -> None:
     for kind, planted in KINDS.items():
         unseen = " (unseen)" if planted.unseen else ""
         print(f"{kind}{unseen}: found {found[kind]} of {EACH}, {beside[kind]} with a further remark")
-    total = sum(found[kind] for kind in KINDS)
-    print(
-        f"planted: found {total} of {EACH * len(KINDS)}, {sum(beside[kind] for kind in KINDS)} with a further remark"
-    )
+    total, further = (sum(counts[kind] for kind in KINDS) for counts in (found, beside))
+    print(f"planted: found {total} of {EACH * len(KINDS)}, {further} with a further remark")
     print(*wrong, sep="\n")
 
 
