@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.published.bases import Held, common_baseline, efficiencies_held, speedups_held, unit_of
+from scalestudy.analyse.published.bases import (
+    ROW,
+    Held,
+    common_baseline,
+    efficiencies_held,
+    speedups_held,
+    unit_of,
+)
 from scalestudy.analyse.published.series import (
     KINDS_OF_SETUP,
     PLAIN,
@@ -162,7 +169,7 @@ def _bases(table: Table) -> Iterator[Remark]:
 
 def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark]:
     """Printed speedups and efficiencies that contradict the table's own throughputs."""
-    unit = unit_of(table)
+    unit = unit_of(table) if speedups.kind != ROW else None
     if unit and table.base:
         text = (
             f"printed as {unit.value:g}x, but no smaller scale has a throughput, so the table lacks the baseline"
@@ -235,4 +242,6 @@ def _labelled(table: Table, called: set[str]) -> Iterator[Remark]:
     kind, held = ("weak", "batch per device") if len(per_gpu) == 1 else ("strong", "global batch")
     if called & {"weak", "strong"} and called != {kind}:
         text = f"called {' and '.join(sorted(called))}, but the {held} is constant: this is {kind} scaling"
+        if kind == "weak" and all(row.number("accumulation") is None for row in rows):
+            text += ", unless gradients are accumulated, which the table does not say"
         yield Remark("label", None, text)

@@ -12,7 +12,8 @@ NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?",
 _LONGEST = 400
 """Characters of a cell that are read; a number and its unit are shorter."""
 _BLANK = re.compile(
-    r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|\?+", re.IGNORECASE
+    r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
+    re.IGNORECASE,
 )
 _MARKUP = re.compile(r"<sup>.*?</sup>|\[\^[^\]]*\]|<[^<>]{0,200}>", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

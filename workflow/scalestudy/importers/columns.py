@@ -9,7 +9,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import ROLES, TEXTS, Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers import ROLES, TEXTS, Meaning, in_brackets, meaning_of, never_a_label, normal
 from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.tables import RawTable
@@ -75,12 +75,16 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "step_time_s"
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
             role = "hardware"
-        elif role == "scaling" and numbers > 0.5:
+        elif (role == "scaling" and numbers > 0.5) or (
+            role == "printed_efficiency"
+            and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
+        ):
             role = "scaling_ratio"
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
+    result = _ratio_of_columns(result, raw, said)
     roles = {meaning.role for meaning in result}
     if not roles & {"gpus", "nodes"}:
         for place, meaning in enumerate(result):
@@ -98,8 +102,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
 
 
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads columns by the units of their cells if no header names a measurement."""
-    if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
+    """Reads columns by the units of their cells, or in brackets in their headers, if nothing else is measured."""
+    if any(meaning.role in MEASURED for meaning in meanings):
         return meanings
     result = []
     for place, meaning in enumerate(meanings):
@@ -110,6 +114,8 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
         if meaning.role == "ignore" and normal(meaning.header) not in said and len(named) > len(cells) / 2:
             own = meaning_of(max(named, key=named.count))
             meaning = replace(own, header=meaning.header, rest=meaning.rest or normal(meaning.header))
+        elif meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
+            meaning = in_brackets(meaning)
         result.append(meaning)
     return result
 
@@ -117,11 +123,12 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
 def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads a column as a label if nothing else tells rows with equal devices apart.
 
-    It is one of words, or stands left of the devices.
+    It is one of words, or stands left of the measurements.
     """
     gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
     rows = [row for _, row in raw.rows if len(row) == len(meanings)]
-    if gpus is None or len(rows) > _FEW_ROWS:
+    if gpus is None or not measured or len(rows) > _FEW_ROWS:
         return meanings
     known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
     groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -132,10 +139,35 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = _share(words, read_cell) == 0 or (place < gpus and not never_a_label(meaning.header))
+        named = _share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
         if apart and named and meaning.role == "ignore":
             return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
     return meanings
+
+
+def _ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    pair = [place for place, one in enumerate(meanings) if one.role == best]
+    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
+        return meanings
+    explained = known = 0
+    for _, row in raw.rows:
+        try:
+            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        explained += (
+            first > 0
+            and second > 0
+            and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
+        )
+    if explained <= known / 2:
+        return meanings
+    place = stated[0]
+    return [*meanings[:place], replace(meanings[place], role="precision_ratio"), *meanings[place + 1 :]]
 
 
 def _tells_apart(role: str) -> bool:

@@ -53,7 +53,7 @@ def read_count(text: str) -> Count:
     gpus = int(parts["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
-    rest = (parts.get("rest") or "").strip()
+    rest = re.sub(r"\([^)\d]*\)", "", parts.get("rest") or "").strip()
     return Count(gpus, nodes, "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;"))
 
 

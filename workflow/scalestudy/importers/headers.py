@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scalestudy.importers.cells import plain
 
@@ -28,10 +28,14 @@ _COUNT = r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount
 _SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
 _WORK = (
     r"(?:im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
-    r"quer(?:y|ies)|req(?:uest)?s?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|rows?|"
-    r"episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|env(?:ironment)? steps?)"
+    r"quer(?:y|ies)|req(?:uest)?s?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
+    r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
+    r"ops|docs?|tasks?|jobs?|env(?:ironment)? steps?)"
 )
-_STEP = r"(?:(?:training |optimi[sz]er |update |micro-?)?(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
+_STEP = (
+    r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
+    r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
+)
 _PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
@@ -145,6 +149,15 @@ def never_a_label(header: str) -> bool:
     return bool(_NEVER.search(normal(header)))
 
 
+def in_brackets(meaning: Meaning) -> Meaning:
+    """Return a column as a time if its header ends in a unit of time in brackets: NCCL (ms)."""
+    unit = re.search(r"[(\[] ?(us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?) ?[)\]]$", normal(meaning.header))
+    if unit is None:
+        return meaning
+    name = next(name for name, pattern in _UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
+    return replace(meaning, role="time_s", unit=name)
+
+
 def _precisions(text: str) -> tuple[str, ...]:
     places = [
         (found.start(), name) for name, pattern in _PRECISIONS.items() if (found := re.search(pattern, text))
@@ -163,7 +176,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "accumulation"
     if _SPEEDUP.search(bare) or _SCALING.search(bare) or re.search(_EFFICIENCY, bare):
         return _ratio(text, bare, precisions)
-    if re.search(rf"^(?:{_STEP}) ?{_SECOND}|\b(?:it|iters?|steps?)/s\b", bare):
+    if re.search(rf"^(?:{_STEP}) ?{_SECOND}", bare):
         return "steps_per_s"
     if (time := _time(bare)) and not re.search(r"memory|util|cost|overhead|expected", bare):
         return time
@@ -232,6 +245,9 @@ def _is_rate(bare: str) -> bool:
         "qps",
         "wps",
     ):
+        return True
+    other = re.search(r"\b[a-z][a-z ]*(?:/| per )(?:s|sec|seconds?|min|minute|h|hr|hour)\b", bare)
+    if other and not _NEVER.search(bare) and not re.search(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| per )", bare):
         return True
     return bool(re.match(rf"number of {_WORK}\b", bare) or re.match(r"[tp]?flops\b|[tp]flop/s", bare))
 

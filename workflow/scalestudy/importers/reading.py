@@ -67,7 +67,9 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
         raise UserError(f"{where}: what are the numbers below the devices? Add {options}, for example")
     if not roles & {*MEASURED, *STATED}:
-        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}")
+        header = next((one.header for one in reversed(meanings) if one.role == "ignore" and one.header), "HEADER")
+        add = f"say which it is, such as --column '{_short(header)}=throughput'"
+        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}; {add}")
     if not raw.rows:
         raise UserError(f"{where}: no rows below the header")
     reader = _Reader(raw, meanings, where)
@@ -164,6 +166,9 @@ class _Reader:
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
     ) -> PublishedRow | None:
+        if not self._has_number(cells):
+            self.notes[f"line {line} has no number, so it was left out"] = None
+            return None
         numbers: dict[str, Printed] = {}
         labels: dict[str, str] = dict(variant.labels)
         for place in variant.places:
@@ -188,6 +193,13 @@ class _Reader:
                 (kind for kind in ("weak", "strong") if kind in labels["scaling"].lower()), ""
             )
         return PublishedRow(line, gpus, numbers, labels)
+
+    def _has_number(self, cells: Sequence[str]) -> bool:
+        """Whether a row has a number below a header that is not of words; a second line of headers has none."""
+        places = [place for place, meaning in enumerate(self.meanings) if meaning.role not in (*TEXTS, "ignore")]
+        return any(
+            any(sign.isdigit() for sign in cells[place]) for place in places if place < len(cells)
+        ) or not any(not is_blank(cell) for cell in cells)
 
     def _number(
         self,

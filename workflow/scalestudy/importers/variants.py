@@ -36,6 +36,10 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
     for place in places:
         if meanings[place].role in (*MEASURED, *STATED):
             of_role.setdefault(meanings[place].role, []).append(place)
+    best = next((role for role in MEASURED if role in of_role), "")
+    if len(of_role.get(best, ())) == 1:  # a throughput is enough: of several times beside it the first is read
+        places = [p for p in places if meanings[p].role not in MEASURED or p == of_role[meanings[p].role][0]]
+        of_role = {role: found[:1] if role in MEASURED else found for role, found in of_role.items()}
     repeated = {role: found for role, found in of_role.items() if len(found) > 1}
     if not repeated:
         named = {
@@ -48,7 +52,12 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
     order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
     variants = []
     for index, key in enumerate(order):
-        mine = [place for place in places if _belongs(meanings[place], keys.get(place), key, order, index)]
+        mine = [
+            place
+            for place in places
+            if (meanings[place].role in MEASURED and not set(repeated) & set(MEASURED))
+            or _belongs(meanings[place], keys.get(place), key, order, index)
+        ]
         kind = meanings[next(place for place in mine if keys.get(place) == key)]
         label = "precision" if kind.precisions[:1] == (key,) else "variant"
         columns = _once(mine, meanings)
@@ -100,7 +109,8 @@ def _key(meanings: Sequence[Meaning], found: Sequence[int], place: int) -> str:
         named = [kind(meanings[one]) for one in found]
         if len(set(named)) == len(named):
             return kind(meanings[place])
-    return plain(meanings[place].header)
+    headers = [plain(meanings[one].header) for one in found]
+    return headers[found.index(place)] if len(set(headers)) == len(headers) else f"column {found.index(place) + 1}"
 
 
 def _precision(meaning: Meaning) -> str:

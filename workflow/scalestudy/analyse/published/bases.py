@@ -69,12 +69,23 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     unit = unit_of(table)
 
     def first(scale: Recomputed) -> Interval:
-        if isnan(scale.throughput.value) or table.base is None:
-            return NOTHING
-        over = scale.speedup
+        return NOTHING if isnan(scale.throughput.value) or table.base is None else scale.speedup
+
+    def with_unit(scale: Recomputed) -> Interval:
+        over = first(scale)
         return Interval(over.value * unit.value, over.low * unit.low, over.high * unit.high) if unit else over
 
-    ways = [(UNIT if unit else SMALLEST, table.base, first), *_other_rows(table, others), *_further(table)]
+    rows = list(_other_rows(table, others))
+    if unit:
+        fewer = [
+            way
+            for way in rows
+            if way[1] is not None and table.base and way[1].gpus <= table.base.gpus and way[1] is not table.base
+        ]
+        named = _best(table, "printed_speedup", [(UNIT, table.base, with_unit), *fewer], first_may_be_better=True)
+        if named.kind == ROW:
+            return named
+    ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *_further(table)]
     return _best(table, "printed_speedup", ways)
 
 
@@ -126,8 +137,8 @@ def common_baseline(held: Held) -> Interval | None:
     return Interval((low + high) / 2, low, high) if low <= high else None
 
 
-def _best(table: Table, role: str, ways: Sequence[Way]) -> Held:
-    """The first way that explains all; else the first way."""
+def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
+    """The first way that explains all; else the first way. first_may_be_better: the others are tried before it."""
     found: list[Held] = []
     for kind, row, expected in ways:
         pairs = []
@@ -135,10 +146,19 @@ def _best(table: Table, role: str, ways: Sequence[Way]) -> Held:
             printed = scale.row.numbers.get(role)
             if printed is None or isnan((value := expected(scale)).value):
                 continue
+            if (
+                kind == ROW
+                and row
+                and row is not scale.row
+                and row.gpus == scale.row.gpus
+                and overlap(printed, ONE)
+            ):
+                continue  # another baseline of as many devices has a speedup of 1 too
             pairs.append((scale, printed, value))
         held = Held(kind, row, tuple(pairs))
         telling = [scale for scale, _, value in held.pairs if scale.row is not row and value != ONE]
-        if not held.outside and (not found or (len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1)):
+        enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
+        if not held.outside and (enough or not (found or first_may_be_better)):
             return held
         found.append(held)
     return found[0]

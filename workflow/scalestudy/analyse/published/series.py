@@ -139,14 +139,19 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
     }
     if scaling == "strong":
         ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))
-    best, kept = None, 0
+    best: tuple[str, dict[float | None, list[PublishedRow]]] | None = None
+    kept = 0
     for words, batch in ways.items():
         parts: dict[float | None, list[PublishedRow]] = {}
         for row in rows:
             parts.setdefault(batch(row), []).append(row)
         comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
-        if len(parts) > 1 and None not in parts and comparable > kept:
+        if None in parts or comparable <= kept:
+            continue
+        if len(parts) > 1:
             best, kept = (words, parts), comparable
+        elif words == GLOBAL:
+            best, kept = None, comparable
     distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]

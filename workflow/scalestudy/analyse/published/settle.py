@@ -136,6 +136,7 @@ def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
     if not known:
         return 0
     base, base_rate = min(known, key=lambda item: item[0].gpus)
+    unit = base.number("printed_speedup") or base.number("scaling_ratio") or 1.0
     count = 0
     for row, found in known:
         if row.gpus == base.gpus:
@@ -143,9 +144,9 @@ def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
         speedup = found / base_rate
         efficiency = speedup * base.gpus / row.gpus
         for role, computed in (
-            ("printed_speedup", speedup),
+            ("printed_speedup", speedup * unit),
             ("printed_efficiency", efficiency),
-            ("scaling_ratio", efficiency if stated == "efficiency" else speedup),
+            ("scaling_ratio", efficiency if stated == "efficiency" else speedup * unit),
         ):
             printed = row.number(role)
             count += printed is not None and printed > 0 and abs(log(printed / computed)) < CLOSE

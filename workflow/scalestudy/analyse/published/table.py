@@ -49,7 +49,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
     for row in sorted(usable, key=lambda row: row.gpus):
         setup = tuple(row.label(name) for name in KINDS_OF_SETUP)
-        kind = (row.gpus, setup, row.batch_per_gpu, row.global_batch)
+        kind = (row.gpus, setup, row.batch_per_gpu, row.global_batch, row.number("micro_batch"))
         groups.setdefault(kind, []).append(row)
     rates = [
         (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))
