@@ -108,6 +108,7 @@ def _audit(
     """The audit of a series. efficiency_printed: the table has efficiencies, so a missing one has a remark."""
     table = recompute(series.rows)
     others = [row for one in settled.series if one is not series for row in one.rows]
+    others += settled.outside
     speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]

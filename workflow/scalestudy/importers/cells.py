@@ -71,9 +71,16 @@ class Cell:
     percent: bool = False
 
 
+_POWER = re.compile(
+    r"(?<=\d) ?[x\u00d7\u00b7*] ?10(?:\^?([\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^(\d+)|<sup>(\d+)</sup>)"
+)
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
+
+
 def plain(text: str) -> str:
     """Return the text of a cell without markup: no emphasis, links, footnotes or HTML."""
-    text = unescape(_LINK.sub(r"\1", text[:_LONGEST])).translate(_SIGNS)
+    text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
+    text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
 

@@ -75,6 +75,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "step_time_s"
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
             role = "hardware"
+        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
+            role = "printed_speedup"
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2

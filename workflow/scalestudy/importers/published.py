@@ -110,6 +110,8 @@ class PublishedTable:
     """Roles of times whose unit is not stated. Ratios do not need it."""
     notes: tuple[str, ...] = ()
     ratios: tuple[PrecisionRatio, ...] = ()
+    outside: tuple[PublishedRow, ...] = ()
+    """Rows on no device, such as a CPU, which speedups may be relative to; their `gpus` is 0."""
     by_case: bool = False
     """Whether a column `case` says which rows belong together."""
 

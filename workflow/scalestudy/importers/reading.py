@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,8 @@ from scalestudy.importers.variants import Variant, own_part, variants_of
 
 TIMES = ("step_time_s", "total_time_s", "time_s")
 _MOST_NOTES = 20
+_LIKE_A_FRACTION = 1.5
+"""Largest number without a sign, beside others with a per cent sign, that is a fraction."""
 _SHOWN = 60
 """Characters of a cell that a message quotes."""
 
@@ -94,9 +97,11 @@ class _Reader:
         self.where = where
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
+        self.has_ratios = any(meaning.role in STATED for meaning in meanings)
         cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
         whole = has_decimal_commas(cell for column in cells for cell in column)
         self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
+        self.signed = [any("%" in cell for cell in column) for column in cells]
         self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
 
     def first_note(self) -> str:
@@ -131,11 +136,13 @@ class _Reader:
 
     def table(self, variant: Variant) -> PublishedTable:
         """Return the rows of a variant."""
-        rows, ratios = [], []
+        rows, outside, ratios = [], [], []
         above: dict[int, str] = {}
         for line, cells in self.raw.rows:
             row = self._row(line, cells, variant, above)
-            if row is not None:
+            if row is not None and row.gpus == 0:
+                outside.append(row)
+            elif row is not None:
                 rows.append(row)
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
@@ -156,6 +163,7 @@ class _Reader:
             ),
             notes=self._few_notes(),
             ratios=tuple(ratios),
+            outside=tuple(outside),
             by_case=any(meaning.role == "case" for meaning in columns),
         )
 
@@ -212,8 +220,14 @@ class _Reader:
     ) -> None:
         meaning = self.meanings[place]
         try:
-            if meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = read_count(text)
+            if meaning.role == "gpus" and self.has_ratios and _is_no_device(text):
+                numbers["gpus"] = Printed(0.0)
+            elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
+                count = read_count(
+                    re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
+                    if meaning.role == "nodes"
+                    else text
+                )
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
@@ -238,7 +252,8 @@ class _Reader:
         if meaning.role in TIMES:
             return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
         if self.percent[place]:
-            return cell.printed.times(0.01)
+            whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
+            return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
         if meaning.role in ("throughput", "steps_per_s") and cell.unit:
             said = meaning_of(cell.unit)
             if said.role == "throughput_per_gpu" or said.per == "gpu":
@@ -276,6 +291,11 @@ class _Reader:
         precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
         times = self.meanings[first].role in TIMES
         return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]
+
+
+def _is_no_device(text: str) -> bool:
+    """Whether a cell of the column of devices says that there is none: 0, or a CPU."""
+    return plain(text) == "0" or plain(text).lower().startswith("cpu")
 
 
 def _unit_of_time(text: str) -> str:

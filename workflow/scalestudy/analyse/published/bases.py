@@ -113,7 +113,11 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
     ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
     ways += [(STATED, base, stated), (DEVICES, None, devices)]
-    ways += [(kind, row, per_device(way, row.gpus)) for kind, row, way in _other_rows(table, others) if row]
+    ways += [
+        (kind, row, per_device(way, row.gpus))
+        for kind, row, way in _other_rows(table, others)
+        if row is not None and row.gpus > 0
+    ]
     for kind, _, way in _further(table):
         if kind == BEFORE:
             ways.append((kind, None, after(way)))

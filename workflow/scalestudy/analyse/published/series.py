@@ -12,6 +12,8 @@ from scalestudy.importers.published import PublishedRow, PublishedTable
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
 GLOBAL = "global batch"
+UNITS = ("throughput_unit", "scaling", "variant")
+"""Labels that do not tell configurations apart."""
 PLAIN = (
     "",
     "single",
@@ -44,7 +46,7 @@ def series_of(table: PublishedTable) -> list[Series]:
         cases = dict.fromkeys(row.label("case") for row in rows)
         parts = [(case, [row for row in rows if row.label("case") == case]) for case in cases]
         return [Series(case, tuple(_with_accumulation(_unsaid_batch(part)))) for case, part in parts]
-    names = [name for row in rows for name in row.labels if name not in ("throughput_unit", "scaling", "variant")]
+    names = [name for row in rows for name in row.labels if name not in UNITS]
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
     for name in dict.fromkeys(names):
         groups = [part for said, group in groups for part in _by_label(said, group, name)]
@@ -103,7 +105,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     scales = {value: {row.gpus for row in part} for value, part in parts.items()}
     count = sum(len(found) for found in scales.values())
-    if len(values) < 2 or count == len(set().union(*scales.values())):
+    one_scale_each = all(len(found) < 2 for found in scales.values())
+    if len(values) < 2 or one_scale_each or count == len(set().union(*scales.values())):
         return [(said, rows)]
     free = [row for row in rows if name == "strategy" and row.label(name).lower() in PLAIN]
     if name not in KINDS_OF_SETUP:

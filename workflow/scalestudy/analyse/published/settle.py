@@ -49,6 +49,8 @@ class Settled:
     """'speedup' or 'efficiency': what a column of scaling ratios is; empty if there is none."""
     by_numbers: bool
     """Whether the table's numbers decided it, not its words."""
+    outside: tuple[PublishedRow, ...] = ()
+    """The rows on no device in the same form."""
 
 
 def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Question:
@@ -75,7 +77,8 @@ def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Questio
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
-    return Settled(formed, first, whose, stated, by_numbers=len(rates) > 1 and not undecided)
+    outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:

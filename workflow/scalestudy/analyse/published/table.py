@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, inf, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, global_batch
+from scalestudy.analyse.published.series import PLAIN, UNITS, global_batch
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import PublishedRow
@@ -48,7 +48,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     usable = [row for row in rows if _positive(row)]
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
     for row in sorted(usable, key=lambda row: row.gpus):
-        setup = tuple(row.label(name) for name in KINDS_OF_SETUP)
+        setup = tuple(sorted((name, said) for name, said in row.labels.items() if name not in UNITS))
         kind = (row.gpus, setup, row.batch_per_gpu, row.global_batch, row.number("micro_batch"))
         groups.setdefault(kind, []).append(row)
     rates = [
