@@ -104,20 +104,22 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
 
 
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads columns by the units of their cells, or in brackets in their headers, if nothing else is measured."""
-    if any(meaning.role in MEASURED for meaning in meanings):
-        return meanings
+    """Reads columns by the units of their cells: img/s is a throughput below any header.
+
+    Times, and units in brackets in a header, count only if nothing else is measured.
+    """
+    nothing = all(meaning.role not in (*MEASURED, *STATED) for meaning in meanings)
     result = []
     for place, meaning in enumerate(meanings):
         cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
         named = [
             quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
         ]
-        if meaning.role == "ignore" and normal(meaning.header) not in said and len(named) > len(cells) / 2:
-            own = meaning_of(max(named, key=named.count))
-            meaning = replace(own, header=meaning.header, rest=meaning.rest or normal(meaning.header))
-        elif meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
-            meaning = in_brackets(meaning)
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
+            own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
+            if own.role in ("throughput", "throughput_per_gpu") or (nothing and own.role != "ignore"):
+                rest = meaning.rest or normal(meaning.header)
+                meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
 

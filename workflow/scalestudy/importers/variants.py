@@ -55,7 +55,7 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
         mine = [
             place
             for place in places
-            if (meanings[place].role in MEASURED and not set(repeated) & set(MEASURED))
+            if _is_of_all(meanings[place], key, repeated)
             or _belongs(meanings[place], keys.get(place), key, order, index)
         ]
         kind = meanings[next(place for place in mine if keys.get(place) == key)]
@@ -65,6 +65,12 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
         pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
         variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
     return variants
+
+
+def _is_of_all(meaning: Meaning, key: str, repeated: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a measurement that is there once is that of all ratios; not if it names another precision."""
+    named = _precision(meaning)
+    return meaning.role in MEASURED and not set(repeated) & set(MEASURED) and (not named or _alike(named, key))
 
 
 def own_part(text: str, meaning: Meaning, variant: Variant) -> str:
