@@ -45,7 +45,7 @@ def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: P
             raise UserError(f"--column {header}={role}: {path} has no such column")
     lines = [table.line for table in raw]
     if corrections.table is not None and corrections.table not in lines:
-        raise UserError(f"--table {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")
+        raise UserError(f"--line {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")
 
 
 def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:

@@ -28,7 +28,7 @@ _COUNT = r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount
 _SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
 _WORK = (
     r"(?:im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
-    r"quer(?:y|ies)|req(?:uest)?s?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
+    r"quer(?:y|ies)|reqs?|requests?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
     r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
     r"ops|docs?|tasks?|jobs?|env(?:ironment)? steps?)"
 )
@@ -60,7 +60,7 @@ _NEVER = re.compile(
 )
 _EFFICIENCY = r"efficien|\beff\b|(% of|to) (linear|ideal)"
 _OTHER_RATIO = re.compile(
-    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|ideal|linear$|expected|factor of|target)\b|"
+    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|(?<!of )ideal|(?<!of )linear$|expected|factor of|target)\b|"
     r"\b(?:amdahl|gustafson|theor\w*)\b"
 )
 """Ratios that are not measured, or not of the time of a training."""

@@ -6,7 +6,7 @@ from typing import Any
 from scalestudy.analyse.published import bases, settle
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
-from scalestudy.importers.cells import Printed
+from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import Meaning
 from scalestudy.importers.published import PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
@@ -37,7 +37,6 @@ WHOSE = {
     settle.TOGETHER: "of all devices together",
     settle.WEAK: "with a constant batch per device",
     settle.STRONG: "with a constant global batch",
-    settle.TOTAL: "of a fixed piece of work",
 }
 RELATIVE = {
     bases.BEFORE: "the row before",
@@ -91,7 +90,7 @@ def audit_document(file: PublishedFile, audits: list[Audit]) -> AuditFile:
 def question_of(asked: Asked) -> str:
     """The question that a table has to be asked, and the options that answer it."""
     question = asked.question
-    header = question.header
+    header = plain(question.header)
     where = f"line {asked.source.line}, {header}"
     ends = f"({question.first:g} to {question.last:g})"
     if question.kind == "throughput":
@@ -102,8 +101,9 @@ def question_of(asked: Asked) -> str:
         return f"{where}: {text} Add --column '{header}=step_time_s' or --column '{header}=total_time_s'"
     batch = asked.source.column("batch")
     if batch is not None:
-        text = f"is {batch.header} per device or of all devices?"
-        either = f"--column '{batch.header}=batch_per_gpu' or --column '{batch.header}=global_batch'"
+        name = plain(batch.header)
+        text = f"is {name} per device or of all devices?"
+        either = f"--column '{name}=batch_per_gpu' or --column '{name}=global_batch'"
         return f"{where}: {text} Add {either}"
     return (
         f"{where}: is the batch per device constant, or the global batch? Add --scaling weak or --scaling strong"
@@ -112,7 +112,7 @@ def question_of(asked: Asked) -> str:
 
 def _columns(table: PublishedTable, settled: settle.Settled | None) -> dict[str, str]:
     """Headers with what they were read as."""
-    return {column.header: _meaning(column, table, settled) for column in table.columns}
+    return {plain(column.header): _meaning(column, table, settled) for column in table.columns}
 
 
 def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | None) -> str:
@@ -121,7 +121,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         stated = settled.stated if settled and settled.stated else "speedup"
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
-    if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose:
+    if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:
             words += " (the printed ratios show it)"
@@ -161,7 +161,8 @@ def _about(table: Table, scaling: str) -> str:
         " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
         for name in ABOUT
     )
-    return ", ".join(filter(None, said)) + (f"; {scaling} scaling as printed" if scaling else "")
+    called = f"{scaling} scaling as printed" if scaling else ""
+    return "; ".join(filter(None, (", ".join(filter(None, said)), called)))
 
 
 def _base(table: Table) -> str:
