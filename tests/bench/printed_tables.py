@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 HEADERS = {
     "gpus": (
@@ -95,7 +95,6 @@ class Made:
     called: str = ""
     """'weak' or 'strong' if a header says so."""
     seed: int = 0
-    notes: dict[str, float] = field(default_factory=dict)
 
     def column(self, key: str, precision: str = "") -> Column | None:
         """Return a column, of any precision if none is named."""
@@ -110,9 +109,6 @@ class Made:
 
     def without(self, *keys: str) -> Made:
         return replace(self, columns=tuple(c for c in self.columns if c.key not in keys))
-
-
-SPEEDS = {"single": 1.0}
 
 
 def made(seed: int, need: Sequence[str] = ()) -> Made:
