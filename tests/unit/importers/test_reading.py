@@ -105,6 +105,17 @@ def test_a_bad_cell_costs_itself_and_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_columns_with_equal_headers_and_a_second_line_of_headers(tmp_path: Path) -> None:
+    text = (
+        "| GPUs | img/s | speedup | img/s | speedup |\n|--|--|--|--|--|\n| | ours | ours | theirs2 | theirs2 |\n"
+        "| 1 | 10 | 1.0x | 12 | 1.0x |\n| 2 | 18 | 1.8x | 23 | 1.9x |\n"
+    )
+    first, second = read(tmp_path, text).tables
+    assert [row.number("throughput") for row in first.rows] == [10, 18]
+    assert [row.number("printed_speedup") for row in second.rows] == [1.0, 1.9]
+    assert first.notes == ("line 3 has no number, so it was left out",)
+
+
 def test_what_was_not_read_is_named(tmp_path: Path) -> None:
     text = (
         "| GPUs | img/s | Memory/GPU | Cost |\n|---|---|---|---|\n"

@@ -181,8 +181,8 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
     if common is not None and table.base is not None:
         kind = "speedup" if table.base.gpus == 1 else "no base case"
         text = (
-            f"all printed speedups are relative to a throughput of {common.value:.4g} (work/s), but the table"
-            f" prints {rate_of(table.base).value:.4g} for {_how(table.base)}"
+            f"all printed speedups are relative to a throughput of {common.value:.4g}, but the table"
+            f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
     else:
@@ -207,7 +207,8 @@ def _unprinted(table: Table) -> Iterator[Remark]:
 
 
 def _how(row: PublishedRow) -> str:
-    return f"{row.label('strategy') or 'its row'} on {row.gpus}"
+    """'ddp on 1', or the line of a row without a strategy."""
+    return f"{row.label('strategy') or f'line {row.line}'} on {row.gpus}"
 
 
 def _other_setups(table: Table) -> Iterator[Remark]:

@@ -107,6 +107,7 @@ class Reader:
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
     ) -> PublishedRow | None:
         if not self._has_number(cells):
+            self.noted.add(line)
             self.notes[f"line {line} has no number, so it was left out"] = None
             return None
         numbers: dict[str, Printed] = {}
@@ -137,9 +138,8 @@ class Reader:
     def _has_number(self, cells: Sequence[str]) -> bool:
         """Whether a row has a number below a header that is not of words; a second line of headers has none."""
         places = [place for place, meaning in enumerate(self.meanings) if meaning.role not in (*TEXTS, "ignore")]
-        return any(
-            any(sign.isdigit() for sign in cells[place]) for place in places if place < len(cells)
-        ) or not any(not is_blank(cell) for cell in cells)
+        filled = [cells[place] for place in places if place < len(cells) and not is_blank(cells[place])]
+        return not filled or any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in filled)
 
     def _number(
         self,

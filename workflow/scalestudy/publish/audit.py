@@ -185,7 +185,7 @@ def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
     """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
     row = scale.row
     return {
-        "gpus": f"{row.gpus} {row.label('strategy')}" if other else str(row.gpus),
+        "gpus": f"{row.gpus} {row.label('strategy')}".strip() if other else str(row.gpus),
         "throughput": _text(scale.throughput.value, ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
         "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),
