@@ -85,5 +85,5 @@ def test_the_audit(tmp_path: Path) -> None:
     text = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
     found = re.findall(r"^   ```(\w+)\n(.*?)^   ```$", text, flags=re.DOTALL | re.MULTILINE)
     table, command, quoted = (textwrap.dedent(block) for _, block in found)
-    (tmp_path / "table.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "table.md").write_text(table, encoding="utf-8")
     assert in_shell(command, tmp_path, status=1) == quoted

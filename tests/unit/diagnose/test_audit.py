@@ -8,9 +8,10 @@ import pytest
 from published_schemas import check_json
 from published_tables import DATA
 from scalestudy.cli.main import main
-from scalestudy.diagnose.audit import Audit, AuditFile, audit_case
+from scalestudy.diagnose.audit import Audit, AuditFile, audit_file
 from scalestudy.errors import UserError
-from scalestudy.importers.published import Printed, read_printed, read_published
+from scalestudy.importers.cells import Printed, read_printed
+from scalestudy.importers.reading import read_published
 from scalestudy.record.document import read_document
 
 # What is wrong with the published tables, or has to be said of them. All other cases are clean.
@@ -34,9 +35,9 @@ KNOWN = {
 
 
 def audits(path: Path) -> dict[str, Audit]:
-    cases = read_published(path)
-    printed = any(row.printed_efficiency for rows in cases.values() for row in rows)
-    return {case: audit_case(case, rows, efficiency_printed=printed) for case, rows in cases.items()}
+    found, asked = audit_file(read_published(path), path.stem)
+    assert not asked
+    return {audit.case: audit for audit in found}
 
 
 def written(tmp_path: Path, text: str) -> dict[str, Audit]:
@@ -134,14 +135,11 @@ def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "devices,throughput\n1,2\n",
-            "no column gpus (or ranks or world_size); its columns are devices, throughput",
-        ),
-        ("gpus,loss\n1,2\n", "one of the columns throughput, step_time_ms"),
-        ("gpus,throughput\n1,12k\n", "line 2, throughput: '12k' is not a number"),
+        ("size,throughput\n1,2\n", "no column of devices, such as gpus; its columns are size, throughput"),
+        ("gpus,loss\n1,2\n", "no column of a throughput, a step time or a speedup; its columns are gpus, loss"),
+        ("gpus,throughput\n1,fast\n", "line 2, throughput: 'fast' is not a number"),
         ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is not a whole number from 1 to"),
-        ("gpus,throughput\n,12\n", "line 2, gpus: no value; state the number of devices"),
+        ("gpus,throughput\n,12\n", "line 2: no number of devices"),
         ("gpus,throughput\n", "no rows below the header"),
         ("", "it has no columns"),
     ],

@@ -6,56 +6,40 @@ unit of its last digit away. A table is only checked against its own claims.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import isnan
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
-from scalestudy.analyse.published import (
-    Recomputed,
-    Table,
+from scalestudy.analyse.published.bases import (
+    ROW,
+    Held,
+    common_baseline,
+    efficiencies_held,
+    speedups_held,
+    unit_of,
+)
+from scalestudy.analyse.published.series import (
+    KINDS_OF_SETUP,
+    PLAIN,
+    Series,
     batch_per_gpu,
     global_batch,
-    limits_of,
-    rate_of,
-    ratio,
-    recompute,
+    series_of,
 )
-from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.importers.published import Printed, PublishedRow
+from scalestudy.analyse.published.settle import Question, Settled, settle
+from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
+from scalestudy.diagnose.audit_course import course_remarks
+from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
+from scalestudy.diagnose.remark import KINDS, Remark
+from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
-
-TOLERANCE = 2 * ASSUMED_ERROR
-"""Relative difference up to which two measurements without intervals count as the same."""
-NO_GAIN = 1.05  # throughput ratio of a doubling of devices in a node, up to which nothing was gained
-NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as linear
-KINDS = (
-    "not positive",
-    "no base case",
-    "one scale",
-    "two base cases",
-    "printed twice",
-    "throughput against step time",
-    "speedup",
-    "efficiency",
-    "efficiency not printed",
-    "label",
-    "confounded",
-    "faster than its devices",
-    "negative scaling",
-    "turns back",
-    "limit of a node",
-)
 
 
 @dataclass(frozen=True)
-class Remark:
-    """Something a reader of the table should know; `kind` is one of KINDS."""
+class Checked:
+    """How many printed numbers of a case were held against others."""
 
-    kind: str
-    gpus: int | None
-    """The scale that it concerns; None for the whole table."""
-    sentence: str
+    speedups: int = 0
+    efficiencies: int = 0
+    precisions: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +49,13 @@ class Audit:
     case: str
     table: Table
     remarks: tuple[Remark, ...]
+    source: PublishedTable
+    settled: Settled
+    speedups: Held
+    """What the printed speedups were held against."""
+    checked: Checked
+    scaling: str
+    """'weak' or 'strong' as printed; empty if the table does not say it."""
 
     @property
     def strong(self) -> bool:
@@ -72,25 +63,71 @@ class Audit:
         return len({batch_per_gpu(scale.row) for scale in self.table.scales}) > 1
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A table that cannot be audited before a question is answered."""
+
+    source: PublishedTable
+    question: Question
+
+
 class AuditFile(Document):
     """The file that `scalestudy audit --out` writes."""
 
     made_by: ClassVar[str] = "scalestudy audit"
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     cases: dict[str, tuple[Remark, ...]]
+    read: dict[str, dict[str, str]]
+    """Table -> header of a column -> what it was read as."""
+    not_read: dict[str, tuple[str, ...]]
+    """Table -> headers of the columns that were not read."""
 
 
-def audit_case(case: str, rows: Sequence[PublishedRow], *, efficiency_printed: bool) -> Audit:
-    """The audit of a case. efficiency_printed: the file has efficiencies, so a missing one is worth a remark."""
-    table = recompute(rows)
-    remarks = [
-        *_rows(table),
-        *_bases(table),
-        *_rates(rows),
-        *_speedups(table, efficiency_printed=efficiency_printed),
-    ]
-    remarks += list(_confounded(table)) or [*_labelled(table), *_course(table)]
-    return Audit(case, table, tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind))))
+def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]]:
+    """The audits of all series of a file, and the tables that need an answer first. name: of a single case."""
+    audits: list[Audit] = []
+    asked: list[Asked] = []
+    for table in file.tables:
+        series = series_of(table)
+        for group in [[one] for one in series] if table.by_case else [series]:
+            settled = settle(table, group)
+            if isinstance(settled, Question):
+                asked.append(Asked(table, settled))
+                continue
+            printed = any("printed_efficiency" in row.numbers for one in series for row in one.rows)
+            scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
+            for one in scaled or settled.series:
+                case = " ".join(filter(None, (table.name, one.name))) or name
+                audits.append(_audit(case, one, table, settled, efficiency_printed=printed))
+    return audits, asked
+
+
+def _audit(
+    case: str, series: Series, source: PublishedTable, settled: Settled, *, efficiency_printed: bool
+) -> Audit:
+    """The audit of a series. efficiency_printed: the table has efficiencies, so a missing one has a remark."""
+    table = recompute(series.rows)
+    others = [row for one in settled.series if one is not series for row in one.rows]
+    others += settled.outside
+    speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)
+    lines = {row.line for row in series.rows}
+    ratios = [one for one in source.ratios if one.line in lines]
+    mixed = list(_other_setups(table))
+    remarks = [*_rows(table), *_bases(table), *row_remarks(series.rows, source), *precision_remarks(ratios)]
+    if not mixed:
+        remarks += _ratios(table, speedups, efficiencies)
+        remarks += _unprinted(table) if efficiency_printed else []
+    mixed += _other_batches(table)
+    scaling = _called(series.rows, source)
+    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
+    checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
+    order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
+    word = next(iter(scaling)) if len(scaling) == 1 else ""
+    return Audit(case, table, order, source, settled, speedups, checked if not mixed else Checked(), word)
+
+
+def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:
+    return {row.label("scaling") or source.scaling for row in rows} - {""}
 
 
 def _rows(table: Table) -> Iterator[Remark]:
@@ -131,169 +168,82 @@ def _bases(table: Table) -> Iterator[Remark]:
         yield Remark("two base cases", base.gpus, text)
 
 
-def _rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
-    """Rows whose throughput is not their batch over their step time."""
-    for row in rows:
-        batch, time = global_batch(row), row.step_time_s
-        if row.throughput is None or time is None or batch is None or not time.low > 0:
-            continue
-        of_time = limits_of(time).inverse(batch)
-        if not _overlap(row.throughput, of_time):
-            computed = f"{batch:g} samples in {time.value * 1e3:g} ms are {of_time.value:.5g} samples/s"
-            text = f"{computed}, but {row.throughput.value:g} is printed"
-            yield Remark("throughput against step time", row.gpus, text)
-
-
-def _speedups(table: Table, *, efficiency_printed: bool) -> Iterator[Remark]:
+def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark]:
     """Printed speedups and efficiencies that contradict the table's own throughputs."""
-    unit = _unit(table)
+    unit = unit_of(table) if speedups.kind != ROW else None
     if unit and table.base:
         text = (
             f"printed as {unit.value:g}x, but no smaller scale has a throughput, so the table lacks the baseline"
             f" of its speedups; recomputed speedups are relative to {table.base.gpus} devices"
         )
         yield Remark("no base case", table.base.gpus, text)
-    for scale in table.scales:
-        row, efficiency, over = scale.row, scale.efficiency, scale.speedup
-        if unit:
-            over = Interval(over.value * unit.value, over.low * unit.low, over.high * unit.high)
-        computed = not isnan(scale.throughput.value) and table.base is not None
-        if computed and row.printed_speedup and not _overlap(row.printed_speedup, over):
+    common = common_baseline(speedups)
+    if common is not None and table.base is not None:
+        kind = "speedup" if table.base.gpus == 1 else "no base case"
+        text = (
+            f"all printed speedups are relative to a throughput of {common.value:.4g}, but the table"
+            f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
+        )
+        yield Remark(kind, table.base.gpus, text)
+    else:
+        for scale, printed, over in speedups.outside:
             whose = f" with {unit.value:g} for the baseline" if unit else ""
             text = f"the throughputs give {over.value:.2f}{whose}, which rounding does not explain"
-            yield Remark("speedup", row.gpus, f"printed {row.printed_speedup.value:g}, but {text}")
-        if row.printed_efficiency and not _overlap(row.printed_efficiency, efficiency):
-            text = (
-                f"the speedup on {row.gpus} devices gives {efficiency.value:.3f}, which rounding does not explain"
-            )
-            yield Remark("efficiency", row.gpus, f"printed {row.printed_efficiency.value:.3g}, but {text}")
-        if efficiency_printed and row.printed_speedup and not row.printed_efficiency:
-            text = f"it is {efficiency.value:.0%}; the file has the efficiency of other rows"
+            yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
+    for scale, printed, computed in efficiencies.outside:
+        text = (
+            f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
+        )
+        yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
+
+
+def _unprinted(table: Table) -> Iterator[Remark]:
+    """Printed speedups without an efficiency beside them, where other rows of the file have one."""
+    for scale in table.scales:
+        row = scale.row
+        if row.printed_speedup and not row.printed_efficiency and row is not table.base:
+            text = f"it is {scale.efficiency.value:.0%}; the table has the efficiency of other rows"
             yield Remark("efficiency not printed", row.gpus, text)
 
 
-def _unit(table: Table) -> Printed | None:
-    """The printed speedup of the smallest scale, if that scale has several devices and its speedup is not 1."""
-    if table.base is None or table.base.gpus == 1 or len(table.scales) < 2:
-        return None
-    stated = table.base.printed_speedup
-    return stated if stated and not _overlap(stated, Interval(1.0, 1.0, 1.0)) else None
-
-
-def _overlap(printed: Printed, computed: Interval) -> bool:
-    slack = 1e-9 * abs(printed.value)  # of binary fractions
-    return printed.low <= computed.high + slack and computed.low <= printed.high + slack
-
-
 def _how(row: PublishedRow) -> str:
-    return f"{row.label('strategy') or 'its row'} on {row.gpus}"
+    """'ddp on 1', or the line of a row without a strategy."""
+    return f"{row.label('strategy') or f'line {row.line}'} on {row.gpus}"
 
 
-def _confounded(table: Table) -> Iterator[Remark]:
-    """Rows that differ in more than the number of devices, so that their ratio is not a speedup."""
+def _other_setups(table: Table) -> Iterator[Remark]:
+    """Rows that differ in their model, hardware, framework, strategy or precision."""
     rows = [scale.row for scale in table.scales]
-    mixed = []
-    precisions = [row.label("precision") for row in rows]
-    if len(set(precisions)) > 1:
-        mixed.append(("precision", precisions))
+    for what in KINDS_OF_SETUP:
+        values = [row.label(what) for row in rows]
+        told = {value for value in values if value and (what != "strategy" or value.lower() not in PLAIN)}
+        if len(told) > 1:
+            yield _changes(what, rows, values)
+
+
+def _other_batches(table: Table) -> Iterator[Remark]:
+    """Rows in which neither the batch per device nor the global batch is constant."""
+    rows = [scale.row for scale in table.scales]
     per_gpu, whole = [batch_per_gpu(row) for row in rows], [global_batch(row) for row in rows]
     if None not in per_gpu and len(set(per_gpu)) > 1 and len(set(whole)) > 1:
-        mixed.append(("batch per device", [f"{batch:g}" for batch in per_gpu]))
-    for what, values in mixed:
-        pairs = ", ".join(f"{value} on {row.gpus}" for row, value in zip(rows, values, strict=True))
-        text = f"the {what} changes between rows ({pairs}), so their ratio is not a speedup"
-        yield Remark("confounded", None, text)
+        yield _changes("batch per device", rows, [f"{batch:g}" for batch in per_gpu])
 
 
-def _labelled(table: Table) -> Iterator[Remark]:
+def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> Remark:
+    pairs = ", ".join(f"{value or 'not stated'} on {row.gpus}" for row, value in zip(rows, values, strict=True))
+    text = f"the {what} changes between rows ({pairs}), so their ratio is not a speedup"
+    return Remark("confounded", None, text)
+
+
+def _labelled(table: Table, called: set[str]) -> Iterator[Remark]:
     """Tables called strong with a constant batch per device, or weak with a constant global batch."""
     rows = [scale.row for scale in table.scales]
-    called = {row.label("scaling") for row in rows}
     per_gpu = {batch_per_gpu(row) for row in rows}
     if len({row.gpus for row in rows}) < 2 or None in per_gpu:
         return
     kind, held = ("weak", "batch per device") if len(per_gpu) == 1 else ("strong", "global batch")
     if called & {"weak", "strong"} and called != {kind}:
         text = f"called {' and '.join(sorted(called))}, but the {held} is constant: this is {kind} scaling"
+        if kind == "weak" and all(row.number("accumulation") is None for row in rows):
+            text += ", unless gradients are accumulated, which the table does not say"
         yield Remark("label", None, text)
-
-
-def _course(table: Table) -> Iterator[Remark]:
-    """Remarks on how the throughput changes: slower than the baseline, falling, or limited inside a node."""
-    for scale in table.scales:
-        if table.base and scale.row.gpus == table.base.gpus:
-            continue
-        if scale.speedup.high < 1:
-            yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
-        if scale.efficiency.low > 1 + TOLERANCE:
-            devices = scale.row.gpus / (table.base or scale.row).gpus
-            text = (
-                f"{scale.speedup.value:.3g} times the baseline on {devices:g} times its devices: the baseline was"
-                " slowed down, or the work is not the same"
-            )
-            yield Remark("faster than its devices", scale.row.gpus, text)
-    yield from list(_limit_of_a_node(table)) or _turns_back(table)
-
-
-def _slower(scale: Recomputed, table: Table) -> str:
-    """'2 devices do 0.37 times the work of 1 ...', with the extra time per step if step times are known."""
-    base = table.base
-    text = (
-        f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
-        f" {base.gpus if base else 1}, an efficiency of {scale.efficiency.value:.0%}"
-    )
-    if base and base.step_time_s and scale.row.step_time_s and batch_per_gpu(base) == batch_per_gpu(scale.row):
-        more = scale.row.step_time_s.value - base.step_time_s.value
-        text += (
-            f"; a step takes {more * 1e3:.3g} ms longer than on one device at equal batch per device, which is"
-            f" {more / scale.row.step_time_s.value:.0%} of the step"
-        )
-    return text
-
-
-def _turns_back(table: Table) -> Iterator[Remark]:
-    """The first doubling after which more devices do less work than fewer."""
-    for less, more in pairwise(_throughputs(table)):
-        if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
-            text = (
-                f"throughput falls from {less.row.gpus} to {more.row.gpus} devices"
-                f" ({less.throughput.value:.4g} to {more.throughput.value:.4g})"
-            )
-            known = [scale for scale in _throughputs(table) if scale.row is not table.base]
-            serial = [scale.karp_flatt for scale in known]
-            per_gpu = {batch_per_gpu(scale.row) for scale in known}
-            if len(per_gpu) > 1 and all(before < after for before, after in pairwise(serial)):
-                text += (
-                    f"; the Karp-Flatt fraction rises ({', '.join(f'{value:.3f}' for value in serial)}), so the"
-                    " reason is not a fixed serial part but overhead that grows with devices, or a step that stops"
-                    " shrinking with its batch. Weak scaling of the same model would show which"
-                )
-            yield Remark("turns back", more.row.gpus, text)
-            return
-
-
-def _limit_of_a_node(table: Table) -> Iterator[Remark]:
-    """More devices in a node bring no gain but more nodes do: a shared resource of the node is saturated."""
-    scales = [(scale, node) for scale in _throughputs(table) if (node := scale.row.gpus_per_node)]
-    inside = [scale for scale, node in scales if scale.row.gpus <= node]
-    across = [scale for scale, node in scales if scale.row.gpus >= node]
-    if len(inside) < 2 or len(across) < 2 or inside[-1] is not across[0]:
-        return
-    gain = inside[-1].throughput.value / inside[-2].throughput.value
-    nodes = across[-1].row.gpus / across[0].row.gpus
-    efficiency = across[-1].throughput.value / across[0].throughput.value / nodes
-    if gain > NO_GAIN or efficiency < NEAR_LINEAR:
-        return
-    text = (
-        f"from {inside[-2].row.gpus} to {inside[-1].row.gpus} devices in a node, throughput changes by"
-        f" {gain - 1:+.1%}, but {nodes:g} nodes do {efficiency * nodes:.2f} times the work of one: the devices of"
-        " a node saturate a shared resource, most likely its input"
-    )
-    yield Remark("limit of a node", inside[-1].row.gpus, text)
-
-
-def _throughputs(table: Table) -> list[Recomputed]:
-    """Scales with a throughput, one per size: the baseline, and all others that are not another baseline."""
-    return [
-        scale for scale in table.scales if not isnan(scale.throughput.value) and scale.row not in table.other_bases
-    ]

@@ -1,14 +1,47 @@
-"""An audit as it is printed: the recomputed table, the published numbers in brackets, and the remarks."""
+"""An audit as it is printed: how the table was read, the recomputed and the printed values, and the remarks."""
 
 from math import isnan
 from typing import Any
 
-from scalestudy.analyse.published import Recomputed, Table
-from scalestudy.diagnose.audit import Audit
-from scalestudy.importers.published import Printed
+from scalestudy.analyse.published import bases, settle
+from scalestudy.analyse.published.table import Recomputed, Table
+from scalestudy.diagnose.audit import Asked, Audit, AuditFile
+from scalestudy.importers.cells import Printed, plain
+from scalestudy.importers.headers import Meaning
+from scalestudy.importers.published import PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
+ROLES = {
+    "gpus": "number of devices",
+    "nodes": "number of nodes",
+    "gpus_per_node": "devices per node",
+    "batch_per_gpu": "batch per device",
+    "global_batch": "global batch",
+    "batch": "a batch; the table does not say whether per device or of all devices",
+    "accumulation": "micro-batches per step (gradient accumulation)",
+    "throughput": "throughput",
+    "throughput_per_gpu": "throughput per device",
+    "steps_per_s": "steps per time",
+    "step_time_s": "time of a step",
+    "total_time_s": "time of a whole training or epoch",
+    "time_s": "a time",
+    "printed_speedup": "speedup, as printed",
+    "printed_efficiency": "efficiency, as printed",
+    "precision_ratio": "speedup of one precision over another, as printed",
+    "throughput_unit": "unit of the throughput",
+    "scaling": "weak or strong scaling, as printed",
+}
+WHOSE = {
+    settle.PER_DEVICE: "per device",
+    settle.TOGETHER: "of all devices together",
+    settle.WEAK: "with a constant batch per device",
+    settle.STRONG: "with a constant global batch",
+}
+RELATIVE = {
+    bases.BEFORE: "the row before",
+    bases.TIME: "the times beside the throughput",
+}
 
 
 def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
@@ -16,9 +49,11 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
     return [
         {
             "audit": audit,
-            "about": _about(audit.table),
+            "about": _about(audit.table, audit.scaling),
             "base": _base(audit.table),
-            "unit": _unit(audit.table),
+            "relative": _relative(audit),
+            "checked": _checked(audit),
+            "unit": _unit(audit),
             "rows": [
                 _row(scale, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
@@ -28,13 +63,106 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
     ]
 
 
-def _about(table: Table) -> str:
-    said = {
-        name: " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
-        for name in (*ABOUT, "scaling")
+def reading_view(file: PublishedFile, audits: list[Audit], asked: list[Asked]) -> list[dict[str, Any]]:
+    """How each table of a file was read: its columns, what was not read, and notes."""
+    settled = {id(audit.source): audit.settled for audit in audits}
+    known = [table for table in file.tables if id(table) in settled or any(one.source is table for one in asked)]
+    views: dict[int, dict[str, Any]] = {}
+    for table in known:
+        view = views.setdefault(
+            table.line, {"line": table.line, "columns": {}, "unread": table.unread, "notes": {}}
+        )
+        view["columns"] |= _columns(table, settled.get(id(table)))
+        view["notes"] |= dict.fromkeys(table.notes)
+    return list(views.values())
+
+
+def audit_document(file: PublishedFile, audits: list[Audit]) -> AuditFile:
+    """The remarks of all cases, and how the tables were read, as a file."""
+    views = reading_view(file, audits, [])
+    return AuditFile(
+        cases={audit.case: audit.remarks for audit in audits},
+        read={f"line {view['line']}": view["columns"] for view in views},
+        not_read={f"line {view['line']}": view["unread"] for view in views if view["unread"]},
+    )
+
+
+def question_of(asked: Asked) -> str:
+    """The question that a table has to be asked, and the options that answer it."""
+    question = asked.question
+    header = plain(question.header)
+    where = f"line {asked.source.line}, {header}"
+    ends = f"({question.first:g} to {question.last:g})"
+    if question.kind == "throughput":
+        text = f"hardly changes from {question.fewest} to {question.most} devices {ends}. Is this per device?"
+        return f"{where}: {text} Add --column '{header}=throughput_per_gpu' or --column '{header}=throughput'"
+    if question.kind == "time_s":
+        text = "the time of a step or of a whole training?"
+        return f"{where}: {text} Add --column '{header}=step_time_s' or --column '{header}=total_time_s'"
+    batch = asked.source.column("batch")
+    if batch is not None:
+        name = plain(batch.header)
+        text = f"is {name} per device or of all devices?"
+        either = f"--column '{name}=batch_per_gpu' or --column '{name}=global_batch'"
+        return f"{where}: {text} Add {either}"
+    return (
+        f"{where}: is the batch per device constant, or the global batch? Add --scaling weak or --scaling strong"
+    )
+
+
+def _columns(table: PublishedTable, settled: settle.Settled | None) -> dict[str, str]:
+    """Headers with what they were read as."""
+    return {plain(column.header): _meaning(column, table, settled) for column in table.columns}
+
+
+def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | None) -> str:
+    role = column.role
+    if role == "scaling_ratio":
+        stated = settled.stated if settled and settled.stated else "speedup"
+        return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
+    words = ROLES.get(role, "label")
+    if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
+        words += f" {WHOSE[settled.whose]}"
+        if settled.by_numbers:
+            words += " (the printed ratios show it)"
+        elif role == "throughput" and column.per != "all":
+            words += " (not stated; it grows with the devices)"
+    if role in table.unknown_units:
+        words += "; unit not stated"
+    return words
+
+
+def _checked(audit: Audit) -> str:
+    """'3 printed speedups and 2 efficiencies'; empty if no printed number could be checked."""
+    counts = (
+        (audit.checked.speedups, "speedup"),
+        (audit.checked.efficiencies, "efficiency"),
+        (audit.checked.precisions, "speedup of a precision"),
+    )
+    plural = {
+        "speedup": "speedups",
+        "efficiency": "efficiencies",
+        "speedup of a precision": "speedups of a precision",
     }
-    scaling = said.pop("scaling")
-    return ", ".join(filter(None, said.values())) + (f"; {scaling} scaling as printed" if scaling else "")
+    found = [f"{count} {name if count == 1 else plural[name]}" for count, name in counts if count]
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+
+def _relative(audit: Audit) -> str:
+    """What printed speedups are relative to, if not to the baseline."""
+    held = audit.speedups
+    if held.kind == bases.ROW and held.row is not None:
+        return f"line {held.row.line}"
+    return RELATIVE.get(held.kind, "")
+
+
+def _about(table: Table, scaling: str) -> str:
+    said = (
+        " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
+        for name in ABOUT
+    )
+    called = f"{scaling} scaling as printed" if scaling else ""
+    return "; ".join(filter(None, (", ".join(filter(None, said)), called)))
 
 
 def _base(table: Table) -> str:
@@ -44,16 +172,20 @@ def _base(table: Table) -> str:
     return f"{table.base.gpus} {'device' if table.base.gpus == 1 else 'devices'}{f', {how}' if how else ''}"
 
 
-def _unit(table: Table) -> str:
-    units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in table.scales}
-    return units.pop() if len(units) == 1 and units != {""} else "work/s"
+def _unit(audit: Audit) -> str:
+    units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
+    column = audit.source.column(audit.settled.rate) if audit.settled.rate else None
+    stated = units.pop() if len(units) == 1 else ""
+    if not stated and column is not None and audit.settled.rate in ("throughput", "throughput_per_gpu"):
+        stated = column.unit
+    return stated if 0 < len(stated) <= 12 else "work/s"
 
 
 def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
     """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
     row = scale.row
     return {
-        "gpus": f"{row.gpus} {row.label('strategy')}" if other else str(row.gpus),
+        "gpus": f"{row.gpus} {row.label('strategy')}".strip() if other else str(row.gpus),
         "throughput": _text(scale.throughput.value, ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
         "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),

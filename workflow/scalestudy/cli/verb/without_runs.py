@@ -116,25 +116,52 @@ def measured_of(summary: pd.DataFrame, workload: str | None) -> dict[str, float]
 
 @options.verb(short_help="Check a published scaling table for internal consistency.")
 @click.argument("table", type=options.PATH)
-@options.path("--out", metavar="FILE", help="Also write the remarks as JSON.")
-def audit(table: Path, out: Path | None) -> int:
+@options.path("--out", metavar="FILE", help="Also write the remarks and how the table was read as JSON.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="HEADER=KIND",
+    help="What a column is, such as 'Speed=throughput_per_gpu' or 'Time=ignore'. A wrong KIND lists all kinds.",
+)
+@options.path("--columns", "mapping", metavar="FILE", help="The same for many columns: a YAML file, HEADER: KIND.")
+@click.option("--scaling", type=click.Choice(["weak", "strong"]), help="Scaling that a table of step times shows.")
+@click.option("--line", type=click.IntRange(min=1), help="Only the table whose header is at this line.")
+def audit(
+    table: Path,
+    out: Path | None,
+    columns: tuple[str, ...],
+    mapping: Path | None,
+    scaling: str | None,
+    line: int | None,
+) -> int:
     """Check a published scaling table for internal consistency: speedups, efficiencies, labels and baselines.
 
-    TABLE is a CSV file with the columns gpus and throughput (or step_time_ms and a batch), and any of: case,
-    scaling, strategy, precision, batch_per_gpu, global_batch, gpus_per_node, throughput_unit, printed_speedup,
-    printed_efficiency. Speedups and efficiencies are checked against the throughputs.
+    TABLE is a file with tables as they are printed: CSV with any delimiter, Markdown or HTML. A table needs a
+    column of devices, and a throughput, a time or a speedup. Headers are recognised by their usual names. The
+    interpretation is printed first.
     """
-    from scalestudy.diagnose.audit import AuditFile, audit_case
-    from scalestudy.importers.published import read_published
-    from scalestudy.publish.audit import audit_view
+    from dataclasses import replace
+
+    from scalestudy.cli.audit_columns import columns_of
+    from scalestudy.diagnose.audit import audit_file
+    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.reading import read_published
+    from scalestudy.publish.audit import audit_document, audit_view, question_of, reading_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
 
-    cases = read_published(table)
-    printed = any(row.printed_efficiency for rows in cases.values() for row in rows)
-    audits = [audit_case(case, rows, efficiency_printed=printed) for case, rows in cases.items()]
+    file = read_published(table, Corrections(columns_of(columns, mapping), line))
+    if scaling:
+        file = replace(file, tables=tuple(replace(one, scaling=one.scaling or scaling) for one in file.tables))
+    audits, asked = audit_file(file, table.stem)
     remarked = sum(bool(audit.remarks) for audit in audits)
-    print(render(DIRECTORY / "audit.txt", cases=audit_view(audits), remarked=remarked), end="")
+    if audits:
+        tables = reading_view(file, audits, asked)
+        views = {"tables": tables, "others": file.others, "cases": audit_view(audits), "remarked": remarked}
+        print(render(DIRECTORY / "audit.txt", **views), end="")
     if out:
-        write_document(out, AuditFile(cases={audit.case: audit.remarks for audit in audits}))
+        write_document(out, audit_document(file, audits))
+    if asked:
+        raise UserError("\n  ".join([f"{table}: needs an answer", *map(question_of, asked)]))
     return 1 if remarked else 0

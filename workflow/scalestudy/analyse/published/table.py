@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isnan, log, nan
+from math import exp, inf, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.published.series import PLAIN, UNITS, global_batch
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
-from scalestudy.importers.published import Printed, PublishedRow
+from scalestudy.importers.cells import Printed
+from scalestudy.importers.published import PublishedRow
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,17 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     usable = [row for row in rows if _positive(row)]
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
     for row in sorted(usable, key=lambda row: row.gpus):
-        kind = (row.gpus, row.label("strategy"), row.label("precision"), row.batch_per_gpu, row.global_batch)
+        setup = tuple(sorted((name, said) for name, said in row.labels.items() if name not in UNITS))
+        kind = (row.gpus, setup, row.batch_per_gpu, row.global_batch, row.number("micro_batch"))
         groups.setdefault(kind, []).append(row)
-    rates = [(group, _mean([rate_of(row) for row in group])) for group in groups.values()]
+    rates = [
+        (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))
+        for group in groups.values()
+    ]
     known = [(group, rate) for group, rate in rates if not isnan(rate.value)]
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
-    bases.sort(key=lambda item: item[0][0].label("strategy") != "single")
+    bases.sort(key=lambda item: item[0][0].label("strategy").lower() not in PLAIN)
     base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
     return Table(
         base=base,
@@ -68,30 +74,18 @@ def limits_of(printed: Printed) -> Interval:
 
 
 def rate_of(row: PublishedRow) -> Interval:
-    """Returns the printed throughput, or global batch over step time; nan if the row has neither."""
+    """Returns the throughput, or work over time; nan if the row has neither."""
     if row.throughput is not None:
         return limits_of(row.throughput)
-    batch = global_batch(row)
-    return NOTHING if row.step_time_s is None or batch is None else limits_of(row.step_time_s).inverse(batch)
-
-
-def global_batch(row: PublishedRow) -> float | None:
-    """Returns samples per step over all devices, as stated or from the batch per device."""
-    if row.global_batch is not None:
-        return row.global_batch
-    return None if row.batch_per_gpu is None else row.batch_per_gpu * row.gpus
-
-
-def batch_per_gpu(row: PublishedRow) -> float | None:
-    """Returns samples per step on each device, as stated or from the global batch."""
-    if row.batch_per_gpu is not None:
-        return row.batch_per_gpu
-    return None if row.global_batch is None else row.global_batch / row.gpus
+    time = row.numbers.get("whole_time_s") or row.step_time_s
+    work = row.number("work") or global_batch(row)
+    return NOTHING if time is None or work is None or not time.low > 0 else limits_of(time).inverse(work)
 
 
 def ratio(above: Interval, below: Interval) -> Interval:
-    """Returns the quotient of two ranges of positive numbers."""
-    return Interval(above.value / below.value, above.low / below.high, above.high / below.low)
+    """Returns the quotient of two ranges of positive numbers, without upper limit if the divisor may be 0."""
+    high = above.high / below.low if below.low > 0 else inf
+    return Interval(above.value / below.value, above.low / below.high, high)
 
 
 def _scale(
@@ -117,11 +111,14 @@ def _scale(
 
 
 def _positive(row: PublishedRow) -> bool:
-    return all(number is None or number.value > 0 for number in (row.throughput, row.step_time_s))
+    used = (row.throughput, row.step_time_s, row.numbers.get("whole_time_s"))
+    return all(number is None or number.value > 0 for number in used)
 
 
 def _mean(rates: list[Interval]) -> Interval:
-    """Returns the geometric mean of rates and of their limits."""
+    """Returns the geometric mean of rates and of their limits; nan without any."""
+    if not rates:
+        return NOTHING
     return Interval(
         *(
             exp(sum(log(value) for value in values) / len(values)) if min(values) > 0 else nan

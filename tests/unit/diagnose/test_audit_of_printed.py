@@ -1,0 +1,202 @@
+"""Audits of tables in the style of published ones: what is wrong is found, and nothing else is said."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from bench.audit import KINDS, said
+from bench.printed_tables import made, printed
+from scalestudy.cli.main import main
+from scalestudy.diagnose.audit import Audit, audit_file
+from scalestudy.importers.reading import read_published
+
+
+def audits(tmp_path: Path, text: str) -> list[Audit]:
+    path = tmp_path / "table.md"
+    path.write_text(text, encoding="utf-8")
+    found, asked = audit_file(read_published(path), "table")
+    assert not asked
+    return found
+
+
+def kinds(tmp_path: Path, text: str) -> list[tuple[str, int | None]]:
+    return [(remark.kind, remark.gpus) for audit in audits(tmp_path, text) for remark in audit.remarks]
+
+
+def markdown(*lines: str) -> str:
+    """A table from lines with commas between the cells; the first is the header."""
+    rows = [f"| {line.replace(',', ' | ')} |" for line in lines]
+    return "\n".join([rows[0], "|---" * lines[0].count(",") + "|---|", *rows[1:]]) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(0, 120, 3))
+def test_clean_tables_in_all_styles_have_no_remark(seed: int) -> None:
+    table = made(seed)
+    assert said(table)[0] == set(), printed(table)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [7, 8])
+def test_planted_errors_are_found(kind: str, seed: int) -> None:
+    planted = KINDS[kind]
+    table = planted.plant(made(seed, planted.need), random.Random(seed))
+    found, why = said(table)
+    assert found & planted.named, printed(table)[0]
+    assert found <= planted.named | planted.follows, why
+
+
+def test_strong_scaling_with_accumulation_called_weak(tmp_path: Path) -> None:
+    """Micro-batches, or the batches of whole steps: either way the global batch is constant."""
+    micro = ("GPUs,Batch / GPU,Accumulation steps,img/s,Weak scaling", "1,64,8,100,1.00", "8,64,1,760,7.60")
+    whole = ("GPUs,Batch / GPU,Accumulation steps,img/s,Weak scaling", "1,512,8,100,1.00", "8,64,1,760,7.60")
+    for lines in (micro, whole):
+        assert kinds(tmp_path, markdown(*lines)) == [("label", None)]
+    weak = ("GPUs,Batch / GPU,Accumulation steps,img/s,Weak scaling", "1,64,8,100,1.00", "8,64,8,760,7.60")
+    assert kinds(tmp_path, markdown(*weak)) == []
+
+
+def test_a_batch_per_device_may_hide_accumulation(tmp_path: Path) -> None:
+    (audit,) = audits(tmp_path, markdown("GPUs,Batch/GPU,img/s,Strong scaling", "1,64,100,1.00", "8,64,760,7.60"))
+    (remark,) = audit.remarks
+    assert remark.sentence.endswith("weak scaling, unless gradients are accumulated, which the table does not say")
+
+
+def test_rows_are_grouped_by_labels_and_batch(tmp_path: Path) -> None:
+    lines = ["Model,GPUs,Batch/GPU,img/s,Speedup"]
+    lines += [
+        f"{name},{n},{b},{n * b * f:g},{n}" for name, f in (("A", 1), ("B", 3)) for n in (1, 4) for b in (8, 16)
+    ]
+    found = audits(tmp_path, markdown(*lines))
+    assert {audit.case for audit in found} == {
+        f"{name} batch per device {batch}" for name in "AB" for batch in (8, 16)
+    }
+    assert not any(audit.remarks for audit in found)
+
+
+def test_other_baselines_are_tried_and_one_has_to_explain_all(tmp_path: Path) -> None:
+    """The row before; a row of another series; but not one row for one number and another for the next."""
+    before = markdown("GPUs,img/s,Speedup", "1,100,-", "2,190,1.90", "4,340,1.79", "8,580,1.71")
+    (audit,) = audits(tmp_path, before)
+    assert (audit.remarks, audit.speedups.kind) == ((), "before")
+    other = markdown(
+        "Setup,GPUs,img/s,Speedup", "plain,1,100,1.00", "fused,1,150,1.50", "fused,2,280,2.80", "fused,4,500,5.00"
+    )
+    (audit,) = [audit for audit in audits(tmp_path, other) if len(audit.table.scales) > 2]
+    assert ("speedup", 2) not in {(remark.kind, remark.gpus) for remark in audit.remarks}
+    mixed = markdown("GPUs,img/s,Speedup", "1,100,1.00", "2,190,1.90", "4,340,3.40", "8,580,1.71")
+    assert kinds(tmp_path, mixed) == [("speedup", 8)]
+
+
+def test_speedups_over_a_processor(tmp_path: Path) -> None:
+    text = markdown("Devices,Epoch time (s),Speedup", "CPU,100,1.0", "1,10,10.0", "2,6,16.7", "4,4,25.0")
+    assert kinds(tmp_path, text) == []
+
+
+def test_a_baseline_that_is_wrong_is_one_remark(tmp_path: Path) -> None:
+    text = markdown("GPUs,img/s,Speedup", "1,110,1.00", "2,190,1.90", "4,340,3.40", "8,580,5.80")
+    (audit,) = audits(tmp_path, text)
+    (remark,) = audit.remarks
+    assert (remark.kind, remark.gpus) == ("speedup", 1)
+    assert "all printed speedups are relative to a throughput of 100" in remark.sentence
+
+
+@pytest.mark.parametrize("what", ["Model", "Hardware", "Framework", "Strategy"])
+def test_what_changes_within_a_series_is_said(tmp_path: Path, what: str) -> None:
+    text = markdown(f"{what},GPUs,img/s,Efficiency", "A,2,100,100%", "A,4,190,95%", "B,8,300,91%")
+    (audit,) = audits(tmp_path, text)
+    assert [remark.kind for remark in audit.remarks] == ["confounded"]
+    assert f"the {what.lower()} changes between rows (A on 2, A on 4, B on 8)" in audit.remarks[0].sentence
+    assert audit.checked.efficiencies == 0
+
+
+def test_columns_of_two_precisions_that_are_exchanged(tmp_path: Path) -> None:
+    head = "GPUs,Throughput - FP32,Throughput - mixed precision,Throughput speedup (FP32 to mixed precision)"
+    text = markdown(head, "1,67.95,44.65,1.52", "4,258.56,170.18,1.52")
+    assert kinds(tmp_path, text) == [("precision", None)]
+
+
+def test_throughput_in_tokens_is_not_held_against_samples(tmp_path: Path) -> None:
+    """A sequence has 512 tokens in both rows."""
+    text = markdown("GPUs,Batch/GPU,Step time (ms),tokens/s", "1,8,100,40960", "2,8,110,74473")
+    assert kinds(tmp_path, text) == []
+    text = markdown("GPUs,Batch/GPU,Step time (ms),samples/s", "1,8,100,80", "2,8,110,160")
+    assert kinds(tmp_path, text) == [("throughput against step time", 2)]
+
+
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str) -> tuple[int, str, str]:
+    path = tmp_path / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    status = main(["audit", str(path), *options])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answers"),
+    [
+        (
+            "GPUs,Speed\n1,329\n8,307\n",
+            "hardly changes from 1 to 8 devices (329 to 307). Is this per device?",
+            {"--column Speed=throughput_per_gpu": 0, "--column Speed=throughput": 1},
+        ),
+        (
+            "GPUs,Time\n1,100\n2,52\n",
+            "the time of a step or of a whole training?",
+            {"--column Time=total_time_s": 0, "--scaling weak --column Time=step_time_s": 1},
+        ),
+        (
+            "GPUs,ms/step\n1,100\n2,105\n",
+            "is the batch per device constant, or the global batch?",
+            {"--scaling weak": 0, "--scaling strong": 1},
+        ),
+        (
+            "GPUs,ms/step,Batch size\n1,100,64\n2,105,64\n",
+            "is Batch size per device or of all devices?",
+            {"--column 'Batch size=batch_per_gpu'": 0, "--column 'Batch size=global_batch'": 1},
+        ),
+    ],
+)
+def test_what_the_file_does_not_say_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, question: str, answers: dict[str, int]
+) -> None:
+    status, _, error = run(tmp_path, capsys, text)
+    assert status == 2
+    assert question in error
+    for answer, expected in answers.items():
+        options = [word.strip("'") for word in answer.replace("'Batch size", "Batch_size").split()]
+        assert run(tmp_path, capsys, text, *options)[0] == expected, answer
+
+
+def test_a_mapping_file_answers_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "columns.yaml").write_text("Speed: throughput_per_gpu\n")
+    text = "GPUs,Speed\n1,329\n8,307\n"
+    assert run(tmp_path, capsys, text, "--columns", str(tmp_path / "columns.yaml"))[0] == 0
+    for content, why in (
+        ("- Speed", "a line HEADER: KIND"),
+        ("a: [", "not valid YAML"),
+        ("Speed: 3", "a line HEADER"),
+    ):
+        (tmp_path / "columns.yaml").write_text(content)
+        status, _, error = run(tmp_path, capsys, text, "--columns", str(tmp_path / "columns.yaml"))
+        assert (status, why in error) == (2, True)
+
+
+def test_a_file_with_one_open_question_still_prints_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = markdown("GPUs,img/s,Speedup", "1,100,1.0", "2,190,1.9") + "\n" + markdown("GPUs,Time", "1,9", "2,5")
+    status, output, error = run(tmp_path, capsys, text)
+    assert status == 2
+    assert "2 speedups) follow from the throughputs" in " ".join(output.split())
+    assert "line 6, Time: the time of a step or of a whole training?" in error
+
+
+def test_only_numbers_that_were_checked_are_called_consistent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, output, _ = run(tmp_path, capsys, "GPUs,img/s,Memory\n1,100,9\n2,190,9\n")
+    assert "Not read: Memory." in output
+    assert "follow from the throughputs" not in output
+    assert "no printed speedup or efficiency that could be checked" in " ".join(output.split())

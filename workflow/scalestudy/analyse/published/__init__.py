@@ -1,0 +1,1 @@
+"""Published tables: which rows are a series, what their numbers are relative to, and their scaling recomputed."""

@@ -1,0 +1,210 @@
+"""What the printed speedups and efficiencies of a series are relative to.
+
+The smallest scale is tried first, then other rows, the row before and other measurements. One baseline has to
+explain all printed ratios of a series; if none does, they are held against the smallest scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan
+
+from scalestudy.analyse.published.table import Recomputed, Table, limits_of, rate_of, ratio
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.importers.cells import Printed
+from scalestudy.importers.published import PublishedRow
+
+Expected = Callable[[Recomputed], Interval]
+Way = tuple[str, PublishedRow | None, Expected]
+ONE = Interval(1.0, 1.0, 1.0)
+FEWEST = 2
+"""Printed ratios that another baseline than the smallest scale has to explain; one could agree by chance."""
+SMALLEST, UNIT, ROW, BEFORE, TIME, STATED, DEVICES = (
+    "smallest",
+    "unit",
+    "row",
+    "before",
+    "time",
+    "stated",
+    "devices",
+)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Printed ratios beside what they are held against."""
+
+    kind: str
+    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), TIME (another
+    measurement), STATED (the printed speedups), DEVICES (one device per unit of speedup)."""
+    row: PublishedRow | None
+    """The baseline if it is a row."""
+    pairs: tuple[tuple[Recomputed, Printed, Interval], ...]
+    """Scales with the printed and the expected ratio, as far as there is one."""
+
+    @property
+    def outside(self) -> tuple[tuple[Recomputed, Printed, Interval], ...]:
+        """Those that rounding does not explain."""
+        return tuple(pair for pair in self.pairs if not overlap(pair[1], pair[2]))
+
+
+def overlap(printed: Printed, computed: Interval) -> bool:
+    """Returns whether a printed number and a computed one may be the same."""
+    slack = 1e-9 * abs(printed.value)  # of binary fractions
+    return printed.low <= computed.high + slack and computed.low <= printed.high + slack
+
+
+def unit_of(table: Table) -> Printed | None:
+    """Returns the printed speedup of the smallest scale, if it has several devices and its speedup is not 1."""
+    if table.base is None or table.base.gpus == 1 or len(table.scales) < 2:
+        return None
+    stated = table.base.printed_speedup
+    return stated if stated and not overlap(stated, ONE) else None
+
+
+def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
+    """Returns the printed speedups beside those of the best baseline. others: further rows of the table."""
+    unit = unit_of(table)
+
+    def first(scale: Recomputed) -> Interval:
+        return NOTHING if isnan(scale.throughput.value) or table.base is None else scale.speedup
+
+    def with_unit(scale: Recomputed) -> Interval:
+        over = first(scale)
+        return Interval(over.value * unit.value, over.low * unit.low, over.high * unit.high) if unit else over
+
+    rows = list(_other_rows(table, others))
+    if unit:
+        fewer = [
+            way
+            for way in rows
+            if way[1] is not None and table.base and way[1].gpus <= table.base.gpus and way[1] is not table.base
+        ]
+        named = _best(table, "printed_speedup", [(UNIT, table.base, with_unit), *fewer], first_may_be_better=True)
+        if named.kind == ROW:
+            return named
+    ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *_further(table)]
+    return _best(table, "printed_speedup", ways)
+
+
+def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
+    """Returns the printed efficiencies beside those that the best baseline gives."""
+    base = table.base
+
+    def per_device(expected: Expected, gpus: int) -> Expected:
+        return lambda scale: expected(scale).scaled(gpus / scale.row.gpus)
+
+    def stated(scale: Recomputed) -> Interval:
+        own = scale.row.number("printed_speedup")
+        gpus = base.gpus if base else 1
+        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus / scale.row.gpus)
+
+    def devices(scale: Recomputed) -> Interval:
+        own = scale.row.number("printed_speedup")
+        return NOTHING if own is None else Interval(own, own, own).scaled(1 / scale.row.gpus)
+
+    known = _measured(table)
+    before = {id(scale): less.row.gpus for less, scale in pairwise(known)}
+
+    def after(expected: Expected) -> Expected:
+        return lambda scale: expected(scale).scaled(before.get(id(scale), scale.row.gpus) / scale.row.gpus)
+
+    ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
+    ways += [(STATED, base, stated), (DEVICES, None, devices)]
+    ways += [
+        (kind, row, per_device(way, row.gpus))
+        for kind, row, way in _other_rows(table, others)
+        if row is not None and row.gpus > 0
+    ]
+    for kind, _, way in _further(table):
+        if kind == BEFORE:
+            ways.append((kind, None, after(way)))
+        elif base:
+            ways.append((kind, base, per_device(way, base.gpus)))
+    return _best(table, "printed_efficiency", ways)
+
+
+def common_baseline(held: Held) -> Interval | None:
+    """Returns the throughput that all printed speedups are relative to, if they share one that is not printed.
+
+    It is wider than a single ratio's: each speedup allows a range, and the result is what they have in common.
+    """
+    known = [pair for pair in held.pairs if held.row is None or pair[0].row.gpus != held.row.gpus]
+    if len(known) < FEWEST or len(held.outside) < len(known):
+        return None
+    implied = [ratio(scale.throughput, limits_of(printed)) for scale, printed, _ in known if printed.low > 0]
+    if len(implied) < len(known):
+        return None
+    low, high = max(one.low for one in implied), min(one.high for one in implied)
+    return Interval((low + high) / 2, low, high) if low <= high else None
+
+
+def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
+    """The first way that explains all; else the first way. first_may_be_better: the others are tried before it."""
+    found: list[Held] = []
+    for kind, row, expected in ways:
+        pairs = []
+        for scale in table.scales:
+            printed = scale.row.numbers.get(role)
+            if printed is None or isnan((value := expected(scale)).value):
+                continue
+            if (
+                kind == ROW
+                and row
+                and row is not scale.row
+                and row.gpus == scale.row.gpus
+                and overlap(printed, ONE)
+            ):
+                continue  # another baseline of as many devices has a speedup of 1 too
+            pairs.append((scale, printed, value))
+        held = Held(kind, row, tuple(pairs))
+        telling = [scale for scale, _, value in held.pairs if scale.row is not row and value != ONE]
+        enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
+        if not held.outside and (enough or not (found or first_may_be_better)):
+            return held
+        found.append(held)
+    return found[0]
+
+
+def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
+    """Every other row as the baseline, of this series and of the others."""
+    rows = [scale.row for scale in table.scales if scale.row is not table.base]
+    for row in [*rows, *others]:
+        rate = rate_of(row)
+        if rate.value > 0 and rate.low > 0:
+            yield ROW, row, lambda scale, rate=rate: ratio(scale.throughput, rate)  # type: ignore[misc]
+
+
+def _further(table: Table) -> Iterator[Way]:
+    """The row before, and times beside a throughput."""
+    known = _measured(table)
+    before = {id(scale): less for less, scale in pairwise(known)}
+    yield (
+        BEFORE,
+        None,
+        lambda scale: ratio(scale.throughput, before[id(scale)].throughput) if id(scale) in before else NOTHING,
+    )
+    base = table.base
+    for role in ("total_time_s", "time_s", "step_time_s"):
+        if base is None or base.number(role) is None or base.throughput is None:
+            continue
+        for grows in (False, True):
+            yield TIME, base, _of_times(base, role, grows=grows)
+
+
+def _of_times(base: PublishedRow, role: str, *, grows: bool) -> Expected:
+    """Speedups from times: of a fixed piece of work, or of work that grows with the devices."""
+
+    def expected(scale: Recomputed) -> Interval:
+        own, first = scale.row.numbers.get(role), base.numbers[role]
+        if own is None or not (own.low > 0 and first.low > 0):
+            return NOTHING
+        return ratio(limits_of(first), limits_of(own)).scaled(scale.row.gpus / base.gpus if grows else 1.0)
+
+    return expected
+
+
+def _measured(table: Table) -> list[Recomputed]:
+    return [scale for scale in table.scales if not isnan(scale.throughput.value)]

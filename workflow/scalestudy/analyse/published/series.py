@@ -1,0 +1,176 @@
+"""Which rows of a published table belong together: equal in all labels, and in one kind of batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isclose
+
+from scalestudy.importers.cells import Printed
+from scalestudy.importers.published import PublishedRow, PublishedTable
+
+KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
+"""Labels that change what is measured."""
+GLOBAL = "global batch"
+UNITS = ("throughput_unit", "scaling", "variant")
+"""Labels that do not tell configurations apart."""
+PLAIN = (
+    "",
+    "single",
+    "none",
+    "-",
+    "baseline",
+    "base",
+    "no",
+    "serial",
+    "single gpu",
+    "single-gpu",
+    "1 gpu",
+    "plain",
+)
+"""Strategies of one process, which may be the baseline of any other."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rows that differ in their number of devices."""
+
+    name: str
+    rows: tuple[PublishedRow, ...]
+
+
+def series_of(table: PublishedTable) -> list[Series]:
+    """Return the series of a table. A column `case` alone says what belongs together, if there is one."""
+    rows = list(table.rows)
+    if table.by_case:
+        cases = dict.fromkeys(row.label("case") for row in rows)
+        parts = [(case, [row for row in rows if row.label("case") == case]) for case in cases]
+        return [Series(case, tuple(_with_accumulation(_unsaid_batch(part)))) for case, part in parts]
+    names = [name for row in rows for name in row.labels if name not in UNITS]
+    groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
+    for name in dict.fromkeys(names):
+        groups = [part for said, group in groups for part in _by_label(said, group, name)]
+    settled = [(said, _with_accumulation(_unsaid_batch(group))) for said, group in groups]
+    found = [part for said, group in settled for part in _by_batch(said, group, table.scaling)]
+    return [Series(said, tuple(group)) for said, group in found]
+
+
+def _unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
+    """Settles a column `batch size` that does not say whose: it is of all devices if it grows with them."""
+    kinds = [(row.gpus, batch) for row in rows if (batch := row.number("batch")) is not None]
+    if len(kinds) < 2 or len({gpus for gpus, _ in kinds}) < 2:
+        return rows
+    products = {round(gpus * batch, 6) for gpus, batch in kinds}
+    quotients = {round(batch / gpus, 6) for gpus, batch in kinds}
+    role = "global_batch" if len(quotients) == 1 else "batch_per_gpu" if len(products) == 1 else ""
+    return [row.having(**{role: row.numbers.get("batch")}) for row in rows] if role else rows
+
+
+def _with_accumulation(rows: list[PublishedRow]) -> list[PublishedRow]:
+    """The rows with their batch per device over all micro-batches of a step.
+
+    The printed batch is that of a micro-batch, or already that of a step: whichever agrees with the printed global
+    batch, or else leaves one of the two batches constant over the rows.
+    """
+    known = [(row, row.batch_per_gpu, steps) for row in rows if (steps := row.number("accumulation")) is not None]
+    if not known or any(stated is None for _, stated, _ in known) or len(known) < len(rows):
+        return rows
+    micro = [(row, (stated or 0.0) * steps) for row, stated, steps in known]
+    whole = [(row, stated or 0.0) for row, stated, _ in known]
+    if any(row.global_batch is not None for row in rows):
+        fits = {
+            index: sum(isclose(each * row.gpus, row.global_batch or 0, rel_tol=0.02) for row, each in way)
+            for index, way in enumerate((micro, whole))
+        }
+        chosen = whole if fits[1] > fits[0] else micro
+    else:
+        possible = all((stated or 0.0) >= steps for _, stated, steps in known)
+        chosen = whole if possible and _constant(whole) and not _constant(micro) else micro
+    return [
+        row.having(batch_per_gpu=Printed(each), micro_batch=row.numbers["batch_per_gpu"]) for row, each in chosen
+    ]
+
+
+def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
+    return (
+        len({each for _, each in batches}) == 1 or len({round(each * row.gpus, 6) for row, each in batches}) == 1
+    )
+
+
+def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:
+    """Splits rows by a label if two of its values were measured on as many devices; else they are one series."""
+    values = list(dict.fromkeys(row.label(name) for row in rows))
+    if name == "strategy":
+        values = [value for value in values if value.lower() not in PLAIN] or values
+    parts = {value: [row for row in rows if row.label(name) == value] for value in values}
+    scales = {value: {row.gpus for row in part} for value, part in parts.items()}
+    count = sum(len(found) for found in scales.values())
+    one_scale_each = all(len(found) < 2 for found in scales.values())
+    if len(values) < 2 or one_scale_each or count == len(set().union(*scales.values())):
+        return [(said, rows)]
+    free = [row for row in rows if name == "strategy" and row.label(name).lower() in PLAIN]
+    if name not in KINDS_OF_SETUP:
+        first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
+        if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
+            free = first
+            parts.pop(first[0].label(name))
+    return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]
+
+
+def _named(name: str, value: str) -> str:
+    return value if name in KINDS_OF_SETUP or not value.isascii() or not _is_number(value) else f"{name} {value}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[str, list[PublishedRow]]]:
+    """Splits rows with several batches on as many devices: by the batch that leaves more rows with others.
+
+    Without such rows they are one series, whatever their batches.
+    """
+    ways: dict[str, Callable[[PublishedRow], float | None]] = {
+        "micro-batch": lambda row: row.number("micro_batch"),
+        "batch per device": batch_per_gpu,
+        GLOBAL: global_batch,
+        "batch": lambda row: row.number("batch"),
+    }
+    if scaling == "strong":
+        ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))
+    best: tuple[str, dict[float | None, list[PublishedRow]]] | None = None
+    kept = 0
+    for words, batch in ways.items():
+        parts: dict[float | None, list[PublishedRow]] = {}
+        for row in rows:
+            parts.setdefault(batch(row), []).append(row)
+        comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
+        if None in parts or comparable <= kept:
+            continue
+        if len(parts) > 1:
+            best, kept = (words, parts), comparable
+        elif words == GLOBAL:
+            best, kept = None, comparable
+    distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
+    if best is None or distinct or len({row.gpus for row in rows}) < 2:
+        return [(said, rows)]
+    words, parts = best
+    return [(" ".join(filter(None, (said, f"{words} {value:g}"))), part) for value, part in parts.items()]
+
+
+def global_batch(row: PublishedRow) -> float | None:
+    """Returns samples per step over all devices, as stated or from the batch per device."""
+    if row.global_batch is not None:
+        return row.global_batch
+    return None if row.batch_per_gpu is None else row.batch_per_gpu * row.gpus
+
+
+def batch_per_gpu(row: PublishedRow) -> float | None:
+    """Returns samples per step on each device, as stated or from the global batch."""
+    if row.batch_per_gpu is not None:
+        return row.batch_per_gpu
+    return None if row.global_batch is None else row.global_batch / row.gpus

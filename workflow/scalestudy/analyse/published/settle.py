@@ -1,0 +1,211 @@
+"""What the columns of a published table leave open is decided by its own numbers, or asked for.
+
+A throughput may be per device or of all devices, a time that of a step or of a whole training, "weak scaling" a
+speedup or an efficiency. The reading that explains most of the printed speedups and efficiencies is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import log
+
+from scalestudy.analyse.published.series import Series, global_batch
+from scalestudy.importers.cells import Printed
+from scalestudy.importers.published import MEASURED, STATED, PublishedRow, PublishedTable
+
+CLOSE = 0.05
+"""Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
+HARDLY = (0.7, 1.25)
+"""Ratio of throughputs on many and few devices that rather shows a throughput per device."""
+
+Rate = Callable[[PublishedRow], float | None]
+PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a table does not say and its numbers do not show. `kind` is a role of a column."""
+
+    kind: str
+    header: str
+    fewest: int
+    most: int
+    first: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The series of a table with their numbers in one form: a throughput of all devices, or work over time."""
+
+    series: tuple[Series, ...]
+    rate: str
+    """Column that the throughputs are from: one of importers.published.MEASURED; empty if there is none."""
+    whose: str
+    """PER_DEVICE, TOGETHER, WEAK, STRONG or TOTAL."""
+    stated: str
+    """'speedup' or 'efficiency': what a column of scaling ratios is; empty if there is none."""
+    by_numbers: bool
+    """Whether the table's numbers decided it, not its words."""
+    outside: tuple[PublishedRow, ...] = ()
+    """The rows on no device in the same form."""
+
+
+def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Question:
+    """Return the series in one form, or the question that has to be answered before."""
+    rows = [row for one in series for row in one.rows]
+    rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
+    first = rates[0][0]
+    rates = [way for way in rates if way[0] == first]
+    ratios = ("speedup", "efficiency") if any("scaling_ratio" in row.numbers for row in rows) else ("",)
+    scores = {
+        (whose, stated): sum(_explained(one.rows, rate, stated) for one in series)
+        for (_, whose, rate), stated in product(rates, ratios)
+    }
+    whose, stated = max(scores, key=lambda way: scores[way])
+    best = scores[whose, stated]
+    rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
+    undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
+    if undecided and len(rates) > 1:
+        answer = _without_ratios(table, series, first, rates)
+        if isinstance(answer, Question):
+            return answer
+        whose = answer
+        stated = max(ratios, key=lambda kind: scores[whose, kind])
+    formed = tuple(
+        replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
+    )
+    outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
+
+
+def _measured(rows: Sequence[PublishedRow]) -> list[str]:
+    """Columns to compute from, the best first: those that two scales have, then those that one has."""
+    scales = {role: {row.gpus for row in rows if role in row.numbers} for role in MEASURED}
+    known = [role for role in MEASURED if scales[role]]
+    return sorted(known, key=lambda role: len(scales[role]) < 2)
+
+
+def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
+    """The possible readings of a column, the most usual first."""
+    column = table.column(role)
+
+    def value(row: PublishedRow) -> float | None:
+        number = row.number(role)
+        return number if number is not None and number > 0 else None
+
+    def over(work: Callable[[PublishedRow], float | None]) -> Rate:
+        def rate(row: PublishedRow) -> float | None:
+            time, done = value(row), work(row)
+            return None if time is None or done is None else done / time
+
+        return rate
+
+    def times(work: Callable[[PublishedRow], float | None]) -> Rate:
+        return lambda row: None if (each := value(row)) is None or (done := work(row)) is None else each * done
+
+    rows = [row for row in table.rows if role in row.numbers]
+    batches = all(global_batch(row) is not None for row in rows)
+    if role == "throughput":
+        yield role, TOGETHER, value
+        if (column is None or column.per != "all") and not any(row.label("throughput_unit") for row in rows):
+            yield role, PER_DEVICE, times(lambda row: row.gpus)
+    elif role == "throughput_per_gpu":
+        yield role, PER_DEVICE, times(lambda row: row.gpus)
+    elif role in ("step_time_s", "steps_per_s"):
+        by = over if role == "step_time_s" else times
+        if batches:
+            yield role, "", by(global_batch)
+        else:
+            yield role, WEAK, by(lambda row: row.gpus)
+            yield role, STRONG, by(lambda row: 1.0)
+    else:
+        yield role, TOTAL, over(lambda row: 1.0)
+        if role == "time_s":
+            yield role, WEAK, over(lambda row: row.gpus)
+
+
+def _ratios(rows: Sequence[PublishedRow]) -> int:
+    """The number of printed ratios of rows other than the smallest scale's."""
+    smallest = min((row.gpus for row in rows), default=0)
+    return sum(role in row.numbers for row in rows if row.gpus > smallest for role in STATED)
+
+
+def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
+    """The number of printed ratios that a reading explains."""
+    known = [(row, found) for row in rows if (found := rate(row)) is not None]
+    if not known:
+        return 0
+    base, base_rate = min(known, key=lambda item: item[0].gpus)
+    unit = base.number("printed_speedup") or base.number("scaling_ratio") or 1.0
+    count = 0
+    for row, found in known:
+        if row.gpus == base.gpus:
+            continue
+        speedup = found / base_rate
+        efficiency = speedup * base.gpus / row.gpus
+        for role, computed in (
+            ("printed_speedup", speedup * unit),
+            ("printed_efficiency", efficiency),
+            ("scaling_ratio", efficiency if stated == "efficiency" else speedup * unit),
+        ):
+            printed = row.number(role)
+            count += printed is not None and printed > 0 and abs(log(printed / computed)) < CLOSE
+    return count
+
+
+def _without_ratios(
+    table: PublishedTable, series: Sequence[Series], role: str, rates: Sequence[tuple[str, str, Rate]]
+) -> str | Question:
+    """Decides a reading without printed speedups: by batch and step time, by its growth, or by a question."""
+    rows = [row for one in series for row in one.rows if (row.number(role) or 0) > 0]
+    if role == "throughput":
+        together = per_device = 0
+        for row in rows:
+            batch, time = global_batch(row), row.number("step_time_s")
+            if batch and time and "step_time_s" not in table.unknown_units:
+                ratio = batch / time / (row.number(role) or 1)
+                together += abs(log(ratio)) < CLOSE
+                per_device += abs(log(ratio / row.gpus)) < CLOSE and row.gpus > 1
+        if together or per_device:
+            return PER_DEVICE if per_device > together else TOGETHER
+    if role in ("step_time_s", "steps_per_s") and table.scaling:
+        return table.scaling
+    for one in series:
+        known = sorted((row for row in one.rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
+        if not known or known[0].gpus == known[-1].gpus:
+            continue
+        few, many = known[0], known[-1]
+        gain = (many.number(role) or 1) / (few.number(role) or 1)
+        if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
+            column = table.column(role)
+            if role == "throughput" and column is not None and column.per == "all":
+                continue
+            header = column.header if column else role
+            ends = (few.number(role) or 0.0, many.number(role) or 0.0)
+            return Question(role, header, few.gpus, many.gpus, *ends)
+    return rates[0][1]
+
+
+def _formed(row: PublishedRow, role: str, whose: str, stated: str) -> PublishedRow:
+    """The row with a throughput of all devices, or with the work that its time is for."""
+    ratio = row.numbers.get("scaling_ratio")
+    if ratio is not None:
+        row = row.having(**{"scaling_ratio": None, f"printed_{stated or 'speedup'}": ratio})
+    per_gpu = row.numbers.get("throughput_per_gpu")
+    if role == "throughput" and whose == PER_DEVICE:
+        row = row.having(throughput=row.throughput.times(row.gpus) if row.throughput else None)
+    elif role == "throughput_per_gpu" and per_gpu is not None:
+        row = row.having(throughput=per_gpu.times(row.gpus), throughput_per_gpu=None)
+    elif role == "steps_per_s" and "steps_per_s" in row.numbers:
+        work = {WEAK: float(row.gpus), STRONG: 1.0}.get(whose, global_batch(row) or 0.0)
+        row = row.having(throughput=row.numbers["steps_per_s"].times(work) if work > 0 else None)
+    elif role in ("step_time_s", "total_time_s", "time_s"):
+        done = {WEAK: float(row.gpus), STRONG: 1.0, TOTAL: 1.0}.get(whose)
+        time = row.numbers.get(role)
+        if role != "step_time_s":
+            row = row.having(whole_time_s=time)
+        row = row.having(work=Printed(done) if done is not None else None)
+    return row

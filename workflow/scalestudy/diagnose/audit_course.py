@@ -1,0 +1,96 @@
+"""Remarks on how the throughput of a published table changes with its devices."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import isnan
+
+from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
+from scalestudy.analyse.published.series import batch_per_gpu
+from scalestudy.analyse.published.table import Recomputed, Table
+from scalestudy.diagnose.remark import Remark
+
+TOLERANCE = 2 * ASSUMED_ERROR
+"""Relative difference up to which two measurements without intervals count as the same."""
+NO_GAIN = 1.05  # throughput ratio of a doubling of devices in a node, up to which nothing was gained
+NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as linear
+
+
+def course_remarks(table: Table) -> Iterator[Remark]:
+    """Remarks on how the throughput changes: slower than the baseline, falling, or limited inside a node."""
+    for scale in table.scales:
+        if table.base and scale.row.gpus == table.base.gpus:
+            continue
+        if scale.speedup.high < 1:
+            yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
+        if scale.efficiency.low > 1 + TOLERANCE:
+            devices = scale.row.gpus / (table.base or scale.row).gpus
+            text = (
+                f"{scale.speedup.value:.3g} times the baseline on {devices:g} times its devices: the baseline was"
+                " slowed down, or the work is not the same"
+            )
+            yield Remark("faster than its devices", scale.row.gpus, text)
+    yield from list(_limit_of_a_node(table)) or _turns_back(table)
+
+
+def _slower(scale: Recomputed, table: Table) -> str:
+    """'2 devices do 0.37 times the work of 1 ...', with the extra time per step if step times are known."""
+    base = table.base
+    text = (
+        f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
+        f" {base.gpus if base else 1}, an efficiency of {scale.efficiency.value:.0%}"
+    )
+    if base and base.step_time_s and scale.row.step_time_s and batch_per_gpu(base) == batch_per_gpu(scale.row):
+        more = scale.row.step_time_s.value - base.step_time_s.value
+        text += (
+            f"; a step takes {more * 1e3:.3g} ms longer than on one device at equal batch per device, which is"
+            f" {more / scale.row.step_time_s.value:.0%} of the step"
+        )
+    return text
+
+
+def _turns_back(table: Table) -> Iterator[Remark]:
+    """The first doubling after which more devices do less work than fewer."""
+    for less, more in pairwise(_throughputs(table)):
+        if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
+            text = (
+                f"throughput falls from {less.row.gpus} to {more.row.gpus} devices"
+                f" ({less.throughput.value:.4g} to {more.throughput.value:.4g})"
+            )
+            known = [scale for scale in _throughputs(table) if scale.row is not table.base]
+            serial = [scale.karp_flatt for scale in known]
+            per_gpu = {batch_per_gpu(scale.row) for scale in known}
+            if len(per_gpu) > 1 and all(before < after for before, after in pairwise(serial)):
+                text += (
+                    f"; the Karp-Flatt fraction rises ({', '.join(f'{value:.3f}' for value in serial)}), so the"
+                    " reason is not a fixed serial part but overhead that grows with devices, or a step that stops"
+                    " shrinking with its batch. Weak scaling of the same model would show which"
+                )
+            yield Remark("turns back", more.row.gpus, text)
+            return
+
+
+def _limit_of_a_node(table: Table) -> Iterator[Remark]:
+    """More devices in a node bring no gain but more nodes do: a shared resource of the node is saturated."""
+    scales = [(scale, node) for scale in _throughputs(table) if (node := scale.row.gpus_per_node)]
+    inside = [scale for scale, node in scales if scale.row.gpus <= node]
+    across = [scale for scale, node in scales if scale.row.gpus >= node]
+    if len(inside) < 2 or len(across) < 2 or inside[-1] is not across[0]:
+        return
+    gain = inside[-1].throughput.value / inside[-2].throughput.value
+    nodes = across[-1].row.gpus / across[0].row.gpus
+    efficiency = across[-1].throughput.value / across[0].throughput.value / nodes
+    if gain > NO_GAIN or efficiency < NEAR_LINEAR:
+        return
+    text = (
+        f"from {inside[-2].row.gpus} to {inside[-1].row.gpus} devices in a node, throughput changes by"
+        f" {gain - 1:+.1%}, but {nodes:g} nodes do {efficiency * nodes:.2f} times the work of one: the devices of"
+        " a node saturate a shared resource, most likely its input"
+    )
+    yield Remark("limit of a node", inside[-1].row.gpus, text)
+
+
+def _throughputs(table: Table) -> list[Recomputed]:
+    """Scales with a throughput, one per size: the baseline, and all others that are not another baseline."""
+    return [
+        scale for scale in table.scales if not isnan(scale.throughput.value) and scale.row not in table.other_bases
+    ]

@@ -1,0 +1,122 @@
+"""Numbers of a published row that contradict each other: batches, devices, throughput, time, precision."""
+
+from collections.abc import Iterator, Sequence
+from math import isclose
+
+from scalestudy.analyse.published.bases import overlap
+from scalestudy.analyse.published.series import global_batch
+from scalestudy.analyse.published.table import limits_of, ratio
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.published import PrecisionRatio, PublishedRow, PublishedTable
+
+HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "fp8": 0}
+"""Precisions in their order."""
+FEWEST = 2
+"""Rows from which a common factor between two columns counts, such as the tokens of a sample."""
+
+
+def row_remarks(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
+    """Remarks on numbers of one row that do not fit each other."""
+    yield from _devices(rows)
+    yield from _batches(rows)
+    yield from _rates(rows, table)
+    yield from _per_device(rows)
+
+
+def precision_held(ratios: Sequence[PrecisionRatio]) -> list[tuple[PrecisionRatio, Interval]]:
+    """Returns the printed speedups of precision beside the quotients of their columns.
+
+    The lower precision is the faster one. If the columns do not name both, the better direction is used.
+    """
+    usable = [one for one in ratios if one.first.low > 0 and one.second.low > 0]
+    second_is_faster = [[(one, _quotient(one, second=second)) for one in usable] for second in (True, False)]
+    named = {_second_is_lower(one) for one in usable}
+    if len(named) == 1 and (second := named.pop()) is not None:
+        return second_is_faster[0 if second else 1]
+    return max(second_is_faster, key=lambda way: sum(overlap(one.printed, computed) for one, computed in way))
+
+
+def precision_remarks(ratios: Sequence[PrecisionRatio]) -> Iterator[Remark]:
+    """Printed speedups of a precision that its two columns contradict."""
+    held = precision_held(ratios)
+    outside = [(one, computed) for one, computed in held if not overlap(one.printed, computed)]
+    turned = [computed.inverse() for _, computed in held]
+    reverse = all(overlap(one.printed, other) for (one, _), other in zip(held, turned, strict=True))
+    if reverse and len(outside) == len(held) >= FEWEST:
+        text = "all printed speedups of the precision are the columns' quotients upside down"
+        yield Remark("precision", None, f"{text}: the headers of the two columns may be exchanged")
+        return
+    for one, computed in outside:
+        text = f"line {one.line}: the speedup of the precision is printed as {one.printed.value:g}"
+        yield Remark("precision", one.gpus, f"{text}, but the columns beside it give {computed.value:.2f}")
+
+
+def _quotient(one: PrecisionRatio, *, second: bool) -> Interval:
+    """The speedup of the second column over the first, or the other way round."""
+    first, other = limits_of(one.first), limits_of(one.second)
+    return ratio(other, first) if second != one.times else ratio(first, other)
+
+
+def _second_is_lower(one: PrecisionRatio) -> bool | None:
+    first, second = (HEIGHTS.get(name) for name in one.precisions)
+    return None if first is None or second is None or first == second else second < first
+
+
+def _devices(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    for row in rows:
+        nodes, each = row.number("nodes"), row.number("gpus_per_node")
+        if nodes is not None and each is not None and nodes * each != row.gpus:
+            text = f"{nodes:g} nodes of {each:g} devices are {nodes * each:g} devices, but {row.gpus} are printed"
+            yield Remark("devices", row.gpus, f"line {row.line}: {text}")
+
+
+def _batches(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Rows whose global batch is not their batch per device times devices, with or without accumulation."""
+    known = [(row, row.batch_per_gpu, row.global_batch) for row in rows]
+    stated = [(row, each, whole) for row, each, whole in known if each is not None and whole is not None]
+    factors = {whole / (each * row.gpus) for row, each, whole in stated if each > 0}
+    if len(factors) == 1 and len(stated) >= FEWEST and factors.pop() > 1:
+        return  # the same number of micro-batches everywhere, or sequences of several parts
+    for row, each, whole in stated:
+        if not isclose(each * row.gpus, whole, rel_tol=0.005):
+            text = f"{each:g} samples on each of {row.gpus} devices are {each * row.gpus:g}"
+            yield Remark("batch", row.gpus, f"line {row.line}: {text}, but a global batch of {whole:g} is printed")
+
+
+def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
+    """Rows whose throughput is not their batch over their step time."""
+    found = []
+    for row in rows:
+        batch, time = global_batch(row), row.step_time_s
+        if row.throughput is not None and time is not None and batch and time.low > 0:
+            found.append((row, row.throughput, limits_of(time).inverse(batch), batch, time))
+    if "step_time_s" in table.unknown_units or not found:
+        return
+    if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
+        common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])
+        if common is not None and len(found) >= FEWEST:
+            return  # work of another size than a sample, such as tokens
+    for row, printed, of_time, batch, time in found:
+        if not overlap(printed, of_time):
+            computed = f"{batch:g} samples in {time.value * 1e3:g} ms are {of_time.value:.5g} samples/s"
+            text = f"{computed}, but {printed.value:g} is printed"
+            yield Remark("throughput against step time", row.gpus, text)
+
+
+def _per_device(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Rows with both throughputs printed, one of which is not the other times the devices."""
+    for row in rows:
+        each = row.numbers.get("throughput_per_gpu")
+        if each is None or row.throughput is None:
+            continue
+        whole = each.times(row.gpus)
+        if not overlap(row.throughput, limits_of(whole)):
+            text = f"{each.value:g} on each of {row.gpus} devices are {whole.value:g}"
+            sentence = f"line {row.line}: {text}, but {row.throughput.value:g} is printed for all of them"
+            yield Remark("throughput per device", row.gpus, sentence)
+
+
+def _common(intervals: Sequence[Interval]) -> Interval | None:
+    low, high = max(one.low for one in intervals), min(one.high for one in intervals)
+    return Interval((low + high) / 2, low, high) if low <= high else None

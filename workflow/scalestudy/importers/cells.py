@@ -1,0 +1,155 @@
+"""Reads one cell of a table: a number with its last printed digit, its unit, and what else the cell says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import unescape
+
+NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
+"""Accepted forms of a number. Everything that is calculated from such numbers is finite."""
+_LONGEST = 400
+"""Characters of a cell that are read; a number and its unit are shorter."""
+_BLANK = re.compile(
+    r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"<sup>.*?</sup>|\[\^[^\]]*\]|<[^<>]{0,200}>", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_SIGNS = str.maketrans(
+    {"\u00d7": "x", "\u2715": "x", "\u2212": "-", "\u2248": "~", "\u223c": "~", "\u00a0": " ", "\u202f": " "}
+    | {"\u2009": " ", "\u00b5": "u", "\u03bc": "u"}
+    | dict.fromkeys("\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u2020\u2021", "")
+)
+_COUNTED = re.compile(
+    r"[~ ]*(?P<number>[-+]?(?:\d[\d.,'_ ]*\d|\d|\.\d+)\.?(?:[eE][-+]?\d{1,2})?)(?P<factor>[kKMGB](?![A-Za-z]))?"
+    r"(?P<spread> *(?:\+/?-|\u00b1) *[\d.,]+ *%?)?(?P<rest>.*)",
+    re.ASCII | re.DOTALL,
+)
+_FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}([ ,.'_])\d{3}(\1\d{3})*", re.ASCII)
+_COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", re.ASCII)
+"""A number whose comma can only separate its decimals."""
+_REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+_SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_DURATION = re.compile(
+    r"(?:(\d+) ?d\w* ?)?(?:(\d+) ?h\w* ?)?(?:(\d+) ?m(?:in\w*)? ?)?(?:(\d+(?:\.\d+)?) ?s\w*)?", re.ASCII
+)
+_CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as printed, and the value of one unit in its last digit.
+
+    It may have been rounded or truncated, so it represents all numbers less than one such unit away.
+    """
+
+    value: float
+    last: float = 0.0
+
+    @property
+    def low(self) -> float:
+        return self.value - self.last
+
+    @property
+    def high(self) -> float:
+        return self.value + self.last
+
+    def times(self, factor: float) -> Printed:
+        """Return the number in another unit; factor > 0."""
+        return Printed(self.value * factor, self.last * factor)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with a number. `unit` is the text after the number; it is empty if there is none."""
+
+    printed: Printed
+    unit: str = ""
+    percent: bool = False
+
+
+_POWER = re.compile(
+    r"(?<=\d) ?[x\u00d7\u00b7*] ?10(?:\^?([\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^(\d+)|<sup>(\d+)</sup>)"
+)
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
+
+
+def plain(text: str) -> str:
+    """Return the text of a cell without markup: no emphasis, links, footnotes or HTML."""
+    text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
+    text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
+    text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
+    return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
+
+
+def is_blank(text: str) -> bool:
+    """Return whether a cell says that there is no value: empty, a dash, n/a, nan, TODO, OOM."""
+    text = plain(text)
+    return bool(_BLANK.fullmatch(_REMARK.sub("", text)) or _BLANK.fullmatch(text))
+
+
+def read_cell(text: str, *, comma: bool = False) -> Cell:
+    """Return the number of a cell with its unit. comma: decimals follow a comma, as in 1.234,5.
+
+    A remark in brackets after the number and a spread after a plus-minus sign are left out. '12k' is 12000 with
+    1000 as last digit. Raises ValueError for anything else, such as a range, a limit or an infinite value.
+    """
+    whole = plain(text)
+    found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)
+    rest = found["rest"].strip() if found else whole
+    if not found or re.match(r"[-\u2010-\u2015~<>=,.:\d]|(to|or|and)\b|[/x] ?\d", rest, re.IGNORECASE):
+        raise ValueError(f"{text} is not a number")
+    printed = _number(found["number"].strip(), comma=comma)
+    if found["factor"]:
+        printed = printed.times(_FACTORS[found["factor"]])
+    percent = rest.startswith("%")
+    return Cell(printed, rest.lstrip("%").strip(), percent)
+
+
+def read_duration(text: str) -> Printed | None:
+    """Return seconds of '1h 23m' or '16:04:55'; None if the cell has another form."""
+    text = plain(text).lower()
+    if clock := _CLOCK.fullmatch(text):
+        hours, minutes, seconds = clock.groups()
+        return Printed(float(hours) * 3600 + float(minutes) * 60 + float(seconds), 1.0)
+    parts = _DURATION.fullmatch(text)
+    if not parts or sum(part is not None for part in parts.groups()) < 2:
+        return None
+    given = [(part, size) for part, size in zip(parts.groups(), _SECONDS.values(), strict=True) if part]
+    return Printed(sum(float(part) * size for part, size in given), given[-1][1])
+
+
+def has_decimal_commas(texts: Iterable[str]) -> bool | None:
+    """Return whether commas separate decimals in these cells; None if no cell shows it."""
+    commas = points = 0
+    for text in texts:
+        found = _COUNTED.fullmatch(_REMARK.sub("", plain(text)))
+        digits = found["number"].strip() if found else ""
+        last = max(digits.rfind(","), digits.rfind("."))
+        if last < 0 or (_THOUSANDS.fullmatch(digits) and not re.match(r"[-+]?0", digits)):
+            continue
+        commas, points = commas + (digits[last] == ","), points + (digits[last] == ".")
+    return None if commas == points else commas > points
+
+
+def _number(digits: str, *, comma: bool) -> Printed:
+    """Return the number that digits spell. Three digits after a separator are thousands."""
+    comma = comma or bool(_COMMA.fullmatch(digits))
+    if comma and not re.fullmatch(r"[-+]?\d*\.\d{1,2}", digits, re.ASCII):
+        digits = digits.replace(".", "").replace(",", ".")
+    elif (found := _THOUSANDS.fullmatch(digits)) and found[1] == "." and digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    digits = re.sub(r"[ ,'_](?=\d{3})", "", digits)
+    if not NUMBER.fullmatch(digits):
+        raise ValueError(f"{digits} is not a number")
+    mantissa, _, exponent = digits.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return Printed(float(digits), 10.0 ** (int(exponent or 0) - decimals))
+
+
+def read_printed(text: str) -> Printed:
+    """Return '7.60' as 7.6 with last digit 0.01. Also reads '87.3%', '1.75x', '12,369'; else ValueError."""
+    return read_cell(text).printed

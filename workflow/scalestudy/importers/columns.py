@@ -1,0 +1,204 @@
+"""What each column of a table is: from its header, its cells, and what the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import ROLES, TEXTS, Meaning, in_brackets, meaning_of, never_a_label, normal
+from scalestudy.importers.layout import quantity_of, upright
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.tables import RawTable
+
+_FEW_ROWS = 500  # rows up to which equal ones are looked for
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the user says of a file."""
+
+    columns: Mapping[str, str]
+    """Header -> one of ROLES, for columns that were misunderstood."""
+    table: int | None = None
+    """Line of the header of the only table to read."""
+
+
+NOTHING_CORRECTED = Corrections({})
+
+
+def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
+    return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
+
+
+def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
+    """Raises UserError if a correction names a kind, a column or a table that does not exist."""
+    headers = {normal(header) for table in raw for header in upright(table).header}
+    for header, role in corrections.columns.items():
+        if role not in ROLES:
+            raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
+        if normal(header) not in headers:
+            raise UserError(f"--column {header}={role}: {path} has no such column")
+    lines = [table.line for table in raw]
+    if corrections.table is not None and corrections.table not in lines:
+        raise UserError(f"--line {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")
+
+
+def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
+    meaning = meaning_of(header)
+    said = {normal(name): role for name, role in corrected.items()}.get(normal(header))
+    if said is None:
+        return meaning
+    if said == "step_time_ms":
+        return replace(meaning, role="step_time_s", unit="ms")
+    unit = {"step_time_s": "s", "total_time_s": "s"}.get(said, "") if said != meaning.role else ""
+    per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
+    return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
+
+
+def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
+    said = {normal(name) for name in corrected}
+    result = []
+    for place, meaning in enumerate(meanings):
+        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        counts, numbers = _share(cells, read_count), _share(cells, read_cell)
+        role = meaning.role
+        if normal(meaning.header) in said or not cells:
+            pass
+        elif role == "step_time_ms":
+            meaning = replace(meaning, role="step_time_s", unit="ms")
+            role = "step_time_s"
+        elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
+            role = "hardware"
+        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
+            role = "printed_speedup"
+        elif (role == "scaling" and numbers > 0.5) or (
+            role == "printed_efficiency"
+            and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
+        ):
+            role = "scaling_ratio"
+        elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
+            role = "label"
+        result.append(replace(meaning, role=role))
+    result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
+    result = _ratio_of_columns(result, raw, said)
+    roles = {meaning.role for meaning in result}
+    if not roles & {"gpus", "nodes"}:
+        for place, meaning in enumerate(result):
+            cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+            if (
+                meaning.role in ("hardware", "label", "case", "ignore", "strategy")
+                and len(cells) > 1
+                and place < 3
+            ):
+                named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
+                if _share(named, read_count) >= 0.75 and len(named) == len(cells):
+                    result[place] = replace(meaning, role="gpus")
+                    break
+    return result
+
+
+def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns by the units of their cells: img/s is a throughput below any header.
+
+    Times, and units in brackets in a header, count only if nothing else is measured.
+    """
+    nothing = all(meaning.role not in (*MEASURED, *STATED) for meaning in meanings)
+    result = []
+    for place, meaning in enumerate(meanings):
+        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        named = [
+            quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
+        ]
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
+            own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
+            if own.role in ("throughput", "throughput_per_gpu") or (nothing and own.role != "ignore"):
+                rest = meaning.rest or normal(meaning.header)
+                meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
+        result.append(meaning)
+    return result
+
+
+def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Reads a column as a label if nothing else tells rows with equal devices apart.
+
+    It is one of words, or stands left of the measurements.
+    """
+    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
+    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    if gpus is None or not measured or len(rows) > _FEW_ROWS:
+        return meanings
+    known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[place] for place in known), []).append(row)
+    alike = [group for group in groups.values() if len(group) > 1]
+    for place, meaning in enumerate(meanings):
+        values = [[row[place] for row in group] for group in alike]
+        words = [word for group in values for word in group]
+        apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
+        named = _share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
+        if apart and named and meaning.role == "ignore":
+            return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
+    return meanings
+
+
+def _ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    pair = [place for place, one in enumerate(meanings) if one.role == best]
+    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
+        return meanings
+    explained = known = 0
+    for _, row in raw.rows:
+        try:
+            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        explained += (
+            first > 0
+            and second > 0
+            and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
+        )
+    if explained <= known / 2:
+        return meanings
+    place = stated[0]
+    return [*meanings[:place], replace(meanings[place], role="precision_ratio"), *meanings[place + 1 :]]
+
+
+def _tells_apart(role: str) -> bool:
+    return role in ("gpus", "nodes", "batch", "batch_per_gpu", "global_batch", "accumulation", *TEXTS)
+
+
+def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads 'mixed precision speedup' as the speedup over devices if another precision has such a column too."""
+    single = {meaning.precisions for meaning in meanings if meaning.role in ("printed_speedup", "scaling_ratio")}
+    return [
+        replace(meaning, role="printed_speedup")
+        if meaning.role == "precision_ratio"
+        and len(meaning.precisions) == 1
+        and normal(meaning.header) not in said
+        and any(len(other) == 1 and other != meaning.precisions for other in single)
+        and meaning.precisions not in single
+        else meaning
+        for meaning in meanings
+    ]
+
+
+def _share(cells: Sequence[str], read: Callable[[str], object]) -> float:
+    readable = 0
+    for cell in cells:
+        try:
+            read(cell)
+            readable += 1
+        except ValueError:
+            continue
+    return readable / len(cells) if cells else 0.0

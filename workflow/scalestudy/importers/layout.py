@@ -1,0 +1,114 @@
+"""Turns tables with devices across or several measurements in a row into one row per scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.counts import count_of_header
+from scalestudy.importers.headers import TEXTS, meaning_of, normal
+from scalestudy.importers.published import STATED
+from scalestudy.importers.tables import RawTable
+
+UNSAID = "value"
+_FEW = 2  # columns of devices from which a table has devices across
+
+
+def upright(table: RawTable) -> RawTable:
+    """Return a table with one row per scale and measured series.
+
+    'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
+    and number of devices.
+    """
+    across = _across(table)
+    if not across:
+        return table
+    first = [row[1][0] if row[1] else "" for row in table.rows]
+    known = [meaning_of(name).role for name in first]
+    if len(across) == len(table.header) - 1 and any(role not in ("ignore", *TEXTS) for role in known):
+        return _turned(table, across, first)
+    return _stacked(table, across)
+
+
+def _across(table: RawTable) -> dict[int, tuple[str, str]]:
+    """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
+    of_devices = meaning_of(table.header[0]).role in ("gpus", "nodes") or re.search(
+        r"\bgpus?\b|\bdevices?\b", normal(table.header[0])
+    )
+    found: dict[int, tuple[str, str]] = {}
+    for place, header in enumerate(table.header[1:], start=1):
+        words = plain(header)
+        if of_devices and re.fullmatch(r"\d{1,7}", words):
+            found[place] = (words, "")
+        elif named := count_of_header(header):
+            hardware = f"x {named[0].hardware}" if named[0].hardware else ""
+            found[place] = (f"{named[0].gpus}{hardware}", named[1])
+    return found if len({devices for devices, _ in found.values()}) >= _FEW else {}
+
+
+def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
+    header = ("gpus", *first)
+    rows = tuple(
+        (table.line, (devices, *(cells[place] if place < len(cells) else "" for _, cells in table.rows)))
+        for place, (devices, _) in across.items()
+    )
+    return replace(table, header=header, rows=rows)
+
+
+def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
+    """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
+    others = [place for place in range(len(table.header)) if place not in across]
+    corner = _quantity(table, across)
+    quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
+    sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
+    header = (*(table.header[place] for place in others), "gpus", *quantities)
+    stated = [place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in STATED]
+    rows = []
+    for line, cells in table.rows:
+        for size in sizes:
+            kept = [cells[place] if place < len(cells) else "" for place in others]
+            if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
+                kept = ["" if place in stated else cell for place, cell in enumerate(kept)]
+            values = dict.fromkeys(quantities, "")
+            for place, (devices, words) in across.items():
+                if devices == size and place < len(cells):
+                    values[words or corner] = cells[place]
+            if not all(is_blank(value) for value in values.values()):
+                rows.append((line, (*kept, size, *values.values())))
+    return replace(table, header=header, rows=tuple(rows))
+
+
+def _quantity(table: RawTable, across: Iterable[int]) -> str:
+    """What the cells of a table with devices across are: by their own units, its corner or its headings."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    own = [named for cell in cells if (named := quantity_of(cell))]
+    if own and len(own) > len(cells) / 2:
+        return max(own, key=own.count)
+    inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
+    for words in (*inside, table.header[0], *reversed(table.headings)):
+        if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
+            return words
+    return UNSAID
+
+
+def quantity_of(cell: str) -> str:
+    """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
+    try:
+        read = read_cell(cell)
+    except ValueError:
+        return ""
+    if read.percent:
+        return "efficiency"
+    if read.unit.lower() == "x":
+        return "speedup"
+    named = (read.unit, f"time ({read.unit})") if read.unit else ()
+    return next((words for words in named if _measured(words)), "")
+
+
+def _measured(words: str) -> bool:
+    meaning = meaning_of(words)
+    return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
+        meaning.role == "time_s" and meaning.unit
+    )

@@ -1,0 +1,83 @@
+"""Reads the scaling tables of a file as they are printed, and says how each column was understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.cells import plain
+from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
+from scalestudy.importers.layout import UNSAID, upright
+from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable
+from scalestudy.importers.rows import Reader
+from scalestudy.importers.tables import RawTable, read_tables
+from scalestudy.importers.variants import variants_of
+
+
+def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> PublishedFile:
+    """Return the tables of a file that show scaling.
+
+    A table needs a column of devices, and throughput, a time or a speedup. Raises UserError if no table has both,
+    with what is missing.
+    """
+    raw = read_tables(path)
+    check_corrections(corrections, raw, path)
+    tables: list[PublishedTable] = []
+    others: list[str] = []
+    alone = len(raw) < 2 or corrections.table is not None
+    for one in raw:
+        if corrections.table in (None, one.line):
+            try:
+                tables += _read(one, corrections.columns, alone=alone, path=path)
+            except UserError as error:
+                if alone:
+                    raise
+                others.append(str(error).removeprefix(f"{path}: "))
+    if not tables:
+        why = "; ".join(others) if others else "it has no columns"
+        raise UserError(f"{path}: no table of scaling: {why}")
+    return PublishedFile(tuple(_named(tables)), tuple(others))
+
+
+def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
+    """The variants of a table. Raises UserError if it does not show scaling."""
+    raw = upright(raw)
+    where = str(path) if alone else f"{path}: table at line {raw.line}"
+    meanings = columns_of(raw, corrected)
+    roles = {meaning.role for meaning in meanings}
+    has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
+    if not roles & {"gpus", "nodes"}:
+        raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}")
+    if not roles & {*MEASURED, *STATED} and UNSAID in raw.header:
+        options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
+        raise UserError(f"{where}: what are the numbers below the devices? Add {options}, for example")
+    if not roles & {*MEASURED, *STATED}:
+        header = next((one.header for one in reversed(meanings) if one.role == "ignore" and one.header), "HEADER")
+        add = f"say which it is, such as --column '{_short(header)}=throughput'"
+        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}; {add}")
+    if not raw.rows:
+        raise UserError(f"{where}: no rows below the header")
+    reader = Reader(raw, meanings)
+    tables = [reader.table(variant) for variant in variants_of(meanings)]
+    used = {meaning.header for table in tables for meaning in table.columns}
+    unread = tuple(plain(header) for header in raw.header if header and header not in used)
+    tables = [replace(table, unread=unread) for table in tables if table.rows]
+    if not tables:
+        raise UserError(f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}")
+    scales = {row.gpus for table in tables for row in table.rows}
+    if not alone and len(scales) < 2:
+        raise UserError(f"{where}: only one number of devices, so it shows no scaling")
+    return tables
+
+
+def _named(tables: Sequence[PublishedTable]) -> list[PublishedTable]:
+    """Tables of a file with several have the line of their header in their names."""
+    if len({table.line for table in tables}) < 2:
+        return list(tables)
+    return [replace(table, name=f"line {table.line} {table.name}".strip()) for table in tables]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:300]} ..."

@@ -1,0 +1,236 @@
+"""Reads the rows of a table: cells to numbers in our own units, words to labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import SECONDS, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.published import MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.tables import RawTable
+from scalestudy.importers.variants import Variant, own_part
+
+TIMES = ("step_time_s", "total_time_s", "time_s")
+_MOST_NOTES = 20
+_LIKE_A_FRACTION = 1.5
+"""Largest number without a sign, beside others with a per cent sign, that is a fraction."""
+_SHOWN = 60
+"""Characters of a cell that a message quotes."""
+
+
+class Reader:
+    """Reads the rows of one table, once per variant."""
+
+    def __init__(self, raw: RawTable, meanings: Sequence[Meaning]) -> None:
+        self.raw = raw
+        self.meanings = meanings
+        self.notes: dict[str, None] = {}
+        self.noted: set[int] = set()
+        self.has_ratios = any(meaning.role in STATED for meaning in meanings)
+        cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
+        whole = has_decimal_commas(cell for column in cells for cell in column)
+        self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
+        self.signed = [any("%" in cell for cell in column) for column in cells]
+        self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
+
+    def first_note(self) -> str:
+        """Return the first thing that was left out."""
+        return next(iter(self.notes), "all of its cells are empty")
+
+    def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
+        """Whether a column has decimal commas. A ratio of 1,923 is one: no speedup is that large and so exact."""
+        own = has_decimal_commas(cells)
+        if own is None and self.meanings[place].role in (*STATED, "precision_ratio"):
+            return any("," in cell for cell in cells)
+        return bool(whole if own is None else own)
+
+    def _few_notes(self) -> tuple[str, ...]:
+        notes = tuple(self.notes)
+        more = len(notes) - _MOST_NOTES
+        return notes if more <= 0 else (*notes[:_MOST_NOTES], f"{more} further cells or rows were left out")
+
+    def _in_percent(self, place: int, cells: Sequence[str]) -> bool:
+        """Whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
+        meaning = self.meanings[place]
+        if meaning.role not in STATED and meaning.role != "precision_ratio":
+            return False
+        values = []
+        for cell in cells:
+            try:
+                values.append(read_cell(cell, comma=self.comma[place]))
+            except ValueError:
+                continue
+        if any(value.percent for value in values) or "%" in meaning.header:
+            return True
+        return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
+
+    def table(self, variant: Variant) -> PublishedTable:
+        """Return the rows of a variant."""
+        rows, outside, ratios = [], [], []
+        above: dict[int, str] = {}
+        for line, cells in self.raw.rows:
+            row = self._row(line, cells, variant, above)
+            if row is not None and row.gpus == 0:
+                outside.append(row)
+            elif row is not None:
+                rows.append(row)
+                ratios += self._ratio(row, cells, variant)
+        columns = [self.meanings[place] for place in variant.places]
+        times = [meaning for meaning in columns if meaning.role in TIMES]
+        context = " ".join(self.raw.headings[-1:]).lower()
+        scaling = {meaning.scaling for meaning in columns} - {""}
+        scaling |= {
+            kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
+        }
+        return PublishedTable(
+            name=variant.name,
+            line=self.raw.line,
+            rows=tuple(rows),
+            columns=tuple(columns),
+            scaling=scaling.pop() if len(scaling) == 1 else "",
+            unknown_units=frozenset(
+                meaning.role for meaning in times if not meaning.unit and not self._has_unit(meaning)
+            ),
+            notes=self._few_notes(),
+            ratios=tuple(ratios),
+            outside=tuple(outside),
+            by_case=any(meaning.role == "case" for meaning in columns),
+        )
+
+    def _has_unit(self, meaning: Meaning) -> bool:
+        place = self.meanings.index(meaning)
+        return any(_unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
+
+    def _row(
+        self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
+    ) -> PublishedRow | None:
+        if not self._has_number(cells):
+            self.noted.add(line)
+            self.notes[f"line {line} has no number, so it was left out"] = None
+            return None
+        numbers: dict[str, Printed] = {}
+        labels: dict[str, str] = dict(variant.labels)
+        for place in variant.places:
+            meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
+            if meaning.role in TEXTS:
+                text = plain(text)
+                above[place] = text = (
+                    above.get(place, "") if is_blank(text) and meaning.role != "strategy" else text
+                )
+                name = meaning.role if meaning.role != "label" else normal(meaning.header)
+                labels[name] = text
+            elif not is_blank(text):
+                self._number(line, place, text, variant, numbers, labels)
+        gpus = self._devices(line, cells, numbers)
+        if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
+            return None
+        unit = labels.get("throughput_unit", "").lower()
+        if "throughput" in numbers and unit.endswith(("/gpu", "/device")):
+            numbers["throughput"] = numbers["throughput"].times(gpus)
+        if labels.get("scaling"):
+            labels["scaling"] = next(
+                (kind for kind in ("weak", "strong") if kind in labels["scaling"].lower()), ""
+            )
+        return PublishedRow(line, gpus, numbers, labels)
+
+    def _has_number(self, cells: Sequence[str]) -> bool:
+        """Whether a row has a number below a header that is not of words; a second line of headers has none."""
+        places = [place for place, meaning in enumerate(self.meanings) if meaning.role not in (*TEXTS, "ignore")]
+        filled = [cells[place] for place in places if place < len(cells) and not is_blank(cells[place])]
+        return not filled or any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in filled)
+
+    def _number(
+        self,
+        line: int,
+        place: int,
+        text: str,
+        variant: Variant,
+        numbers: dict[str, Printed],
+        labels: dict[str, str],
+    ) -> None:
+        meaning = self.meanings[place]
+        try:
+            if meaning.role == "gpus" and self.has_ratios and _is_no_device(text):
+                numbers["gpus"] = Printed(0.0)
+            elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
+                count = read_count(
+                    re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
+                    if meaning.role == "nodes"
+                    else text
+                )
+                numbers[meaning.role] = Printed(count.gpus)
+                if meaning.role == "gpus":
+                    if count.nodes is not None:
+                        numbers.setdefault("nodes", Printed(count.nodes))
+                    if count.hardware and "hardware" not in labels:
+                        labels["hardware"] = count.hardware
+            else:
+                part = own_part(text, meaning, variant)
+                numbers[meaning.role] = self._quantity(place, part, labels)
+        except ValueError as error:
+            quoted = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+            why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
+            what = why if "whole number" in why else f"'{quoted}' is not a number"
+            self.noted.add(line)
+            self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {what}, so the cell was left out"] = None
+
+    def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
+        meaning = self.meanings[place]
+        if meaning.role in TIMES and (duration := read_duration(text)):
+            return duration
+        cell = read_cell(text, comma=self.comma[place])
+        if meaning.role in TIMES:
+            return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
+        if self.percent[place]:
+            whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
+            return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
+        if meaning.role in ("throughput", "steps_per_s") and cell.unit:
+            said = meaning_of(cell.unit)
+            if said.role == "throughput_per_gpu" or said.per == "gpu":
+                labels["throughput_unit"] = "/gpu"
+            return cell.printed.times(meaning.factor * said.factor)
+        return cell.printed.times(meaning.factor)
+
+    def _devices(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> int | None:
+        """The number of devices; nodes if the table has no column of devices."""
+        if "gpus" in numbers:
+            return int(numbers.pop("gpus").value)
+        if "nodes" in numbers and all(meaning.role != "gpus" for meaning in self.meanings):
+            each = numbers.get("gpus_per_node")
+            if each is None:
+                self.notes["scales are nodes: the table does not say how many devices a node has"] = None
+            return int(numbers["nodes"].value * (each.value if each else 1))
+        if any(not is_blank(cell) for cell in cells) and line not in self.noted:
+            self.notes[f"line {line}: no number of devices, so the row was left out"] = None
+        return None
+
+    def _ratio(self, row: PublishedRow, cells: Sequence[str], variant: Variant) -> list[PrecisionRatio]:
+        """The printed speedup of a precision, if this variant is the one that it is checked with."""
+        printed = row.numbers.get("precision_ratio")
+        if printed is None or variant.pair is None:
+            return []
+        first, second = variant.pair
+        try:
+            numbers = self._quantity(first, cells[first], {}), self._quantity(second, cells[second], {})
+        except (ValueError, IndexError):
+            return []
+        names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]
+        precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
+        times = self.meanings[first].role in TIMES
+        return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]
+
+
+def _is_no_device(text: str) -> bool:
+    """Whether a cell of the column of devices says that there is none: 0, or a CPU."""
+    return plain(text) == "0" or plain(text).lower().startswith("cpu")
+
+
+def _unit_of_time(text: str) -> str:
+    """The unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""

@@ -1,0 +1,151 @@
+"""Tells apart the measurements that stand beside each other in a row: precisions, strategies, units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.headers import Meaning
+from scalestudy.importers.published import MEASURED, STATED
+
+_ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
+"""Precisions that READMEs name differently in the columns of one table."""
+_SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Columns of a table that belong together."""
+
+    name: str
+    places: tuple[int, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    index: int = 0
+    """Its place among the variants of the table."""
+    count: int = 1
+    pair: tuple[int, int] | None = None
+    """Columns of the first and the second precision, which a printed speedup of precision is checked with."""
+
+
+def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
+    """Return the variants of a table, in the order of its columns; one if no quantity is there twice."""
+    places = [place for place, meaning in enumerate(meanings) if meaning.role != "ignore"]
+    of_role: dict[str, list[int]] = {}
+    for place in places:
+        if meanings[place].role in (*MEASURED, *STATED):
+            of_role.setdefault(meanings[place].role, []).append(place)
+    best = next((role for role in MEASURED if role in of_role), "")
+    if len(of_role.get(best, ())) == 1:  # a throughput is enough: of several times beside it the first is read
+        places = [p for p in places if meanings[p].role not in MEASURED or p == of_role[meanings[p].role][0]]
+        of_role = {role: found[:1] if role in MEASURED else found for role, found in of_role.items()}
+    repeated = {role: found for role, found in of_role.items() if len(found) > 1}
+    if not repeated:
+        named = {
+            name for place in places if meanings[place].role in MEASURED for name in meanings[place].precisions
+        }
+        labels = {"precision": next(iter(named))} if len(named) == 1 else {}
+        return [Variant("", _once(places, meanings), labels)]
+    keys = {place: _key(meanings, found, place) for found in repeated.values() for place in found}
+    measured = [role for role in repeated if role in MEASURED] or list(repeated)
+    order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
+    variants = []
+    for index, key in enumerate(order):
+        mine = [
+            place
+            for place in places
+            if _is_of_all(meanings[place], key, repeated)
+            or _belongs(meanings[place], keys.get(place), key, order, index)
+        ]
+        kind = meanings[next(place for place in mine if keys.get(place) == key)]
+        label = "precision" if kind.precisions[:1] == (key,) else "variant"
+        columns = _once(mine, meanings)
+        both = repeated[measured[0]]
+        pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
+        variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
+    return variants
+
+
+def _is_of_all(meaning: Meaning, key: str, repeated: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a measurement that is there once is that of all ratios; not if it names another precision."""
+    named = _precision(meaning)
+    return meaning.role in MEASURED and not set(repeated) & set(MEASURED) and (not named or _alike(named, key))
+
+
+def own_part(text: str, meaning: Meaning, variant: Variant) -> str:
+    """Return a variant's part of a cell, such as '128@FP16, 64@FP32', or '24, 40' in the header's order."""
+    if meaning.role not in ("batch_per_gpu", "global_batch", "batch", "accumulation"):
+        return text
+    words = plain(text)
+    tagged: list[tuple[str, str]] = re.findall(
+        r"(\d[\d,]*) ?[@(] ?([A-Za-z]{2,4}-?\d\d|mixed|amp)", words, re.IGNORECASE
+    )
+    if tagged:
+        own = [number for number, name in tagged if _alike(name.lower().replace("-", ""), variant.name)]
+        return own[0] if own else text
+    parts = [part for part in _SEPARATORS.split(words) if part]
+    expected = max(len(meaning.precisions), variant.count)
+    if len(parts) < 2 or len(parts) != expected or re.fullmatch(r"\d{1,3}(,\d{3})+", words):
+        return text
+    if len(set(parts)) == 1:
+        return parts[0]
+    if len(meaning.precisions) == len(parts):
+        own = [part for part, name in zip(parts, meaning.precisions, strict=True) if _alike(name, variant.name)]
+        if own:
+            return own[0]
+    return parts[variant.index] if variant.count == len(parts) else text
+
+
+def _once(places: Sequence[int], meanings: Sequence[Meaning]) -> tuple[int, ...]:
+    """The first column of each role; all columns of words."""
+    seen: set[str] = set()
+    kept = []
+    for place in places:
+        role = meanings[place].role
+        if role == "label" or role not in seen:
+            kept.append(place)
+        seen.add(role)
+    return tuple(kept)
+
+
+def _key(meanings: Sequence[Meaning], found: Sequence[int], place: int) -> str:
+    """What tells a column from the others of its role: its precision, its other words, its unit or its header."""
+    for kind in (_precision, _words, _unit):
+        named = [kind(meanings[one]) for one in found]
+        if len(set(named)) == len(named):
+            return kind(meanings[place])
+    headers = [plain(meanings[one].header) for one in found]
+    return headers[found.index(place)] if len(set(headers)) == len(headers) else f"column {found.index(place) + 1}"
+
+
+def _precision(meaning: Meaning) -> str:
+    return meaning.precisions[0] if len(meaning.precisions) == 1 else ""
+
+
+def _words(meaning: Meaning) -> str:
+    return " ".join(filter(None, (_precision(meaning), meaning.rest)))
+
+
+def _unit(meaning: Meaning) -> str:
+    return meaning.unit
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or any(one in group and other in group for group in _ALIKE)
+
+
+def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], index: int) -> bool:
+    """Whether a column is of a variant: its key says so, or it is of all of them."""
+    if own is not None:
+        return own == key or (own not in order and _alike(own, key))
+    if meaning.role in (*MEASURED, *STATED):
+        named = _precision(meaning) or _words(meaning)
+        if any(_alike(named, other) for other in order):
+            return _alike(named, key)
+        return index == 0
+    if meaning.role in ("batch_per_gpu", "accumulation", "global_batch", "batch") and len(meaning.precisions) == 1:
+        return _alike(meaning.precisions[0], key) or not any(
+            _alike(meaning.precisions[0], other) for other in order
+        )
+    return meaning.role != "precision_ratio" or index == 0
