@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 from builders import study_of
 from conftest import small_content
-from hypothesis import HealthCheck, Phase, example, given, settings
+from exclusions import NUMBER, excluded, generated, statements
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.compare import Source, compare_studies
@@ -41,7 +42,6 @@ SUMMARY = (
     (r"(the one|none of \d) points? was", r"times as fast"),
 )
 NEVER = (r"\bnan\b", r"\[--", r"--\]", r"-- (points|times)")
-RATIO = r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]"
 PLACES = (("ddp strong", 2, 16), ("ddp weak", 2, 32), ("single", 1, 32))
 
 POINT = st.fixed_dictionaries(
@@ -92,8 +92,7 @@ def source(letter: str, drawn: tuple[dict[str, Any], ...]) -> Source:
 
 def contradictions_at(rows: list[dict[str, Any]], said: str) -> list[str]:
     """Statements about a point that exclude each other, or that its printed numbers exclude."""
-    found = [f"{pair}" for pair in EXCLUDE_EACH_OTHER if all(re.search(one, said) for one in pair)]
-    found += [one for one in NEVER if re.search(one, said)]
+    found = excluded(said, EXCLUDE_EACH_OTHER, NEVER)
     (row,) = rows[1:]
     ratio = row["numbers"]["throughput_ratio"].shown
     if ratio.limits:
@@ -112,11 +111,11 @@ def contradictions_at(rows: list[dict[str, Any]], said: str) -> list[str]:
             found.append("faster with a longer step, or slower with a shorter one")
     elif re.search("B: (faster|slower|no significant difference from A)", said):
         found.append("a difference without a ratio")
-    if told := re.search(rf"efficiency of A: {RATIO} points \((higher|lower|no significant difference)\)", said):
+    if told := re.search(rf"efficiency of A: {NUMBER} points \((higher|lower|no significant difference)\)", said):
         low, high = float(told[2]), float(told[3])
         claims = {"higher": low < 0, "lower": high > 0, "no significant difference": not low <= 0 <= high}
         found += [f"efficiency {told[4]} beside {told[0]}"] * claims[told[4]]
-    if told := re.search(rf"difference {RATIO} points: (equivalent|lower|higher|inconclusive)", said):
+    if told := re.search(rf"difference {NUMBER} points: (equivalent|lower|higher|inconclusive)", said):
         value, low, high = (float(told[place]) for place in (1, 2, 3))
         claims = {
             "equivalent": abs(value) > 1,
@@ -130,7 +129,7 @@ def contradictions_at(rows: list[dict[str, Any]], said: str) -> list[str]:
 
 def contradictions_of_all(summary: str, said: list[str]) -> list[str]:
     """Statements of the summary that exclude each other, or what is said of the points."""
-    found = [f"{pair}" for pair in SUMMARY if all(re.search(one, summary) for one in pair)]
+    found = excluded(summary, SUMMARY)
     words = {"faster": "B: faster", "slower": "B: slower", "no significant difference": "B: no significant"}
     for word, claim in words.items():
         counted = re.search(rf"(\d) of \d points (is|are|shows?) {word}|(\d) (is|are|shows?) {word}", summary)
@@ -146,13 +145,7 @@ def test_no_comparison_contradicts_itself() -> None:
 
     @example((alike(0.5), alike(2.0), alike(1.0)))
     @example((alike(0.97), alike(0.97, accuracy=-0.05), alike(0.97, accuracy=0.05)))
-    @settings(
-        max_examples=40,
-        deadline=None,
-        derandomize=True,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @generated(40)
     @given(st.tuples(POINT, POINT, POINT))
     def check(drawn: tuple[dict[str, Any], ...]) -> None:
         sources = [source(letter, drawn) for letter in "AB"]
@@ -164,7 +157,7 @@ def test_no_comparison_contradicts_itself() -> None:
         for point in told:
             said = " ".join(point["remarks"])
             assert contradictions_at(point["rows"], said) == [], (said, point["rows"][1]["numbers"])
-            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, said))
+            seen.update(statements(said, EXCLUDE_EACH_OTHER))
             seen.update(re.findall(r"points: (\w+)", said))
         (summary,) = file.summary
         assert contradictions_of_all(summary, [" ".join(point["remarks"]) for point in told]) == [], summary

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 from builders import printed_of, results_of, study_of
 from conftest import mlp_workload, small_content
-from hypothesis import HealthCheck, Phase, example, given, settings
+from exclusions import NUMBER, excluded, generated, statements
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.results import Results
@@ -30,7 +31,6 @@ EXCLUDE_EACH_OTHER = (
 )
 """Of one forecast."""
 NEVER = (r"\bnan\b", r"\binf\b", r"(speedup|step time|efficiency) +(--|-\d)")
-NUMBER = r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]"
 SCALES = ["1x8", "1x16", "1x64", "2x4"]
 BATCHES = [2, 3, 4, 6, 8]
 VECTORS = {"type": "synthetic-vectors", "samples": 100_000, "features": 8, "classes": 10}
@@ -79,8 +79,7 @@ def blocks(text: str) -> list[str]:
 
 def contradictions(said: str, ranks: int) -> list[str]:
     """Statements that exclude each other, or that the printed numbers exclude."""
-    found = [f"{pair}" for pair in EXCLUDE_EACH_OTHER if all(re.search(one, said) for one in pair)]
-    found += [one for one in NEVER if re.search(one, said)]
+    found = excluded(said, EXCLUDE_EACH_OTHER, NEVER)
     numbers = {
         name: told
         for name in ("speedup", "efficiency", "step time")
@@ -158,13 +157,7 @@ def test_no_forecast_contradicts_the_report() -> None:
     @example(plain(1.5))
     @example(plain(0.3))
     @example(plain(1.1, fixed=1.0))
-    @settings(
-        max_examples=25,
-        deadline=None,
-        derandomize=True,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @generated(25)
     @given(STUDY)
     def check(drawn: dict[str, Any]) -> None:
         results = studied(plan, base, drawn)
@@ -175,7 +168,7 @@ def test_no_forecast_contradicts_the_report() -> None:
         assert len(told) == len(results.forecasts)
         for said, (_, row) in zip(told, results.forecasts.iterrows(), strict=True):
             assert contradictions(said, int(row["world_size"])) == [], said
-            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, said))
+            seen.update(statements(said, EXCLUDE_EACH_OTHER))
 
     check()
     wanted = [one for pair in EXCLUDE_EACH_OTHER[:1] for one in pair] + [

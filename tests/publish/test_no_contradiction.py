@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import printed_of, results_of, study_of
-from hypothesis import HealthCheck, Phase, example, given, settings
+from exclusions import excluded, generated, statements
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scalestudy.analyse.communication.probes import compare_methods
 from scalestudy.analyse.point.summary import summary_frame
@@ -145,9 +146,8 @@ def steady(slower: float) -> dict[str, Any]:
     return plain | dict.fromkeys(MEASURED, probe)
 
 
-def contradictions(said: str) -> list[tuple[str, ...]]:
-    both = [pair for pair in EXCLUDE_EACH_OTHER if all(re.search(statement, said) for statement in pair)]
-    return both + [(statement,) for statement in NEVER if re.search(statement, said)]
+def contradictions(said: str) -> list[str]:
+    return excluded(said, EXCLUDE_EACH_OTHER, NEVER)
 
 
 def blamed_against_the_probes(findings: Iterable[Diagnosis], summary: pd.DataFrame) -> list[str]:
@@ -176,13 +176,7 @@ def test_no_report_contradicts_itself(content: dict[str, Any], target: float, ex
     @example(steady(0.52))
     @example(steady(2.0) | {"scatter": [0.97, 1.03, 1.0]})
     @example(steady(5.0))
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @generated(examples)
     @given(POINT)
     def check(drawn: dict[str, Any]) -> None:
         made = with_point(runs, drawn)
@@ -192,13 +186,13 @@ def test_no_report_contradicts_itself(content: dict[str, Any], target: float, ex
         for answer in facts["answers"]:  # about the point whose verdict it names
             told = f": {VERDICTS[answer.verdict].upper()}. {answer.said} {answer.meaning} {answer.to_do}"
             assert contradictions(told) == [], told
-            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, told))
+            seen.update(statements(told, EXCLUDE_EACH_OTHER))
         text = render(DIRECTORY / "performance_report.txt", **facts)
         assert [line for line in text.splitlines() if len(line) > 80] == []
         for scaling in ("strong", "weak"):
             said = of_point(text, scaling)
             assert contradictions(said) == [], said
-            seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, said))
+            seen.update(statements(said, EXCLUDE_EACH_OTHER))
 
     check()
     if target < 0.5:  # verdicts are others

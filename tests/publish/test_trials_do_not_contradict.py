@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from conftest import small_content
-from hypothesis import HealthCheck, Phase, example, given, settings
+from exclusions import NUMBER, excluded, generated, statements
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval
@@ -36,7 +37,6 @@ EXCLUDE_EACH_OTHER = (
     (r"it is faster", r"it is cheaper"),
 )
 NEVER = (r"\bnan\b", r"\[--", r"--\]")
-NUMBER = r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]"
 
 level = st.floats(0.3, 3).map(lambda number: round(number, 3))
 few = st.sampled_from([0.001, 0.02, 0.2])
@@ -101,8 +101,7 @@ def contradictions(said: str, devices: float) -> list[str]:
 
     devices: devices before over devices after if the gain is in device-time, else 1.
     """
-    found = [f"{pair}" for pair in EXCLUDE_EACH_OTHER if all(re.search(one, said) for one in pair)]
-    found += [one for one in NEVER if re.search(one, said)]
+    found = excluded(said, EXCLUDE_EACH_OTHER, NEVER)
     if gain := re.search(rf"It gave {NUMBER} times", said):
         value, low, high = (float(number) * devices for number in gain.groups())
         if not low <= value <= high:
@@ -136,13 +135,9 @@ def test_no_trial_contradicts_itself(goal: str) -> None:
     @example(plain(2.0, 0.02, 2.0))
     @example(plain(1.0, 0.2, None))
     @example(plain(0.5, 0.2, 0.5) | {"to_one": True})
-    @settings(
-        max_examples=40,
-        deadline=None,
-        derandomize=True,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @example(plain(1.5, 0.02, 1.5) | {"ok": 1})
+    @example(plain(1.5, 0.02, 1.5) | {"ok": 0})
+    @generated(40)
     @given(TRIAL)
     def check(drawn: dict[str, Any]) -> None:
         tried = scored(base, drawn)
@@ -152,7 +147,7 @@ def test_no_trial_contradicts_itself(goal: str) -> None:
         assert contradictions(said, devices) == [], said
         if of_devices and "of the gain" in said:
             assert "gain per device-hour" in said, said
-        seen.update(one for pair in EXCLUDE_EACH_OTHER for one in pair if re.search(one, said))
+        seen.update(statements(said, EXCLUDE_EACH_OTHER))
 
     check()
     common = [r"includes 1 \(no gain\)", r"upper limit of the gain", r"has no interval", r"No run completed"]

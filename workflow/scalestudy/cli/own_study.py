@@ -55,13 +55,13 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
     asked = without_launcher(words)
     if asked.launcher:
         print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
-    if wishes.scales and set(wishes.scales) == {"1x1"}:
+    scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
+    scales = tuple(scale for scale in scales if scale != "1x1")
+    if not scales and wishes.scales:
         raise UserError(
             "--scales 1x1: the study of a script compares larger scales with one process; name one, such as"
             " --scales 1x2"
         )
-    scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
-    scales = tuple(scale for scale in scales if scale != "1x1")
     if not scales:
         raise UserError("--scales: missing; give the scales to measure, such as --scales 1x2 1x4")
     follows = bool(placeholders(asked.command) & set(BATCH))
