@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import ratio_on_logs
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.report import Report
 from scalestudy.study.looks import level_of_a_look, looks
 from scipy.special import stdtrit
@@ -171,8 +172,16 @@ def table_until_decided(studies: int, random: Random) -> list[str]:
             limits = [log(efficiency / target) + ends.value + sign * ends.half for sign in (-1, 1)]
             said = np.where(limits[0] >= 0, 1, np.where(limits[1] < 0, -1, 0))
             wrong = (said != 0) & (said != (1 if efficiency >= target else -1))
-            cells = [case.name, f"{efficiency:.0%}", f"{np.mean(np.abs(ends.value) <= ends.half):.1%}"]
-            cells += [f"{ends.settled.mean():.0%}", f"{wrong.mean():.1%}", f"{ends.repeats.mean():.1f}"]
+            cells = [
+                case.name,
+                percent(efficiency),
+                percent(np.mean(np.abs(ends.value) <= ends.half), 1),
+            ]
+            cells += [
+                percent(ends.settled.mean()),
+                percent(wrong.mean(), 1),
+                f"{ends.repeats.mean():.1f}",
+            ]
             lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -206,7 +215,7 @@ def table(studies: int, random: Random) -> list[str]:
             oracle = np.median(independent(sides - added)[1])
             cells = [case.name, str(repeats)]
             for value, half in (within(sides), independent(sides)):
-                cells += [f"{np.mean(np.abs(value) <= half):.1%}", f"{np.median(half):.1%}"]
+                cells += [percent(np.mean(np.abs(value) <= half), 1), percent(np.median(half), 1)]
             lines.append(f"| {' | '.join(cells)} | {np.median(within(sides)[1]) / oracle:.2f} |")
     return lines
 

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from scalestudy.registry.words.percent import percent
 from scipy.special import stdtrit
 
 from bench.blocks import CONFIDENCE, OWN, Random, independent
@@ -127,7 +128,14 @@ def table(studies: int, random: Random) -> list[str]:
                 sides = random.normal(0, 1, (2, studies, repeats)) * np.reshape(OWN, (2, 1, 1))
                 ratio = np.median(half) / np.median(independent(sides)[1])
                 held = np.mean(np.abs(np.nanmean(values, axis=1)) <= half)
-                cells = [name, slows, str(repeats), f"{held:.1%}", f"{np.median(half):.1%}", f"{ratio:.2f}"]
+                cells = [
+                    name,
+                    slows,
+                    str(repeats),
+                    percent(held, 1),
+                    percent(np.median(half), 1),
+                    f"{ratio:.2f}",
+                ]
                 lines.append(f"| {' | '.join(cells)} |")
     return lines
 

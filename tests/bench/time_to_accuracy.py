@@ -35,6 +35,7 @@ from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.larger_batch import prediction_at
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan
 
@@ -351,10 +352,10 @@ def summary_of(rows: Sequence[Row]) -> list[str]:
         return said
     return [
         *said,
-        f"Of {len(whole)}, {held} measured times ({held / len(whole):.0%}) are within the predicted limits, which"
-        f" are a factor of {median(widths):.2f} each way (median; largest {max(widths):.2f}).",
-        f"Median error: {exp(error('predicted')) - 1:.0%}; with equal samples"
-        f" {exp(error('equal_samples')) - 1:.0%}, with equal steps {exp(error('equal_steps')) - 1:.0%}.",
+        f"Of {len(whole)}, {held} measured times ({percent(held / len(whole))}) are within the predicted limits,"
+        f" which are a factor of {median(widths):.2f} each way (median; largest {max(widths):.2f}).",
+        f"Median error: {percent(exp(error('predicted')) - 1)}; with equal samples"
+        f" {percent(exp(error('equal_samples')) - 1)}, with equal steps {percent(exp(error('equal_steps')) - 1)}.",
     ]
 
 

@@ -35,6 +35,7 @@ from scalestudy.launch.run import measure_run
 from scalestudy.prepare.prepare import prepare
 from scalestudy.record.files import write_json
 from scalestudy.registry.results import RESULTS
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.verify.model import Verified
@@ -308,7 +309,7 @@ def seed_lines(scored: list[Row]) -> list[str]:
     """Result of the rows whose limits are as a study prints them now."""
     mine = [row for row in scored if row.widened == BETWEEN_STUDIES]
     within = sum(row.predicted_low <= row.gain <= row.predicted_high for row in mine)
-    share = f" ({within / len(mine):.0%})" if mine else ""
+    share = f" ({percent(within / len(mine))})" if mine else ""
     return [
         f"Of {len(mine)} rows with limits as a study prints them now, {within}{share} include the measured gain."
     ]
@@ -378,9 +379,10 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
     ideals = [interval_score(row.at_ideal, row.at_ideal, row.gain) for row in scored if row.at_ideal]
     lines += [
         "",
-        f"Of {n} with a prediction, {within} measured gains ({within / n:.0%}) are within the predicted limits.",
-        f"The median full width of the limits is {width:.0%} of the prediction. Mean interval score of logarithms"
-        f" at {LEVEL:.0%}, lower is better: {ours:.2f} for the",
+        f"Of {n} with a prediction, {within} measured gains ({percent(within / n)}) are within the predicted"
+        " limits.",
+        f"The median full width of the limits is {percent(width)} of the prediction. Mean interval score of"
+        f" logarithms at {percent(LEVEL)}, lower is better: {ours:.2f} for the",
         f'predictions, {unchanged:.2f} for "nothing changes", {sum(ideals) / max(1, len(ideals)):.2f} for "the'
         ' efficiency becomes 1".',
     ]
@@ -390,10 +392,11 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
         lines += [
             "",
             "With limits recalibrated from the rows of all other studies, leaving each row's own study",
-            f"out, {within} of {n} ({within / n:.0%}) are within, and the median full width is {width:.0%}."
-            f" Their interval score is {sum(interval_score(*one) for one in again) / n:.2f}.",
-            f"All rows together need an added half-width of {between(scored):.1%} for variation between studies",
-            f"(value in use: {BETWEEN_STUDIES:.1%}; it is added in quadrature).",
+            f"out, {within} of {n} ({percent(within / n)}) are within, and the median full width is"
+            f" {percent(width)}. Their interval score is {sum(interval_score(*one) for one in again) / n:.2f}.",
+            f"All rows together need an added half-width of {percent(between(scored), 1)} for variation between"
+            " studies",
+            f"(value in use: {percent(BETWEEN_STUDIES, 1)}; it is added in quadrature).",
         ]
     return lines
 

@@ -26,7 +26,7 @@ def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:
     done = checkout.run("scalestudy", "demo", "--fault", "uneven-batches", "--repeats", "1")
     assert "injected: imbalance\ncorrect" in done.stdout
     (found,) = read_document(checkout.root / "results/demo-uneven-batches/findings.json", FindingsFile).diagnoses
-    assert "Rank 1 has 20% more samples" in found.findings[0].explanation
+    assert "Rank 1 has 20 % more samples" in found.findings[0].explanation
     (record,) = (checkout.root / "results/demo-uneven-batches/runs").glob("*ddp*/run.json")
     assert json.loads(record.read_text())["spec"]["host"]["environment"]["SCALESTUDY_FAULT"] == "uneven-batches"
 

@@ -117,4 +117,6 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row |= {"late_share": row["late_share"], "lateness_share": row["lateness_s"] / row["step_time_s"]}
     book = rows_book(pd.DataFrame([row]))
     notes = notes_view(book, "mlp.ddp.strong.n2", pd.Series(row))
-    assert any(note.startswith("rank 1 is late: its gradients were last in 100% of the buckets") for note in notes)
+    assert any(
+        note.startswith("rank 1 is late: its gradients were last in 100 % of the buckets") for note in notes
+    )

@@ -73,7 +73,7 @@ def test_a_launch_in_reserve_that_is_not_needed_says_why(
     record = observations[world_size, 4].record
     assert record.outcome == "unneeded"
     assert record.reason.startswith("step time known to ±")
-    assert record.reason.endswith("after 3 runs (goal ±99.00%): 3 runs are enough")
+    assert record.reason.endswith("after 3 runs (goal ±99.00 %): 3 runs are enough")
     assert observations[world_size, 4].steps.empty
 
 

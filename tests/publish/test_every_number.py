@@ -93,11 +93,11 @@ def test_the_text_report(plan: Plan, results: Results, numbers: NumbersFile) -> 
 
 def without_prose(text: str) -> str:
     """Without the reason why a run stopped, which is a text of the run."""
-    return re.sub(r"known to within [\d.]+% after \d+ runs \(target [\d.]+%\)", " ", " ".join(text.split()))
+    return re.sub(r"known to within [\d.]+ % after \d+ runs \(target [\d.]+ %\)", " ", " ".join(text.split()))
 
 
 def without_thresholds(text: str) -> str:
-    """Without the thresholds of evidence: (>= 10% ...)."""
+    """Without the thresholds of evidence: (>= 10 % ...)."""
     return re.sub(r"\([^)]*\)", " ", text)
 
 
@@ -124,7 +124,7 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
     write_document(path, numbers)
     assert main(["number", "mlp.ddp.strong.n2.speedup", "--results", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95% confidence\)\n", text)
+    assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95 % confidence\)\n", text)
     assert "ratio of throughputs to the baseline" in text
     assert "baseline     mlp.single.strong.n1\n" in text
     assert text.count("record abcdefabcdef") == 6, "three launches, and three of the base case"

@@ -86,7 +86,7 @@ def test_every_number_of_a_floor_has_its_value_and_its_launches() -> None:
         assert (number.value, number.low, number.high) == pytest.approx(
             tuple(100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
         )
-        assert (number.unit, number.limits) == ("%", "95% confidence")
+        assert (number.unit, number.limits) == ("%", "95 % confidence")
         text = number_text(book, "x", number)
         assert all(f" {run}: ok" in text for run in (*twin.runs, *twin.base))
         assert "5 ok" in text

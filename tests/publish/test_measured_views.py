@@ -271,7 +271,7 @@ def test_parts_of_a_row_without_probes_add_up_and_show_the_backward_pass_whole(s
     parts = {part["name"]: part for part in parts_view(rows_book(summary), POINT)}
     assert list(parts) == ["data wait", "forward", "backward", "optimizer"], "what takes no time is left out"
     assert float(parts["backward"]["ms"]) == pytest.approx(1e3 * row["backward_time_s"], rel=0.005)
-    assert (parts["backward"]["share"], parts["backward"]["bar"]) == ("50.0%", 50)
+    assert (parts["backward"]["share"], parts["backward"]["bar"]) == ("50.0 %", 50)
     assert sum(float(part["share"].rstrip("%")) for part in parts.values()) == pytest.approx(100)
     assert communication_view(rows_book(summary), POINT) == []
 
@@ -323,10 +323,10 @@ def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.Data
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        (TWO_MODES, "1 of 2 runs: two modes: 3.1 ms and 5.6 ms .38% of the steps"),
+        (TWO_MODES, "1 of 2 runs: two modes: 3.1 ms and 5.6 ms .38 % of the steps"),
         (GROWING, "resident memory of rank 1 grows by 0.012 GiB .0.011, 0.013. per 1000 steps"),
         (DISAGREE, "methods of measuring communication disagree: exposed span .* differ by 0.4 ms .0.3, 0.5."),
-        ({"late_rank": 1.0, "late_share": 0.9, "lateness_s": 0.001}, "rank 1 is late: .*90% .* 1.00 ms"),
+        ({"late_rank": 1.0, "late_share": 0.9, "lateness_s": 0.001}, "rank 1 is late: .*90 % .* 1.00 ms"),
         ({"allocation_retries": 3.0}, "retry 3 times"),
         (
             {"repeats_apart": 2, "repeats_in_other_jobs": 2, "repeats_on_other_nodes": 1},
@@ -360,23 +360,23 @@ def test_what_is_in_order_gives_no_note(summary: pd.DataFrame, columns: dict[str
 
 def test_scatter_that_rounds_to_nothing_is_not_called_none(summary: pd.DataFrame) -> None:
     frame = given(summary, step_time_cv=0.123, launch_cv=0.0002)
-    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, runs <0.1%"
+    assert spread_view(rows_book(frame), POINT) == "steps 12.3 % around their mean, runs <0.1 %"
     frame = given(summary, step_time_cv=0.123, launch_cv=float("nan"))
-    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean"
+    assert spread_view(rows_book(frame), POINT) == "steps 12.3 % around their mean"
     assert [show_percent(share).value for share in (0, 0.04, 0.06, 100)] == ["0.0", "<0.1", "0.1", "100.0"]
 
 
 def test_a_trace_says_where_all_of_its_step_went() -> None:
     (view,) = traces_view([TRACE], traces_book([TRACE]))
     assert view["of"] == "mlp, ddp, 2 ranks, batch 16 per rank"
-    for words in ("5 traced steps of 10.0 ms", "computation 60%", "other work 10%", "nothing running 10%"):
+    for words in ("5 traced steps of 10.0 ms", "computation 60 %", "other work 10 %", "nothing running 10 %"):
         assert words in view["step"]
-    assert view["step"].endswith("collectives 40%, 50% of it hidden behind computation")
+    assert view["step"].endswith("collectives 40 %, 50 % of it hidden behind computation")
     first, second = view["operators"]
-    assert [first[key] for key in ("name", "calls", "ms", "share")] == ["aten::mm", "9", "4.20", "42.0%"]
+    assert [first[key] for key in ("name", "calls", "ms", "share")] == ["aten::mm", "9", "4.20", "42.0 %"]
     assert len(second["name"]) == NAME_WIDTH
     assert second["full_name"] == KERNEL
-    assert [second[key] for key in ("calls", "ms", "share")] == ["1234.3", "1230", "<0.1%"]
+    assert [second[key] for key in ("calls", "ms", "share")] == ["1234.3", "1230", "<0.1 %"]
     assert view["collectives"][0]["share"] == "", "collectives run beside the rest"
 
 
@@ -447,7 +447,9 @@ def test_communication_is_the_same_in_both_documents(
     frame = probed(summary)
     row = only_row(plan, frame)
     text, page = documents(frame)
-    found = next(rows for _, rows in tables(page) if rows[0] == ["Quantity", "ms", "95% interval", "How measured"])
+    found = next(
+        rows for _, rows in tables(page) if rows[0] == ["Quantity", "ms", "95 % interval", "How measured"]
+    )
     assert len(found) == 1 + len(PROBED)
     block = section(text, "COMMUNICATION")
     for line, cells in zip(row["communication"], found[1:], strict=True):
@@ -486,7 +488,7 @@ def test_the_page_has_scatter_memory_and_why_there_are_no_more_launches(
     documents: Documents, plan: Plan, summary: pd.DataFrame
 ) -> None:
     _, page = documents(summary)
-    facts = [cells[0] for cells in tables(page)[0][1] if cells[0].startswith(("Runs", "Accuracy", "To 80%"))]
+    facts = [cells[0] for cells in tables(page)[0][1] if cells[0].startswith(("Runs", "Accuracy", "To 80 %"))]
     rows = printed_rows(plan, summary)
     assert len(facts) == len(rows)
     for row, said in zip(rows, facts, strict=True):
@@ -512,10 +514,10 @@ def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
 ) -> None:
     text, page = documents(without_accuracy(summary))
     rows = section(text, "MEASUREMENTS")
-    for words in ("accuracy", "inconclusive", "points", "to 80%", "--"):
+    for words in ("accuracy", "inconclusive", "points", "to 80 %", "--"):
         assert words not in rows
     table = " ".join(" ".join(cells) for cells in tables(page)[0][1])
-    for words in ("Accuracy", "inconclusive", "points", "To 80%", "--"):
+    for words in ("Accuracy", "inconclusive", "points", "To 80 %", "--"):
         assert words not in table
 
 

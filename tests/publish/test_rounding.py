@@ -1,4 +1,4 @@
-"""Digits follow the interval; value and limits always have the same number of decimals."""
+"""Digits follow the interval. Value and limits have the same number of decimals, unless it is very wide."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from scalestudy.publish.numbers.rounding import show, table_format
         ((0.39552, 0.3118, 0.5017), "0.396 [0.312, 0.502]"),
         ((28.2, 27.57, 28.85), "28.20 [27.57, 28.85]"),
         ((45123.4, 28000.0, 71000.0), "45000 [28000, 71000]"),
+        ((1.4, 0.00021, 9614.52), "1.4 [0.00021, 9600]"),
         ((2.0, 2.0, 2.0), "2.00 [2.00, 2.00]"),
         ((0.0031, -0.0023, 0.0086), "0.0031 [-0.0023, 0.0086]"),
         ((-0.0001, -0.02, 0.02), "0.000 [-0.020, 0.020]"),
-        ((0.13, 0.0005, 20.0), "0.13 [0.00, 20.00]"),
+        ((0.13, 0.0005, 20.0), "0.13 [0.00050, 20]"),
         ((1.23456, nan, nan), "1.23"),
         ((123456.0, nan, nan), "123000"),
         ((0.0, nan, nan), "0.00"),

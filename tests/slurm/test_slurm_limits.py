@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,21 +12,29 @@ from conftest import wait_for
 from slurm_cluster import Cluster
 from slurm_studies import Submitting, small_study
 
+ROOM = 3
+"""Jobs that the cluster accepts."""
 TARGET = ("--", "results/small/comprehensive_summary.csv")
 POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 
 
 @pytest.fixture
 def full(controller: Cluster) -> Iterator[Cluster]:
-    """A cluster that has as many jobs as it accepts. It forgets ended ones within about a minute."""
+    """A cluster that has as many jobs as it accepts, all of which run or wait.
+
+    An ended job of another test also counts until it is forgotten, within about a minute. So one refusal does not
+    mean that the cluster is full.
+    """
     path = controller.base / "slurm.conf"
     text = path.read_text()
-    path.write_text(text.replace("MinJobAge=600", "MinJobAge=2\nMaxJobCount=3"))
+    path.write_text(text.replace("MinJobAge=600", f"MinJobAge=2\nMaxJobCount={ROOM}"))
     try:
         controller.stop_controller()
         controller.start_controller()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # sbatch waits for room
-            while True:
+        end = time.monotonic() + 180
+        while len(controller.run("squeue", "--noheader", "--name=wrap").splitlines()) < ROOM:
+            assert time.monotonic() < end, "the cluster is not full"
+            with contextlib.suppress(subprocess.TimeoutExpired):  # sbatch waits for room
                 command = ["sbatch", "--mem=100", "--output=/dev/null", "--chdir=/", "--wrap=sleep 900"]
                 subprocess.run(command, env=controller.environment(), check=True, timeout=10)
         yield controller

@@ -75,7 +75,7 @@ def test_a_requeued_job_measures_the_run_again(submitting: Submitting) -> None:
     wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=120)
     submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
     # The queue is empty for a moment before the job begins again.
-    wait_for(lambda: {"ok"} == {record.outcome for record in submitting.records().values()}, seconds=120)
+    wait_for(lambda: {"ok"} == {record.outcome for record in submitting.records().values()}, seconds=600)
     launch.end()
     assert launch.record().environment["earlier_attempts"]
     measured_once(launch)

@@ -145,7 +145,7 @@ def test_nccl_tests_stands_beside_the_probe() -> None:
     assert (size, gb_per_s) == (268435456, pytest.approx(293, abs=1))
     same = nccl_tests_check(probed, 0, NEW)
     assert same.word == "green"
-    assert same.found.startswith("293 GB/s by the probe, 302 GB/s by nccl-tests at 268435456 bytes (-2.8%)")
+    assert same.found.startswith("293 GB/s by the probe, 302 GB/s by nccl-tests at 268435456 bytes (-2.8 %)")
     assert nccl_tests_check(probed, 0, NEW.replace("301.78  301.78", "99.00   99.00")).word == "red"
     failed = nccl_tests_check(probed, 2, "libnccl.so.2: cannot open shared object file\n")
     assert failed.word == "unproven"

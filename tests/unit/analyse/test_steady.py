@@ -85,7 +85,7 @@ def test_two_modes_are_found_with_their_times() -> None:
 
 def test_the_sentence_names_times_and_change() -> None:
     fast_and_slow = np.tile([0.0030] * 4 + [0.0045] * 4, 20) * np.random.default_rng(1).normal(1, 0.01, 160)
-    assert said_of(fast_and_slow) == "two modes: 3 ms and 4.5 ms (50% of the steps)"
+    assert said_of(fast_and_slow) == "two modes: 3 ms and 4.5 ms (50 % of the steps)"
     slower = np.concatenate([np.full(60, 0.003), np.full(60, 0.0045)]) * np.random.default_rng(1).normal(
         1, 0.01, 120
     )

@@ -50,7 +50,7 @@ def test_what_is_split_is_said_with_its_reason(content: dict[str, Any]) -> None:
     wide["workloads"] = {"mlp": wide["workloads"]["mlp"] | {"batch_size": 32}}
     text = "\n".join(plan_lines(make_plan(parse_study(wide, source="x"))))
     assert "4x4, 8x4: not in the baseline's job in 2 of 2 repeats" in text
-    assert "more than 50% of a common job would be idle; `allocations: blocks` forces one" in text
+    assert "more than 50 % of a common job would be idle; `allocations: blocks` forces one" in text
 
 
 def test_what_is_measured_is_no_part_of_what_is_left(tmp_path: Path) -> None:

@@ -459,7 +459,7 @@ def test_a_summary_without_measurements_of_a_kind_is_no_evidence_of_it(content: 
         ({}, "the clock falls at the same time: power or heat."),
         (
             {"thermal_slowdown_share": 0.0, "power_cap_share": 0.75},
-            "the driver reports heat in 0% of the readings and power limit in 75% of the readings.",
+            "the driver reports heat in 0 % of the readings and power limit in 75 % of the readings.",
         ),
     ],
 )
@@ -483,7 +483,7 @@ def test_what_nccl_took_is_named_beside_what_is_there(content: dict[str, Any]) -
     assert over in diagnose(content, SLOW, sockets).findings[0].explanation
     assert "NCCL_P2P_DISABLE" in found.recommendations[0].change
     evidence = {one.id: one for one in found.evidence}
-    assert evidence["bus_bandwidth"].threshold == "< 121 (35% of the links)"
+    assert evidence["bus_bandwidth"].threshold == "< 121 (35 % of the links)"
     assert evidence["link_bandwidth"].value == 345.3
 
 

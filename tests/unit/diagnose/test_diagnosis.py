@@ -241,7 +241,7 @@ def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(cont
     assert (advice.id, advice.patch) == ("larger_model", None)
     assert (
         advice.unpredicted
-        == "an efficiency of 75% needs a batch of 368 samples per rank, which leaves 1 step per epoch."
+        == "an efficiency of 75 % needs a batch of 368 samples per rank, which leaves 1 step per epoch."
     )
     slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
     assert weak_advice(content, slow_link).unpredicted.endswith("samples per rank, more than the data have.")
@@ -261,7 +261,7 @@ def test_a_larger_batch_is_weighed_by_the_gradient_noise_scale(content: dict[str
     (advice,) = (one for _, one in noisy(content, 1000.0).recommendations if one.id == "larger_batch")
     assert advice.prediction is not None
     worth = 1064 / 1256
-    assert f"(1000 samples), a sample is then worth {worth:.0%} of what it is now" in advice.warning
+    assert f"(1000 samples), a sample is then worth {100 * worth:.0f} % of what it is now" in advice.warning
     assert f"progress is {advice.prediction.gain.value * worth:.2f} [" in advice.warning
 
 
@@ -275,7 +275,7 @@ def test_a_batch_that_brings_no_progress_is_not_advised(content: dict[str, Any])
 
 def test_an_unbounded_noise_scale_takes_nothing_from_a_batch(content: dict[str, Any]) -> None:
     (advice,) = (one for _, one in noisy(content, float("inf")).recommendations if one.id == "larger_batch")
-    assert "a sample is then worth 100% of what it is now" in advice.warning
+    assert "a sample is then worth 100 % of what it is now" in advice.warning
 
 
 def test_of_unsteady_rows_no_batch_is_reckoned(content: dict[str, Any]) -> None:

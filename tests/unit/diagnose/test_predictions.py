@@ -168,7 +168,7 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
         weight = given.weights.get(finding["cause"])
         assert finding["weight"] == ("" if weight is None else f" ({weight:.2f})")
     assert given.weights["comm-bound"] < 1
-    assert view["limited_by"].startswith("communication (communication 85%, ")
+    assert view["limited_by"].startswith("communication (communication 85 %, ")
     assert [one.id for _, one in given.recommendations] == ["one_process", "larger_batch"]
     measured, predicted = view["recommendations"][:2]  # those of causes that are only possible follow
     assert measured["prediction"].startswith("Measured: 4.0")

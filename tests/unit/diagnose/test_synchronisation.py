@@ -64,7 +64,7 @@ def test_a_measured_cost_short_of_the_threshold_is_only_possible(content: dict[s
 @pytest.mark.parametrize(
     ("shares", "methods", "why"),
     [
-        ((-0.5, 0.02, 0.54), Methods.AGREE, "do not resolve whether synchronisation takes 10% of the step"),
+        ((-0.5, 0.02, 0.54), Methods.AGREE, "do not resolve whether synchronisation takes 10 % of the step"),
         ((nan, 0.02, nan), Methods.NOT_COMPARED_ONE_ROUND, "do not resolve"),
         ((0.01, 0.02, 0.03), Methods.DISAGREE, "methods of measuring communication disagree"),
         ((-0.06, -0.05, -0.04), Methods.DISAGREE, "methods of measuring communication disagree"),

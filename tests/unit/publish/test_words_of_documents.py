@@ -57,11 +57,11 @@ def test_every_code_of_a_comparison_is_told() -> None:
     [
         (
             Stopped.TARGET_REACHED,
-            "target reached: step time known to within 0.8% after 3 runs (target 1.0%)",
+            "target reached: step time known to within 0.8 % after 3 runs (target 1.0 %)",
         ),
         (
             Stopped.BUDGET_ENDED,
-            "stopped at the limit of repeats: step time known to within 0.8% after 3 runs (target 1.0%)",
+            "stopped at the limit of repeats: step time known to within 0.8 % after 3 runs (target 1.0 %)",
         ),
         (Stopped.ONE_LAUNCH, "one run: no interval"),
         (Stopped.NONE, ""),

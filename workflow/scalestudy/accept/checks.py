@@ -14,6 +14,7 @@ from scalestudy.accept.model import Check, check, near, unproven
 from scalestudy.accept.pairs import Row
 from scalestudy.record.observation import PART_COLUMNS, RunRecord
 from scalestudy.record.tables import Observation
+from scalestudy.registry.words.percent import percent
 
 CLOCK, TRACED = 0.02, 0.05
 MARKS_S = 1e-4
@@ -206,7 +207,8 @@ def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) ->
     probed = size / float(mine["time_s"].quantile(at))
     looped = size / float(np.quantile(loop["times_s"], at))
     off = probed / looped - 1
-    found = f"{probed / 1e9:.3g} GB/s by the probe, {looped / 1e9:.3g} GB/s by the loop ({off:+.1%})"
+    of_loop = f"{looped / 1e9:.3g} GB/s by the loop ({percent(off, 1, signed=True)})"
+    found = f"{probed / 1e9:.3g} GB/s by the probe, {of_loop}"
     equal = check(name, abs(off) <= BANDWIDTH, found, "within 10 %", value=off, limit=BANDWIDTH)
     return unless_disturbed(equal, marks_of(observation))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.words.percent import percent
 
 Word = Literal["green", "red", "unproven", "cannot tell"]
 """green: the check passed. red: it failed. unproven: it cannot be done on this machine or in the short form.
@@ -105,5 +106,5 @@ def unproven(name: str, why: str) -> Check:
 
 def near(name: str, value: float, limit: float, of: str) -> Check:
     """Check that the absolute value of the relative difference `value` is at most `limit`. A nan is red."""
-    found = f"{value:+.2%} from {of}"
-    return check(name, abs(value) <= limit, found, f"within {limit:.0%}", value=value, limit=limit)
+    found = f"{percent(value, 2, signed=True)} from {of}"
+    return check(name, abs(value) <= limit, found, f"within {percent(limit)}", value=value, limit=limit)

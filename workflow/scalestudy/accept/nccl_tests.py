@@ -16,6 +16,7 @@ from scalestudy.analyse.communication.collectives import (
     network_of,
 )
 from scalestudy.record.tables import Observation
+from scalestudy.registry.words.percent import percent
 
 NAME = "nccl-tests"
 PROGRAM = "all_reduce_perf"
@@ -76,6 +77,7 @@ def nccl_tests_check(observation: Observation, exit_code: int, printed: str, mar
         last = (printed.strip().splitlines() or ["nothing was printed"])[-1]
         return unproven(NAME, f"no bandwidth at {size} bytes; exit code {exit_code}: {last}")
     off = probed / measured - 1
-    found = f"{probed:.3g} GB/s by the probe, {measured:.3g} GB/s by nccl-tests at {size} bytes ({off:+.1%})"
-    equal = check(NAME, abs(off) <= LIMIT, found, f"within {LIMIT:.0%}", value=off, limit=LIMIT)
+    theirs = f"{measured:.3g} GB/s by nccl-tests at {size} bytes ({percent(off, 1, signed=True)})"
+    found = f"{probed:.3g} GB/s by the probe, {theirs}"
+    equal = check(NAME, abs(off) <= LIMIT, found, f"within {percent(LIMIT)}", value=off, limit=LIMIT)
     return unless_disturbed(equal, marks_of(observation) or marks)

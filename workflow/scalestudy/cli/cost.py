@@ -6,6 +6,7 @@ from pathlib import Path
 from scalestudy.cli.jobs import cluster_lines
 from scalestudy.record.finished import unmeasured
 from scalestudy.registry.codes import NotAlternated
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.alternation import WHY_NOT, not_alternated
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -128,6 +129,6 @@ def launches_in_all(plan: Plan) -> str:
     reserve = sum(plan.is_reserve(run_id) for run_id in plan.runs)
     if not reserve:
         return f"{len(plan.runs)} runs"
-    precise = f"a step time is not known to ±{plan.study.measure.half_width:.1%}"
+    precise = f"a step time is not known to ±{percent(plan.study.measure.half_width, 1)}"
     where = "a verdict is not decided" if plan.study.until_decided else precise
     return f"{len(plan.runs) - reserve} runs, and up to {reserve} more where {where}"

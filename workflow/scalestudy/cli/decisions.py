@@ -6,12 +6,13 @@ from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
 from scalestudy.publish.words.labels import counted
 from scalestudy.publish.words.points import VERDICTS
 from scalestudy.registry.codes import Settled
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.study import Study
 
 SETTLED = {
     Settled.NO: "more runs",
     Settled.DECIDED: "decided",
-    Settled.PRECISE: "known to {half_width:.1%}",
+    Settled.PRECISE: "known to {half_width}",
     Settled.FAILED: "fewer than 2 repeats completed; no more runs",
 }
 
@@ -33,7 +34,7 @@ def _line(study: Study, comparison: Comparison) -> str:
     if isnan(c.speedup):
         return where + SETTLED[c.settled]
     limits = _limits(c.speedup_low, c.speedup_high)
-    said = SETTLED[c.settled].format(half_width=study.measure.half_width)
+    said = SETTLED[c.settled].format(half_width=percent(study.measure.half_width, 1))
     gain = "" if isnan(c.gain) else f"; gain {c.gain:.3g}{_limits(c.gain_low, c.gain_high)}"
     return f"{where}speedup {c.speedup:.3g}{limits}, {VERDICTS[c.verdict]}{gain}; {said}"
 

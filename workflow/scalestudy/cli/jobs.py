@@ -1,6 +1,7 @@
 """The lines of `scalestudy plan` on cluster jobs: number, device-hours, and idle device-hours."""
 
 from scalestudy.publish.words.labels import counted
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.allocations import (
     IDLE_LIMIT,
     Allocation,
@@ -44,7 +45,9 @@ def _split_lines(plan: Plan, jobs: tuple[Allocation, ...]) -> list[str]:
         if scale in shared:
             why = f"a repeat takes up to {_repeat_min(plan, shared)} min; raise `allocation_limit_min`"
         elif plan.study.allocations == "auto":
-            why = f"more than {IDLE_LIMIT:.0%} of a common job would be idle; `allocations: blocks` forces one"
+            why = (
+                f"more than {percent(IDLE_LIMIT)} of a common job would be idle; `allocations: blocks` forces one"
+            )
         else:
             why = "`allocations: scales`"
         said.setdefault((split, why), []).append(_name(scale))

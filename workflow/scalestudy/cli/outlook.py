@@ -10,6 +10,7 @@ from scalestudy.analyse.study.outlook import EFFICIENCY, SPREAD, SPREAD_FACTOR, 
 from scalestudy.record.document import read_document
 from scalestudy.record.observation import HELD_DEVICES, read_record
 from scalestudy.registry.results import DECISIONS
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -28,7 +29,7 @@ def outlook_lines(plan: Plan, results: Path) -> list[str]:
         f"expected runs: {_said(expected.launches, '.0f')}",
         f"expected device-hours: {_hours(expected.device_hours)}{_idle(expected.idle_device_hours)}",
         f"  every comparison is settled within {plan.study.most_repeats} repeats with a probability of"
-        f" {expected.settled:.0%}",
+        f" {percent(expected.settled)}",
         f"  {_grounds(decision)}",
         *_next_lines(expected.next),
     ]
@@ -73,7 +74,7 @@ def _configuration(spec: RunSpec) -> tuple[object, ...]:
 
 def _said(interval: Interval, form: str) -> str:
     between = f"{interval.low:{form}} to {interval.high:{form}}"
-    return f"{interval.value:{form}} in total; {between} with a probability of 90%"
+    return f"{interval.value:{form}} in total; {between} with a probability of 90 %"
 
 
 def _hours(interval: Interval) -> str:
@@ -91,8 +92,8 @@ def _grounds(decision: DecisionFile | None) -> str:
         return f"calculated from the runs of the first {decision.after_repeats} repeats"
     low, high = SPREAD / SPREAD_FACTOR, SPREAD * SPREAD_FACTOR
     return (
-        f"assumed: efficiencies from {EFFICIENCY[0]:.0%} to {EFFICIENCY[1]:.0%}, and speedups with a scatter of"
-        f" {low:.1%} to {high:.0%}"
+        f"assumed: efficiencies from {percent(EFFICIENCY[0])} to {percent(EFFICIENCY[1])}, and speedups with a"
+        f" scatter of {percent(low, 1)} to {percent(high)}"
     )
 
 
@@ -101,8 +102,8 @@ def _next_lines(coming: Iterable[Next]) -> list[str]:
     for one in coming:
         c = one.comparison
         lines.append(f"  {c.workload}, {c.variant} {c.scaling}, {c.world_size} ranks, with {one.repeats} repeats:")
-        lines.append(f"    settled with a probability of {one.decided:.0%}")
+        lines.append(f"    settled with a probability of {percent(one.decided)}")
         if not isnan(one.half_width_then):
-            half_widths = f"{one.half_width:.1%} now, {one.half_width_then:.1%} then"
+            half_widths = f"{percent(one.half_width, 1)} now, {percent(one.half_width_then, 1)} then"
             lines[-1] += f"; half-width of the {one.quantity} {half_widths}"
     return lines and ["expected effect of the runs up to the next decision:", *lines]

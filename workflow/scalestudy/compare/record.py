@@ -24,6 +24,7 @@ from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.words import labels
 from scalestudy.registry.codes import NotCompared
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import outcomes
 
 NOT_RECORDED = "not recorded"
@@ -62,7 +63,7 @@ def comparison_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[str, A
     margin = labels.points(file.accuracy_margin)
     others = [row for rows in points for row in list(rows.values())[1:]]
     return file.model_dump(exclude={"points"}) | {
-        "confidence": f"{file.confidence:.0%}",
+        "confidence": percent(file.confidence),
         "one_in": f"{1 / (1 - file.confidence):.0f}",
         "workloads": {
             workload: [

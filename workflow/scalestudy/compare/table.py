@@ -16,6 +16,7 @@ from scalestudy.publish.tables.view import UNITS
 from scalestudy.publish.words import labels
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import outcomes
 
 Cell = dict[str, str]
@@ -67,7 +68,7 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[
         "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in file.studies))) or "studies",
         "first": letters[0],
         "others": labels.listed(letters[1:]),
-        "confidence": f"{file.confidence:.0%}",
+        "confidence": percent(file.confidence),
         "margin": labels.points(file.accuracy_margin),
         "alike": any(cell.get("wide") for group in made for row in group["rows"] for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),

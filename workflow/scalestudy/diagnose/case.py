@@ -17,6 +17,7 @@ from scalestudy.diagnose.imported import for_imported
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
 from scalestudy.registry.codes import Goal
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
@@ -133,7 +134,7 @@ class Case:
     def share_evidence(self, seconds: Interval | float, threshold: float, source: str = "") -> Evidence:
         """These seconds as a percentage of the step, compared with a threshold (a fraction)."""
         share = self.share_of_step(seconds if isinstance(seconds, Interval) else Interval(seconds))
-        return Evidence.of("share_of_step", "share of the step", share, "%", f">= {threshold:.0%}{source}")
+        return Evidence.of("share_of_step", "share of the step", share, "%", f">= {percent(threshold)}{source}")
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its interval, compared with a threshold."""

@@ -17,6 +17,7 @@ from scalestudy.diagnose.findings import Prediction, Recommendation
 from scalestudy.diagnose.goal import progress_at, sample_worth, tried_noise_scale_of
 from scalestudy.diagnose.predict import BETWEEN_STUDIES, peak_memory_at
 from scalestudy.registry.codes import Changes
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.optimizers import FACTORS
@@ -71,7 +72,8 @@ def larger_batch(case: Case) -> Recommendation:
             change="Use a larger model or fewer ranks: a larger batch gives more samples per second but no faster"
             " progress.",
             unpredicted=f"according to {_source(case)} ({_samples(noise)}), a sample at a batch of {batch} is"
-            f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f} times as fast.",
+            f" worth {percent(worth.value)} of what it is now, and progress is {progress.value:.2f} times as"
+            " fast.",
             changes=Changes.MODEL,
         )
     patch, with_rate = _patch(case, batch)
@@ -89,7 +91,7 @@ def larger_batch(case: Case) -> Recommendation:
             else f"the largest batch measured on one process is {rows['batch_per_rank'].max()} samples,"
             f" and predictions go up to {FARTHEST_BATCH:g} times that. Measure there, then diagnose again"
         )
-        short = f" An efficiency of {target:.0%} needs about {enough} samples, but {why}."
+        short = f" An efficiency of {percent(target)} needs about {enough} samples, but {why}."
     return larger(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples"
         f" ({'global' if strong else 'per rank'}){with_rate}.",
@@ -135,8 +137,8 @@ def _said(case: Case, noise: Interval, worth: Interval, progress: Interval) -> s
         return ""
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
-        f" According to {_source(case)} ({_samples(noise)}), a sample is then worth {worth.value:.0%} of what it"
-        f" is now, and progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the"
+        f" According to {_source(case)} ({_samples(noise)}), a sample is then worth {percent(worth.value)} of what"
+        f" it is now, and progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the"
         " batch."
     )
 
@@ -163,7 +165,7 @@ def _no_batch(case: Case, enough: int, samples: int | None) -> Recommendation:
         id="larger_model",
         change="Use a larger model or fewer ranks: with a larger batch, an epoch of these data has fewer than"
         f" {FEWEST_STEPS} steps.",
-        unpredicted=f"an efficiency of {case.target_efficiency:.0%} needs a batch of {enough} samples"
+        unpredicted=f"an efficiency of {percent(case.target_efficiency)} needs a batch of {enough} samples"
         f" {'in total' if strong else 'per rank'}, {left if steps else 'more than the data have'}.",
         changes=Changes.MODEL,
     )

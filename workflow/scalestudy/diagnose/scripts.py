@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from scalestudy.diagnose.findings import Recommendation
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.commands import BATCH, placeholders
 from scalestudy.study.config.variants import Variant
 
@@ -55,8 +56,8 @@ def name_the_rest(case: Case, threshold: float) -> tuple[Recommendation, ...]:
     if case.script is None or not isnan(case.point["logging_time_s"]) or not outside >= threshold:
         return ()
     change = (
-        f"Find out what the script does outside the observed parts ({outside:.0%} of a step). If it logs there,"
-        f" put `{LOGGING}` around these lines."
+        f"Find out what the script does outside the observed parts ({percent(outside)} of a step). If it logs"
+        f" there, put `{LOGGING}` around these lines."
     )
     return (Recommendation(id="name_logging", change=change, unpredicted="this part was not observed."),)
 

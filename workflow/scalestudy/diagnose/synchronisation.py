@@ -11,11 +11,12 @@ from scalestudy.analyse.statistics.resolution import SHARE, is_resolved
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import Methods
+from scalestudy.registry.words.percent import percent
 
 SYNCHRONISATION = "total cost of synchronisation (blocks with it minus blocks without)"
 """The measured quantity, as evidence."""
 ALONE = "this cause rests on the overhead alone"
-UNRESOLVED = f"The probes do not resolve whether synchronisation takes {SHARE:.0%} of the step: {ALONE}."
+UNRESOLVED = f"The probes do not resolve whether synchronisation takes {percent(SHARE)} of the step: {ALONE}."
 DOUBTED = {
     Methods.DISAGREE: f"The methods of measuring communication disagree: {ALONE}.",
     Methods.NOT_COMPARED_FSDP: f"With FSDP the probes measure the reduce-scatter and no all-gather: {ALONE}.",

@@ -18,6 +18,7 @@ from scalestudy.diagnose.findings import NotJudged
 from scalestudy.diagnose.imported import not_judged_of
 from scalestudy.diagnose.scripts import LOGGING, has_place
 from scalestudy.registry.codes import LateBy, Steadiness, Wrapper
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.commands import BATCH
 
 Missing = tuple[str, str] | None
@@ -56,7 +57,7 @@ def _logging(case: Case) -> Missing:
     if not _lacks(case, "logging_time_s"):
         return None
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
-    said = f"{outside:.0%} of a step is outside the observed parts, logging included"
+    said = f"{percent(outside)} of a step is outside the observed parts, logging included"
     return said, f"`{LOGGING}` around the lines that log"
 
 

@@ -18,6 +18,7 @@ from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Changes, Verdict, Wrapper
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import counted, outcomes, spoiled, unsteady
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
@@ -53,13 +54,13 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         return Verdict.NOT_MEASURED, f"no run of the baseline completed: {outcomes(case.base)}"
     if confounded:
         return Verdict.CONFOUNDED, "the rows do not do the same work, so their ratio is not a speedup"
-    sure, target = not isnan(point["speedup_low"]), f"the target of {case.target_efficiency:.0%}"
+    sure, target = not isnan(point["speedup_low"]), f"the target of {percent(case.target_efficiency)}"
     speedup, ranks = Interval.of(point, "speedup").scaled(1 / case.base_ranks), case.ranks / case.base_ranks
     verdict = verdict_of(speedup, ranks=ranks, report=case.study.report)
     why = {
         Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than {_base(case)}",
         Verdict.HEALTHY: f"efficiency is at or above {target}",
-        Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
+        Verdict.AT_TARGET: f"efficiency is within {percent(case.study.report.target_margin, 1)} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
         Verdict.UNDECIDED: f"{_interval_includes(case)}; run more repeats",
     }[verdict]
@@ -73,11 +74,11 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 
 
 def _interval_includes(case: Case) -> str:
-    """'the 95% interval of the efficiency includes the target of 75%'; or 1 that of the speedup."""
-    level = f"{100 * case.study.level:.4g}%"
+    """'the 95 % interval of the efficiency includes the target of 75 %'; or 1 that of the speedup."""
+    level = f"{100 * case.study.level:.4g} %"
     if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
         return f"the {level} interval of the speedup includes 1"
-    return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
+    return f"the {level} interval of the efficiency includes the target of {percent(case.target_efficiency)}"
 
 
 def _base(case: Case) -> str:
@@ -154,7 +155,7 @@ def healthy(case: Case) -> Finding:
         cause="healthy",
         explanation=f"{case.ranks} ranks train {gain:.2f} times as fast as {_base(case)}.",
         evidence=(
-            case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
+            case.efficiency_evidence(f">= {percent(case.target_efficiency)}"),
             *(() if case.study.imported and isnan(point["overhead_s"]) else (_overhead_share(case),)),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
@@ -208,13 +209,13 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     else:
         key, patch = "larger_batch", None
         change = (
-            f"Raise the batch: the overhead is only {point['overhead_share']:.0%} of the step. The loss is in the"
-            " step of one process, which does not shrink in proportion to its batch."
+            f"Raise the batch: the overhead is only {percent(point['overhead_share'])} of the step. The loss is in"
+            " the step of one process, which does not shrink in proportion to its batch."
         )
     return Finding(
         cause=UNEXPLAINED,
         explanation=f"The measurements do not identify a cause.{_unrest(point)}",
-        evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
+        evidence=(case.efficiency_evidence(f"target {percent(case.target_efficiency)}"),),
         refuted_by="a narrower interval",
         recommendations=(
             *name_the_rest(case, OUTSIDE),
@@ -246,14 +247,14 @@ def _contention(case: Case) -> Finding:
         " its own part, or use fewer ranks per host.",
         unpredicted=UNPREDICTED,
     )
-    cost, below = case.interval("differential_s"), f"< {SHARE:.0%}"
+    cost, below = case.interval("differential_s"), f"< {percent(SHARE)}"
     return Finding(
         cause=UNEXPLAINED,
         explanation="The measurements do not identify a cause. The probes measure too little synchronisation to"
         f" explain the overhead. The rest is contention between ranks on the host{wrapper}."
         f"{_unrest(point)}",
         evidence=(
-            case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),
+            case.efficiency_evidence(f"target {percent(case.target_efficiency)}"),
             *case.overhead_evidence(),
             _overhead_share(case),
             Evidence.of("synchronisation", SYNCHRONISATION, cost, "ms"),

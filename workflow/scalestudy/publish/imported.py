@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalestudy.analyse.study.further import MOST, FurtherRuns
 from scalestudy.publish.words.labels import counted
+from scalestudy.registry.words.percent import percent
 
 if TYPE_CHECKING:
     from scalestudy.importers.logs.derive import ImportedRun
@@ -40,7 +41,7 @@ def point_lines(summary: pd.DataFrame) -> list[str]:
         lines.append(
             f"  {row['variant']} {row['scaling']} {int(row['world_size'])}:"
             f" {row['throughput_samples_per_s']:.4g}/s, {row['speedup']:.3g}{limits},"
-            f" {row['efficiency']:.1%}{base}"
+            f" {percent(row['efficiency'], 1)}{base}"
         )
     return lines
 
@@ -50,9 +51,9 @@ def further_lines(further: FurtherRuns) -> list[str]:
     if not further.places:
         return ["", "No speedup: import runs on at least two numbers of devices."]
     how = (
-        f"no point has two runs, so a spread of {further.spread:.0%} between runs is assumed"
+        f"no point has two runs, so a spread of {percent(further.spread)} between runs is assumed"
         if further.assumed
-        else f"runs of a point differ by {further.spread:.1%}"
+        else f"runs of a point differ by {percent(further.spread, 1)}"
     )
     lines = [""]
     if further.more:

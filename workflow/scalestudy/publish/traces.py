@@ -54,11 +54,11 @@ def _percent(share: float) -> tuple[Shown, float, str]:
 
 def _step(book: NumbersFile, trace: str) -> str:
     text = (
-        "{steps} traced steps of {step_time_ms} ms (the profiler slows them): computation {computation_percent}%,"
-        " other work {other_percent}%, nothing running {idle_percent}%"
+        "{steps} traced steps of {step_time_ms} ms (the profiler slows them): computation {computation_percent} %,"
+        " other work {other_percent} %, nothing running {idle_percent} %"
     )
     if book.number(f"{trace}.hidden_percent"):
-        text += ", collectives {collectives_percent}%, {hidden_percent}% of it hidden behind computation"
+        text += ", collectives {collectives_percent} %, {hidden_percent} % of it hidden behind computation"
     else:
         text += "; no collectives"
     return book.phrase(trace, text)
@@ -73,7 +73,7 @@ def _row(book: NumbersFile, trace: str, item: TimeOf) -> dict[str, Any]:
         "full_name": item.name,
         "calls": book.shown(f"{key}.calls").value,
         "ms": book.shown(f"{key}.time_ms").value,
-        "share": f"{share.shown.value}%" if share else "",
+        "share": f"{share.shown.value} %" if share else "",
     }
 
 

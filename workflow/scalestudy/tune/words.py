@@ -11,6 +11,7 @@ from typing import Any
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.codes import AccuracyKept
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import spoiled_by
 from scalestudy.tune.final import level
 from scalestudy.tune.model import Finalist, Launched, TuneFile
@@ -87,7 +88,7 @@ def sentence_of(space: Space, goal: str, won: Finalist | None, ended: str) -> st
     without = f" (without {', '.join(dropped)})" if dropped else ""
     return (
         f"{changes}{without}: {show(*vars(won.gain).values())} times the {GOALS[goal]} of the present setting"
-        f" ({level(space):.1%} interval, {won.blocks} blocks)."
+        f" ({percent(level(space), 1)} interval, {won.blocks} blocks)."
     )
 
 
@@ -104,7 +105,7 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
     )
     lines += _wrapped(
         f"spent: {found.device_time_s:.0f} of {budget_s:.0f} device-seconds"
-        f" ({found.device_time_s / budget_s:.0%} of the budget)"
+        f" ({percent(found.device_time_s / budget_s)} of the budget)"
     )
     if recorded_s > 0:
         lines += _wrapped(f"recorded before this call: {recorded_s:.0f} device-seconds in this folder")

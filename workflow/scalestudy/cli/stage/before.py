@@ -10,6 +10,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_study, results_of
 from scalestudy.errors import UserError
+from scalestudy.registry.words.percent import percent
 
 if TYPE_CHECKING:
     from scalestudy.study.config.datasets import Data
@@ -67,8 +68,8 @@ def prepare(
         if manifest.texts:
             print(
                 f"  {manifest.texts.vocabulary} tokens in the vocabulary;"
-                f" {manifest.texts.validation_unknown_share:.1%} of the validation tokens are outside it,"
-                f" {manifest.texts.cut_share:.1%} of the texts were cut"
+                f" {percent(manifest.texts.validation_unknown_share, 1)} of the validation tokens are outside it,"
+                f" {percent(manifest.texts.cut_share, 1)} of the texts were cut"
             )
     return 0
 

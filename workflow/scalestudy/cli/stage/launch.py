@@ -16,6 +16,7 @@ from scalestudy.cli.command import Several
 from scalestudy.cli.naming import find_results, find_study, results_of
 from scalestudy.cli.options import entries
 from scalestudy.errors import UserError
+from scalestudy.registry.words.percent import percent
 
 if TYPE_CHECKING:
     from scalestudy.analyse.study.decision_file import DecisionFile
@@ -156,7 +157,7 @@ def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[
     if len(times_s) < 2:
         return False, f"{len(times_s)} of {count} runs completed; 2 are needed to decide on more"
     launches, width = launches_needed(times_s, half_width=target, confidence=confidence, most=spec.repeat)
-    known = f"step time known to ±{width:.2%} after {len(times_s)} runs (goal ±{target:.2%})"
+    known = f"step time known to ±{percent(width, 2)} after {len(times_s)} runs (goal ±{percent(target, 2)})"
     return launches >= spec.repeat, f"{known}: {launches} runs are enough"
 
 

@@ -13,6 +13,7 @@ from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import far_ranks, numa_ranks
 
 THREADS_PER_CORE = 1.0
@@ -136,7 +137,8 @@ def input_bound(case: Case) -> Seen | None:
         prediction=saving(case, waited_s, "if no time is spent waiting for data (upper bound)"),
     )
     return Seen(
-        f"The data loader does not keep up: ranks wait for their batch for {read_s / step_s:.0%} of every step.",
+        f"The data loader does not keep up: ranks wait for their batch for {percent(read_s / step_s)} of every"
+        " step.",
         evidence,
         (read_ahead, synthetic),
         waited_s,
@@ -156,8 +158,8 @@ def sync_logging(case: Case) -> Seen | None:
     every = (case.knobs.log_every_steps or 1) * TEN_TIMES
     often = f"logged every {case.knobs.log_every_steps} steps" if case.knobs.log_every_steps else "on average"
     return Seen(
-        f"Reading and printing the loss takes {logged_s.value / case.point['step_time_s']:.0%} of the steps' time,"
-        f" {often}. On a GPU, it also waits for all queued work.",
+        f"Reading and printing the loss takes {percent(logged_s.value / case.point['step_time_s'])} of the steps'"
+        f" time, {often}. On a GPU, it also waits for all queued work.",
         evidence,
         (
             Recommendation(
@@ -198,7 +200,8 @@ def checkpointing(case: Case) -> Seen | None:
         unpredicted="the step still includes the copy, and writing needs a core of the host.",
     )
     return Seen(
-        f"Writing checkpoints takes {saved_s.value / case.point['step_time_s']:.0%} of the steps' time, {often}.",
+        f"Writing checkpoints takes {percent(saved_s.value / case.point['step_time_s'])} of the steps' time,"
+        f" {often}.",
         evidence,
         (rarer,) if case.knobs.checkpoint_async else (rarer, beside),
         saved_s,
@@ -222,11 +225,11 @@ def _checkpoints_apart(case: Case) -> Seen | None:
     share = apart.value / (step_s + apart.value)
     kept_out = "the step time leaves out steps with a checkpoint, so it does not show the gain"
     return Seen(
-        f"Writing checkpoints takes {share:.0%} of the training time, one every {every} steps. Step time, speedup"
-        " and efficiency leave these steps out.",
+        f"Writing checkpoints takes {percent(share)} of the training time, one every {every} steps. Step time,"
+        " speedup and efficiency leave these steps out.",
         (
             Evidence.of("checkpoint_time", "checkpoints, averaged over all steps", apart, "ms"),
-            Evidence.of("share_of_training", "share of the training", share, "%", f">= {CHECKPOINTS:.0%}"),
+            Evidence.of("share_of_training", "share of the training", share, "%", f">= {percent(CHECKPOINTS)}"),
         ),
         (
             Recommendation(

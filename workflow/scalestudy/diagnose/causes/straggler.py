@@ -11,6 +11,7 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import LateBy
+from scalestudy.registry.words.percent import percent
 
 EXCESS = 0.05  # of the mean rank's samples
 
@@ -25,8 +26,8 @@ def imbalance(case: Case) -> Seen | None:
     name = f"samples of rank {rank} beyond the mean over ranks"
     lost_s = case.interval("step_time_s").scaled(1 - 1 / (1 + excess))
     return Seen(
-        f"Rank {rank} has {excess:.0%} more samples than the mean rank, and all others wait for it.",
-        (Evidence.of("excess_samples", name, excess, "%", f">= {EXCESS:.0%}"),),
+        f"Rank {rank} has {percent(excess)} more samples than the mean rank, and all others wait for it.",
+        (Evidence.of("excess_samples", name, excess, "%", f">= {percent(EXCESS)}"),),
         (
             Recommendation(
                 id="equal_samples",
@@ -57,10 +58,11 @@ def straggler(case: Case) -> Seen | None:
     if not (found or is_possible(support)):
         return None
     rank, share, lateness_s = int(point["late_rank"]), point["late_share"], case.interval("lateness_s")
-    often, late_ms = f">= {last_often(case.ranks):.0%}", f"{lateness_s.value * 1e3:.3g} ms"
+    often, late_ms = f">= {percent(last_often(case.ranks))}", f"{lateness_s.value * 1e3:.3g} ms"
     by_buckets = (
         f"buckets in which rank {rank} was last",
-        f"its gradients are last in {share:.0%} of the buckets, {late_ms} after the other ranks', which wait.",
+        f"its gradients are last in {percent(share)} of the buckets, {late_ms} after the other ranks', which"
+        " wait.",
     )
     name, said = {
         LateBy.BLOCKS: (

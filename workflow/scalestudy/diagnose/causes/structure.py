@@ -10,6 +10,7 @@ from scalestudy.diagnose.causes.transport import SHARE
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
+from scalestudy.registry.words.percent import percent
 
 MANY = 2.0  # latencies of all buckets over the transfer time of their bytes
 FORWARD_SHARE = 0.02  # of a step: messages in the forward pass
@@ -101,7 +102,7 @@ def bucket_size(case: Case) -> Seen | None:
         evidence += [
             Evidence.of("bucket_latencies", "latencies of all buckets", latency_s, "ms"),
             Evidence.of("bucket_bytes", "transfer time of their bytes on the idle network", bytes_s, "ms"),
-            Evidence.of("lost_to_buckets", lost, lost_s, "ms", f">= {SHARE:.0%} of the step"),
+            Evidence.of("lost_to_buckets", lost, lost_s, "ms", f">= {percent(SHARE)} of the step"),
         ]
     elif cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
         why = (

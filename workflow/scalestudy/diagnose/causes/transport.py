@@ -12,6 +12,7 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import NcclTransport, SlowestLink
+from scalestudy.registry.words.percent import percent
 
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which a link counts as slow if the links are not known. For comparison: PCIe
@@ -92,7 +93,7 @@ def transport(case: Case) -> Seen | None:
     )
     name = "bus bandwidth of the all-reduce on the idle network"
     sending = "time lost to it when sending the gradients"
-    share = f"({LEAST_SHARE[point[LINK]]:.0%} of the links)" if of_links else "inside a node"
+    share = f"({percent(LEAST_SHARE[point[LINK]])} of the links)" if of_links else "inside a node"
     counted_on: tuple[Evidence, ...] = ()
     if of_links:
         counted_on = (Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s"),)
@@ -100,7 +101,7 @@ def transport(case: Case) -> Seen | None:
         Evidence.of("bus_bandwidth", name, bus, "GiB/s", f"< {least:.3g} {share}"),
         *counted_on,
         Evidence.of("latency", "its latency", point["all_reduce_latency_s"], "us"),
-        Evidence.of("lost_time", sending, lost_s, "ms per step", f">= {SHARE:.0%} of it"),
+        Evidence.of("lost_time", sending, lost_s, "ms per step", f">= {percent(SHARE)} of it"),
         Evidence.of("synchronisation", "synchronisation", cost, "ms per step"),
     )
     slow = f"The link itself is slow: {bus:.2g} GiB/s without other traffic. "

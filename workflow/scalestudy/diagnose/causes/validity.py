@@ -7,6 +7,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import steadiness
 
 
@@ -85,7 +86,7 @@ def _why_the_clock_falls(point: Row) -> str:
     if isnan(heat):
         return "power or heat"
     reasons = [
-        f"{name} in {share:.0%} of the readings" for name, share in (("heat", heat), ("power limit", power))
+        f"{name} in {percent(share)} of the readings" for name, share in (("heat", heat), ("power limit", power))
     ]
     return "the driver reports " + " and ".join(reasons)
 

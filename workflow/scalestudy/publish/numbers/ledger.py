@@ -36,6 +36,7 @@ from scalestudy.registry.codes import IntervalMethod, OverheadModel
 from scalestudy.registry.column import Column, Row
 from scalestudy.registry.estimates import BY_DIFFERENCE, communication_column, unresolved
 from scalestudy.registry.points import FLOOR_QUANTITIES, HEADLINE, QUANTITIES
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
@@ -77,7 +78,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
     numbers = dict(entries)
     assert len(numbers) == len(entries), "two numbers with one key"
     confidence = plan.study.report.confidence
-    words = {"interval": f"{confidence:.0%} confidence", "range": "range over runs", "none": "none"}
+    words = {"interval": f"{percent(confidence)} confidence", "range": "range over runs", "none": "none"}
     return NumbersFile(
         study=plan.study.name,
         scalestudy=__version__,
@@ -166,9 +167,9 @@ def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) ->
             if text.value != DASH:
                 number = Number.of(text, values, unit, f"forecast: {what}", rests_on=behind)
                 yield f"{keys.forecast_key(row)}.{name}", number
-        for law, percent in law_percents(row).items():
+        for law, weight in law_percents(row).items():
             what = f"weight of the growth model of the overhead: {law}"
-            yield keys.law_key(row, law), Number.of(show_count(percent), percent, "%", what, rests_on=behind)
+            yield keys.law_key(row, law), Number.of(show_count(weight), weight, "%", what, rests_on=behind)
 
 
 def _points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:

@@ -37,7 +37,7 @@ class Number(Value):
     """A number with the kind of its limits and its source."""
 
     limits: str
-    """'95% confidence', 'range over runs' or 'none'."""
+    """'95 % confidence', 'range over runs' or 'none'."""
     point: str | None
     """Key of the point where it was measured."""
     rests_on: tuple[str, ...] = ()

@@ -11,6 +11,8 @@ Values = tuple[float, float, float]
 """A value and its limits; nan for a missing one."""
 
 DASH = "--"  # replaces a number that does not exist; its row has the reason
+WIDE = 100
+"""Ratio of the limits above which each number has two digits of its own."""
 NOT_RESOLVED = "not resolved"
 """Replaces an estimate whose interval says nothing about it."""
 
@@ -33,7 +35,10 @@ class Shown:
 
 
 def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1) -> Shown:
-    """Round to two significant digits of the interval's half-width; without an interval, to three of the value."""
+    """Round to two significant digits of the interval's half-width; without an interval, to three of the value.
+
+    If the limits differ by more than a factor of WIDE, each number has two significant digits of its own.
+    """
     if isnan(value):
         return Shown(DASH)
     value = value * factor
@@ -47,6 +52,9 @@ def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1
         if half_width > 0
         else _decimals(value, significant=3)
     )
+    if 0 < WIDE * low < high:
+        # Common decimals would print the lower limit as 0 and far too many digits of the upper one.
+        return Shown(*(_fixed(number, _decimals(number, significant=2)) for number in (value, low, high)))
     if low > 0:
         # A ratio or a time is positive, so it is never printed as 0, however wide its interval is.
         digits = max(digits, _decimals(value, significant=2))

@@ -1,14 +1,14 @@
 """Estimates that are not resolved: documents print the reason instead of the number."""
 
-from collections.abc import Iterator
 from math import nan
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.statistics.resolution import SHARE, is_resolved
 from scalestudy.diagnose.findings import Evidence
 from scalestudy.publish.numbers.model import Number
+from scalestudy.registry.words.percent import percent
 
-RULE = f"its interval includes both no effect and one of {SHARE:.0%}".replace("%", " %")
+RULE = f"its interval includes both no effect and one of {percent(SHARE)}"
 """Why an estimate is not resolved."""
 
 
@@ -20,15 +20,16 @@ def evidence_is_resolved(item: Evidence, step_time_s: float) -> bool:
 
 def reason(number: Number) -> str:
     """Why a number is withheld, and the number of repeats that would resolve it; '' if it is resolved."""
-    return "; ".join(_reasons(number)) if not number.resolved else ""
+    return f"{RULE}; {to_resolve(number)}" if not number.resolved else ""
 
 
-def _reasons(number: Number) -> Iterator[str]:
-    yield RULE
-    if number.repeats_to_resolve is not None:
-        yield f"about {_rounded(number.repeats_to_resolve)} repeats would resolve it"
-    else:
-        yield "more repeats would narrow it"
+def to_resolve(number: Number) -> str:
+    """Say how many repeats would resolve a number, where the rule is printed once for a section; '' if it is resolved."""
+    if number.resolved:
+        return ""
+    if number.repeats_to_resolve is None:
+        return "more repeats would narrow it"
+    return f"about {_rounded(number.repeats_to_resolve)} repeats would resolve it"
 
 
 def _rounded(count: int) -> int:

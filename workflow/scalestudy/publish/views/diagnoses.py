@@ -181,7 +181,7 @@ def _unit(hours: float) -> str:
 
 
 def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:
-    """'communication (communication 41%, compute 38%, launch 21%)'; '' if it is not known.
+    """'communication (communication 41 %, compute 38 %, launch 21 %)'; '' if it is not known.
 
     If the cost of communication is not resolved, neither is what remains for computation: their shares are left
     out, and none of the two is named as the larger one.
@@ -190,13 +190,13 @@ def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phr
     known = {kind: numbers.number(share_key(point, kind)) for kind, _ in shares}
     withheld = [kind for kind, number in known.items() if number and not number.resolved]
     said = [
-        Phrase(f"{kind} ", numbers.piece(share_key(point, kind), "{}%"))
+        Phrase(f"{kind} ", numbers.piece(share_key(point, kind), "{} %"))
         for kind, share in shares
         if share >= LEAST_SHARE and kind not in withheld
     ]
     if withheld:
         together = 100 * sum(bottleneck.shares[kind] for kind in withheld)
-        said.insert(0, Phrase(f"{' and '.join(withheld)} together {together:.0f}%, not resolved separately"))
+        said.insert(0, Phrase(f"{' and '.join(withheld)} together {together:.0f} %, not resolved separately"))
     kind = " or ".join(withheld) if bottleneck.kind in withheld else bottleneck.kind
     return Phrase(f"{kind} (", joined(said), ")") if said else Phrase(kind)
 

@@ -30,6 +30,7 @@ from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import CONFOUNDED, NOT_RESOLVED_RULE, STOPPED
 from scalestudy.record.protocol import Measured, older_runs
 from scalestudy.registry.codes import Goal, Stopped, Verdict, Wrapper
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import BASES, spoiled_by
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
@@ -129,9 +130,9 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
     return {
         "name": study.name,
         "description": study.description,
-        "confidence": f"{study.report.confidence:.0%}",
+        "confidence": percent(study.report.confidence),
         "accuracy_margin": labels.points(study.report.accuracy_margin),
-        "target_efficiency": f"{study.report.target_efficiency:.0%}",
+        "target_efficiency": percent(study.report.target_efficiency),
         "cores": _cores(study, summary),
         "intervals": labels.intervals(study, set(summary["interval"])),
         "base": _base(summary),
@@ -178,7 +179,7 @@ def wall_time_view(numbers: NumbersFile) -> Phrase:
     effort = effort_key()
     if not numbers.number(f"{effort}.training_percent"):
         return Phrase()
-    said = "{training_percent}% training and validation, {probe_percent}% probes, the rest start-up and shutdown"
+    said = "{training_percent} % training and validation, {probe_percent} % probes, the rest start-up and shutdown"
     said += ". Another {waiting_min} min passed between runs"
     return numbers.phrase(effort, f"Total wall time of the runs: {{wall_time_min}} min: {said}")
 

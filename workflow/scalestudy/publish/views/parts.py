@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalestudy.publish.numbers.model import Number, NumbersFile
-from scalestudy.publish.numbers.withheld import reason
+from scalestudy.publish.numbers.withheld import reason, to_resolve
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 
@@ -36,7 +36,7 @@ def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
         if part not in hidden and time and share and time.value:
             # A difference of two measurements, such as backward computation, can be negative.
             bar = round(min(max(share.value, 0), 100))
-            shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
+            shown = {"ms": time.shown.value, "share": f"{share.shown} %", "bar": bar}
             found.append({"name": name, "part": part, **shown})
     return found
 
@@ -50,7 +50,7 @@ def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]
     for quantity, name, how in COMMUNICATION:
         number = numbers.number(f"{point}.{quantity}")
         if number:
-            nothing = reason(number) or _of_zero(quantity, number)
+            nothing = to_resolve(number) or _of_zero(quantity, number)
             said = {"ms": number.shown, "shown": number.with_unit(), "how": how, "nothing": nothing}
             lines.append({"name": name, "quantity": quantity, **said})
     return lines

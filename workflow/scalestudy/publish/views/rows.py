@@ -13,7 +13,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.publish.numbers.keys import factor_key, key_of, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.numbers.rounding import DASH
-from scalestudy.publish.numbers.withheld import reason
+from scalestudy.publish.numbers.withheld import reason, to_resolve
 from scalestudy.publish.views.parts import communication_view, network_view, overhead_view, parts_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
@@ -30,6 +30,7 @@ from scalestudy.publish.words.points import (
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.imported import base_of_several, limits
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import counted, ends, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
@@ -90,7 +91,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "overhead": overhead_view(numbers, point),
         "accuracy_code": row["accuracy_kept"],
         "accuracy_kept": _accuracy_kept(numbers, point, row, margin),
-        "target_accuracy": f"{target:.0%}" if target else "",
+        "target_accuracy": percent(target) if target else "",
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
         "memory": memory_view(numbers, point),
@@ -122,7 +123,7 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: Numb
         key, meaning = factor_key(factor), words[factor["factor"]]
         number = numbers.number(key)
         shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
-        shown |= {"shown": number.with_unit() if number else DASH, "reason": reason(number) if number else ""}
+        shown |= {"shown": number.with_unit() if number else DASH, "reason": to_resolve(number) if number else ""}
         trees.setdefault(point_key(factor), []).append({**factor, **shown})
     for row in rows:
         tree = trees.get(row["key"], [])
@@ -180,10 +181,10 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """The scatter of steps and of runs, as coefficients of variation."""
     if not numbers.number(f"{point}.step_time_cv_percent"):  # the log of an imported run has means only
         several = numbers.number(f"{point}.launch_cv_percent")
-        return numbers.phrase(point, "runs {launch_cv_percent}%" if several else "")
-    launches = ", runs {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
+        return numbers.phrase(point, "runs {launch_cv_percent} %" if several else "")
+    launches = ", runs {launch_cv_percent} %" if numbers.number(f"{point}.launch_cv_percent") else ""
     shared = numbers.number(f"{point}.shared_variance_percent")
-    drift = "; drift of the host: {shared_variance_percent}% of the variance between runs" if shared else ""
+    drift = "; drift of the host: {shared_variance_percent} % of the variance between runs" if shared else ""
     return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}{drift}")
 
 
@@ -238,7 +239,7 @@ def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:
     """That the baseline includes a wrapper, and the wrapper's share of the step if it was measured."""
     said = f"the baseline includes the {row['wrapper'].upper()} wrapper"
     if Interval.of(row, "wrapper_time_s").leaves_out(0):
-        taken = "{wrapper_ms} ms of the step ({wrapper_share_percent}%)"
+        taken = "{wrapper_ms} ms of the step ({wrapper_share_percent} %)"
         return numbers.phrase(point, f"{said}, whose work in the backward pass takes {taken}")
     if wrapper := numbers.number(f"{point}.wrapper_ms"):
         if not wrapper.resolved:

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Point
 
@@ -66,7 +67,7 @@ def intervals(study: Study, methods: Container[object]) -> str:
         return "One run per point, so there are no intervals."
     if study.imported:
         return (
-            f"Geometric means over the imported runs of a point; intervals at {study.report.confidence:.0%}"
+            f"Geometric means over the imported runs of a point; intervals at {percent(study.report.confidence)}"
             " confidence, where a point has several (Student's t on logarithms; Welch's interval for ratios)."
             " Runs are independent samples: nobody ran them in repeats, so drift between them is part of the"
             " interval."
@@ -84,10 +85,10 @@ def intervals(study: Study, methods: Container[object]) -> str:
     if several:
         looks = listed([str(look) for look in study.looks])
         shared = (
-            f" Verdicts were checked after {looks} runs. Each interval has a level of {100 * study.level:.4g}%, so"
-            f" that all checks together have {study.report.confidence:.0%}."
+            f" Verdicts were checked after {looks} runs. Each interval has a level of {100 * study.level:.4g} %,"
+            f" so that all checks together have {percent(study.report.confidence)}."
         )
     return (
-        f"Geometric means over {launches} runs; intervals at {study.report.confidence:.0%} confidence"
+        f"Geometric means over {launches} runs; intervals at {percent(study.report.confidence)} confidence"
         f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups}).{shared}"
     )

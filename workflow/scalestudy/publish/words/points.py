@@ -9,6 +9,7 @@ from scalestudy.diagnose.findings import Prediction
 from scalestudy.registry.codes import AccuracyKept, LateBy, Methods, Stopped, Verdict
 from scalestudy.registry.column import Row
 from scalestudy.registry.estimates import unresolved
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
@@ -49,12 +50,12 @@ APART = {
 """In which way runs of a repeat were not close together."""
 
 LATE_BY = {
-    LateBy.BUCKETS: "its gradients were last in {late_share_percent}% of the buckets, on average {lateness_ms} ms"
-    " ({lateness_share_percent}% of a step) after the other ranks'",
-    LateBy.BLOCKS: "it was the slowest rank in {late_share_percent}% of the blocks without synchronisation; its"
-    " steps took {lateness_ms} ms ({lateness_share_percent}% of a step) longer than the other ranks'",
-    LateBy.STEPS: "it was the slowest rank outside the backward pass in {late_share_percent}% of the steps, on"
-    " average by {lateness_ms} ms ({lateness_share_percent}% of a step)",
+    LateBy.BUCKETS: "its gradients were last in {late_share_percent} % of the buckets, on average {lateness_ms} ms"
+    " ({lateness_share_percent} % of a step) after the other ranks'",
+    LateBy.BLOCKS: "it was the slowest rank in {late_share_percent} % of the blocks without synchronisation; its"
+    " steps took {lateness_ms} ms ({lateness_share_percent} % of a step) longer than the other ranks'",
+    LateBy.STEPS: "it was the slowest rank outside the backward pass in {late_share_percent} % of the steps, on"
+    " average by {lateness_ms} ms ({lateness_share_percent} % of a step)",
 }
 """Description of a late rank, by the evidence for it."""
 
@@ -104,7 +105,7 @@ STOPPED = {
     Stopped.BUDGET_ENDED: "stopped at the limit of repeats: {known}",
     Stopped.ONE_LAUNCH: "one run: no interval",
     Stopped.DECIDED: "the verdict is decided",
-    Stopped.SPEEDUP_KNOWN: "the speedup is known to within {target:.1%}",
+    Stopped.SPEEDUP_KNOWN: "the speedup is known to within {target}",
     Stopped.LAUNCHES_ENDED: "stopped at the limit of repeats before the verdict was decided",
     Stopped.HOURS_ENDED: "stopped at the limit of device-hours before the verdict was decided",
     Stopped.SERVES: "as many runs as the points that are compared with it",
@@ -159,5 +160,5 @@ def stopped(row: Row) -> str:
     if row["stopped_because"] not in STOPPED:
         return ""
     width, target, launches = row["half_width"], row["half_width_target"], int(row["launches_ok"])
-    known = f"step time known to within {width:.1%} after {launches} runs (target {target:.1%})"
-    return STOPPED[row["stopped_because"]].format(known=known, target=target)
+    known = f"step time known to within {percent(width, 1)} after {launches} runs (target {percent(target, 1)})"
+    return STOPPED[row["stopped_because"]].format(known=known, target=percent(target, 1))

@@ -1,6 +1,7 @@
 """Texts about advice that was tried."""
 
 from scalestudy.registry.codes import AccuracyKept, Tried
+from scalestudy.registry.words.percent import percent
 from scalestudy.verify.model import Place
 
 VERDICTS = {
@@ -62,4 +63,4 @@ def _scale(at: Place) -> str:
 def quantity(name: str, target: float | None) -> tuple[str, str]:
     """(name of a quantity, its unit). target: the target accuracy, if any."""
     words, unit = QUANTITIES[name]
-    return words.format(target="accuracy" if target is None else f"{target:.0%}"), unit
+    return words.format(target="accuracy" if target is None else percent(target)), unit

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from scalestudy.registry.codes import LAUNCH_ENDS, IntervalMethod, Spoiled, Steadiness, Wrapper
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.percent import percent
 
 BASES = {
     Wrapper.NONE: "the plain model in one process",
@@ -32,13 +33,14 @@ def counted_ends(found: Mapping[str, int]) -> str:
 
 
 def steadiness(row: Row) -> str:
-    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' if the steps are steady, or there are no steps."""
+    """'two modes: 3 ms and 6 ms (40 % of the steps)'; '' if the steps are steady, or there are no steps."""
     if row["steadiness"] == Steadiness.LEVEL_CHANGE:
         steps = int(row["level_changed_after_steps"])
-        return f"no steady state: the step time changed by {row['level_change']:+.0%} after {steps} steady steps"
+        change = percent(row["level_change"], signed=True)
+        return f"no steady state: the step time changed by {change} after {steps} steady steps"
     if row["steadiness"] == Steadiness.TWO_MODES:
         fast, slow = row["fast_mode_s"] * 1e3, row["slow_mode_s"] * 1e3
-        return f"two modes: {fast:.3g} ms and {slow:.3g} ms ({row['slow_mode_share']:.0%} of the steps)"
+        return f"two modes: {fast:.3g} ms and {slow:.3g} ms ({percent(row['slow_mode_share'])} of the steps)"
     return ""
 
 
