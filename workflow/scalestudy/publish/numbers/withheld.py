@@ -24,7 +24,7 @@ def reason(number: Number) -> str:
 
 
 def to_resolve(number: Number) -> str:
-    """Say how many repeats would resolve a number, where the rule is printed once for a section; '' if it is resolved."""
+    """How many repeats would resolve a number, without the rule, for sections that print it once; '' if resolved."""
     if number.resolved:
         return ""
     if number.repeats_to_resolve is None:
