@@ -24,7 +24,7 @@ def reason(number: Number) -> str:
 
 
 def to_resolve(number: Number) -> str:
-    """How many repeats would resolve a number, without the rule, for sections that print it once; '' if resolved."""
+    """How many repeats would resolve a number, for sections that print the rule once; '' if it is resolved."""
     if number.resolved:
         return ""
     if number.repeats_to_resolve is None:
