@@ -89,7 +89,7 @@ def test_the_sentence_names_times_and_change() -> None:
     slower = np.concatenate([np.full(60, 0.003), np.full(60, 0.0045)]) * np.random.default_rng(1).normal(
         1, 0.01, 120
     )
-    assert said_of(slower) == "no steady state: the step time changed by +50% after 60 steady steps"
+    assert said_of(slower) == "no steady state: the step time changed by +50 % after 60 steady steps"
     assert said_of(np.full(100, 0.003)) == ""
 
 

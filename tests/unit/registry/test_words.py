@@ -39,7 +39,7 @@ def test_every_outcome_of_a_record_has_its_column() -> None:
 
 def test_what_is_wrong_with_the_steps() -> None:
     assert steadiness(MODES) == "two modes: 3.1 ms and 5.62 ms (38 % of the steps)"
-    assert steadiness(CHANGED) == "no steady state: the step time changed by +9% after 60 steady steps"
+    assert steadiness(CHANGED) == "no steady state: the step time changed by +9 % after 60 steady steps"
     assert steadiness({"steadiness": "steady"}) == steadiness({"steadiness": "none"}) == ""
     assert unsteady(MODES | {"launches_unsteady": 1, "launches_ok": 3}) == f"1 of 3 runs: {steadiness(MODES)}"
     assert unsteady({"steadiness": "steady", "launches_unsteady": 0, "launches_ok": 3}) == ""

@@ -185,7 +185,7 @@ def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     launches = ", runs {launch_cv_percent} %" if numbers.number(f"{point}.launch_cv_percent") else ""
     shared = numbers.number(f"{point}.shared_variance_percent")
     drift = "; drift of the host: {shared_variance_percent} % of the variance between runs" if shared else ""
-    return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}{drift}")
+    return numbers.phrase(point, f"steps {{step_time_cv_percent}} % around their mean{launches}{drift}")
 
 
 def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
