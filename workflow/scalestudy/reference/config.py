@@ -12,6 +12,7 @@ from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.conditions import Host
 from scalestudy.study.config.datasets import AgNewsFiles, Data, FetchedFile
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.imported import ImportedWorkload
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.report import Report
@@ -39,6 +40,7 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("`workloads.NAME.data.files.train` and `workloads.NAME.data.files.test`", FetchedFile),
     *_kinds("optimizer", Optimizer),
     ("`workloads.NAME` of a script", CommandWorkload),
+    ("`workloads.NAME` of imported logs", ImportedWorkload),
     ("`variants.NAME`", Variant),
     ("`variants.NAME.ddp`", DdpOptions),
     ("`variants.NAME.fsdp`", FsdpOptions),
@@ -91,13 +93,19 @@ def schema_text() -> str:
 
 
 def readme_text() -> str:
-    """`config/README.md`: a table of keys for every part of the config."""
+    """`config/README.md`: a table of keys for every part of the config, without those of a part that it extends."""
     parts = [INTRODUCTION]
+    documented = {model for _, model in SECTIONS}
     for title, model in SECTIONS:
+        inherited = {name for base in model.__mro__[1:] if base in documented for name in base.model_fields}
         parts.append(f"## {title}\n\n{_first_line(model.__doc__)}\n")
         parts.append("| key | type | default | meaning |\n| --- | --- | --- | --- |")
         fields = sorted(
-            ((field.alias or name, field) for name, field in model.model_fields.items()),
+            (
+                (field.alias or name, field)
+                for name, field in model.model_fields.items()
+                if name not in inherited or name in model.__annotations__
+            ),
             key=lambda item: item[0] != "type",
         )
         parts.extend(_row(name, field) for name, field in fields)
