@@ -93,7 +93,7 @@ def schema_text() -> str:
 
 
 def readme_text() -> str:
-    """`config/README.md`: a table of keys for every part of the config, without those of a part that it extends."""
+    """`config/README.md`: a table of the own keys of every part of the config."""
     parts = [INTRODUCTION]
     documented = {model for _, model in SECTIONS}
     for title, model in SECTIONS:

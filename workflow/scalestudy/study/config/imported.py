@@ -14,7 +14,9 @@ addition."""
 
 
 class ImportedWorkload(CommandWorkload):
-    """A training of which only logs are known. `scalestudy import` writes it. Its other keys are those of a script."""
+    """A training of which only logs are known. `scalestudy import` writes it. Its other keys are those of a
+    script.
+    """
 
     imported: tuple[str, ...] = Field(min_length=1)
     """Formats of the logs."""
