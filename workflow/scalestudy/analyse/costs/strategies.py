@@ -91,7 +91,7 @@ def ddp_traffic(setting: Setting) -> Traffic:
         strategy="ddp",
         bytes_sent=ddp_bytes(setting.parameters, setting.ranks, setting.element_bytes),
         time_s=sum(times),
-        unhidden_s=times[-1],
+        unhidden_s=max(times),
         collectives=len(sizes) if setting.ranks > 1 else 0,
         hideable=BACKWARD_SHARE / setting.accumulation_steps,
         state_bytes=(2 + setting.optimizer_states) * setting.size,
