@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from published_tables import DATA
-from scalestudy.analyse.costs.calibrated import FITTED, LEVELS, Fitted, Parts, drawn_steps_s
+from scalestudy.analyse.costs.calibrated import FITTED, LEVELS, Fitted, Parts, drawn_steps_s, limits_s
 from scalestudy.analyse.costs.collectives import Link
 from scalestudy.analyse.costs.links import KINDS, SHARES, Share, family_of
 from scalestudy.analyse.costs.strategies import Setting, ddp_traffic
@@ -97,10 +97,10 @@ def read_steps() -> Steps:
 
 
 def drawn(steps: Steps, fitted: Fitted, families: NDArray[np.str_] | None = None) -> Array:
-    """Return the logarithms of the drawn steps, a row each."""
+    """Return the drawn steps, a row each."""
     families = steps.family if families is None else families
     of = [SHARES[family] for family in families]
-    found = drawn_steps_s(
+    return drawn_steps_s(
         steps.parts,
         steps.one_s[:, None],
         np.log2(steps.devices)[:, None],
@@ -109,13 +109,11 @@ def drawn(steps: Steps, fitted: Fitted, families: NDArray[np.str_] | None = None
         fitted=fitted,
         count=DRAWS,
     )
-    return np.log(found)
 
 
 def limits(steps: Steps, fitted: Fitted, families: NDArray[np.str_] | None = None) -> Array:
     """Return lower limits, medians and upper limits of the logarithms of steps, with the margin."""
-    low, median, high = np.quantile(drawn(steps, fitted, families), LEVELS, axis=1)
-    return np.array([low - fitted.margin, median, high + fitted.margin])
+    return np.log(limits_s(drawn(steps, fitted, families), steps.one_s, fitted.margin))
 
 
 def unnamed(steps: Steps) -> NDArray[np.str_]:
@@ -143,7 +141,7 @@ def fit(steps: Steps) -> Fitted:
     def loss(values: Array) -> float:
         if min(values[[0, 1, 2, 4, 7]]) < 0.01 or values[4] > 5:
             return 1e3
-        ordered = np.sort(drawn(steps, made(values)), axis=1)
+        ordered = np.sort(np.log(drawn(steps, made(values))), axis=1)
         count = ordered.shape[1]
         apart = ((2 * np.arange(1, count + 1) - count - 1) * ordered).sum(1) / count**2
         crps = np.abs(ordered - truth[:, None]).mean(1) - apart

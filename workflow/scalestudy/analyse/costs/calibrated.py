@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from math import exp
+from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ FITTED = Fitted(
     other_spread=0.08,
     margin=0.13,
 )
+LEAST = 0.9
+"""A step is not shorter than this share of the step of one process: none of 205 published ones is."""
 UNTESTED = 2.0
 """Factor of the margin of sharded strategies: no published step with a step of one device was found for them."""
 
@@ -136,6 +138,12 @@ def drawn_steps_s(
     return steps
 
 
+def limits_s(steps: Array, compute_s: Array | float, margin: float) -> tuple[Array, Array, Array]:
+    """Returns lower limits, medians and upper limits of drawn steps; the draws are the last axis."""
+    low, median, high = np.quantile(steps, LEVELS, axis=-1)
+    return np.maximum(low / exp(margin), LEAST * compute_s), median, high * exp(margin)
+
+
 def step_interval_s(setting: Setting, item: Traffic, compute_s: float, *, share: Share, family: str) -> Interval:
     """Returns the 90 % interval of a step on the setting's ranks, whose computation takes compute_s.
 
@@ -150,6 +158,30 @@ def step_interval_s(setting: Setting, item: Traffic, compute_s: float, *, share:
         share=(float(np.log(share.median)), share.predictive),
         contention=FITTED.contention[family],
     )
-    low, median, high = (float(value) for value in np.quantile(steps, LEVELS))
-    margin = exp(FITTED.margin * (1.0 if item.strategy == "ddp" else UNTESTED))
-    return Interval(low / margin, median, high * margin)
+    margin = FITTED.margin * (1.0 if item.strategy == "ddp" else UNTESTED)
+    return Interval(*(float(value) for value in limits_s(steps, compute_s, margin)))
+
+
+def compute_for(
+    setting: Setting, item: Traffic, target: float, *, share: Share, family: str
+) -> tuple[float, float]:
+    """Returns the computation for a weak-scaling efficiency, in seconds: the least, and the median.
+
+    The least is by the lower limit of the step. An entry is infinite if no computation reaches the efficiency.
+    """
+    from scipy.optimize import brentq
+
+    def needed(limit: str) -> float:
+        def short_of(log_compute: float) -> float:
+            compute = exp(log_compute)
+            interval = step_interval_s(setting, item, compute, share=share, family=family)
+            return target - compute / float(getattr(interval, limit))
+
+        shortest, longest = log(1e-9), log(1e9)
+        if short_of(longest) > 0:
+            return float("inf")
+        if short_of(shortest) <= 0:
+            return 0.0
+        return exp(brentq(short_of, shortest, longest, xtol=1e-3))
+
+    return needed("low"), needed("median")
