@@ -107,12 +107,9 @@ def estimate(
         summary = table_of(find_results(study, results, having="summary"), "summary")
         known = measured_of(summary, workload) | known
         where = "no run of the study measured it, so give it"
+    measured = measured_bandwidth or (None if bandwidth else known.get("bandwidth"))
     nominal = bandwidth or (KINDS[kind].nominal_bytes_per_s if kind else None)
-    if measured_bandwidth or bandwidth or (kind and "bandwidth" not in known):
-        known.pop("bandwidth", None)
-    if measured := measured_bandwidth or known.get("bandwidth"):
-        nominal = None
-    if "params" not in known:
+    if not known.get("params"):
         raise UserError(f"--params: missing; {where}")
     if not measured and not nominal:
         raise UserError(f"--bandwidth: missing; {where}" + (f" ({kind} has several speeds)" if kind else ""))
