@@ -176,6 +176,7 @@ def test_published_steps_are_within_the_limits() -> None:
     assert len(inside) >= 200
     assert len(steps.sources) >= 20
     assert inside.mean() > 0.9
+    assert np.all(steps.measured_s >= LEAST * steps.one_s)
     assert np.median(high / low) < 3
     assert 0.9 < np.median(steps.measured_s / median) < 1.1
 

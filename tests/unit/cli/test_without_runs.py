@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
 from builders import declared
 from quantiphy import Quantity
 from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.analyse.costs.links import KINDS
 from scalestudy.cli.main import main
-from scalestudy.cli.verb.without_runs import measured_of
+from scalestudy.cli.verb.without_runs import estimate, measured_of
 from scalestudy.errors import UserError
 from scalestudy.registry.words.counts import SI, in_words, scaled
 
@@ -106,6 +108,10 @@ def test_a_quantity_that_is_none_is_refused(
         (["--target", "90"], "--target 90: not between 0 and 1, such as 0.9"),
         (["--step-time", "0s"], "--step-time 0s: not above 0"),
         (["--link", "nvlink9"], "'nvlink9' is not one of 'nvlink1'"),
+        (
+            ["--link", "nvlink3", "--bandwidth", "600GB/s"],
+            "nvlink3 has 300 GB/s in one direction, and 600",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
@@ -145,7 +151,24 @@ def test_the_limits_of_a_step_are_printed_with_its_median(capsys: pytest.Capture
     median, low, high = seconds
     assert 0.18 * 0.9 <= low < median < high
     assert sum("90 %: from" in line for line in lines) == 3
-    assert "an efficiency of 90% is expected if the computation of a step takes" in " ".join(lines)
+    text = " ".join(" ".join(lines).split())
+    assert re.search(
+        r"90% is expected if the computation of a step takes \d+ times as long \(median; no less", text
+    )
+
+
+def test_a_target_that_the_best_case_reaches_is_said_to_be_in_reach(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "334M", "--gpus", "8", "--link", "pcie4", "--step-time", "300ms"]
+    assert main(command) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "times as long (median; in the best case it is reached now)." in output
+
+
+def test_the_option_offers_every_kind_of_link() -> None:
+    """The names are repeated there, so that --help does not import the analysis."""
+    (option,) = [option for option in estimate.params if option.name == "kind"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(KINDS)
 
 
 @pytest.mark.parametrize("ranks", ["1", "2"])

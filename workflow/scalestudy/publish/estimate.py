@@ -95,7 +95,7 @@ def _scaling(setting: Setting, item: Traffic, compute_s: float, target: float, f
         ],
         "reached": median <= compute_s,
         "needed": None if isinf(median) else _two_digits(median / compute_s),
-        "needed_least": _two_digits(max(1.0, least / compute_s)),
+        "needed_least": _two_digits(least / compute_s) if least > compute_s else None,
     }
 
 

@@ -86,8 +86,8 @@ def estimate(
     """Estimate how much data-parallel training would communicate and how it would scale, without any run.
 
     Prints the bytes of a step's collectives, and the time that they take at least, by algorithm and by strategy.
-    With --step-time, it also prints the step time on many ranks: a median, and limits that hold 90 % of published
-    steps.
+    With --step-time, it also prints the step time on many ranks: a median, and limits that include 90 % of
+    published steps.
     """
     from scalestudy.analyse.costs.collectives import Link
     from scalestudy.analyse.costs.links import KINDS
@@ -100,6 +100,12 @@ def estimate(
         raise UserError("--bandwidth, --measured-bandwidth: give one of them")
     if not 0 < target < 1:
         raise UserError(f"--target {target:g}: not between 0 and 1, such as 0.9")
+    most = KINDS[kind].nominal_bytes_per_s if kind else None
+    if bandwidth and most and bandwidth > 1.05 * most:
+        raise UserError(
+            f"--bandwidth: {kind} has {most / 1e9:g} GB/s in one direction, and {bandwidth / 1e9:g} GB/s were given;"
+            " the sum of both directions is often printed"
+        )
     given = {"params": params, "step_time": step_time, "latency": latency}
     known = {name: value for name, value in given.items() if value is not None}
     where = "give it, or --results of a study with runs"
@@ -108,7 +114,7 @@ def estimate(
         known = measured_of(summary, workload) | known
         where = "no run of the study measured it, so give it"
     measured = measured_bandwidth or (None if bandwidth else known.get("bandwidth"))
-    nominal = bandwidth or (KINDS[kind].nominal_bytes_per_s if kind else None)
+    nominal = bandwidth or most
     if not known.get("params"):
         raise UserError(f"--params: missing; {where}")
     if not measured and not nominal:
