@@ -103,8 +103,8 @@ def estimate(
     most = KINDS[kind].nominal_bytes_per_s if kind else None
     if bandwidth and most and bandwidth > 1.05 * most:
         raise UserError(
-            f"--bandwidth: {kind} has {most / 1e9:g} GB/s in one direction, and {bandwidth / 1e9:g} GB/s were given;"
-            " the sum of both directions is often printed"
+            f"--bandwidth: {kind} has {most / 1e9:g} GB/s in one direction, and {bandwidth / 1e9:g} GB/s"
+            " were given; the sum of both directions is often printed"
         )
     given = {"params": params, "step_time": step_time, "latency": latency}
     known = {name: value for name, value in given.items() if value is not None}
