@@ -19,7 +19,7 @@ from scalestudy.analyse.costs.collectives import (
     TREE,
     Link,
 )
-from scalestudy.analyse.costs.strategies import Setting, ddp_traffic, traffic
+from scalestudy.analyse.costs.strategies import Setting, traffic
 from scalestudy.study.traffic import bytes_sent
 
 TEN_GBIT = Link(latency_s=1e-4, bandwidth_bytes_per_s=10e9 / 8)
@@ -109,24 +109,6 @@ def test_bytes_agree_with_those_of_a_run(ranks: int, accumulation_steps: int) ->
 def test_one_rank_sends_nothing() -> None:
     for item in traffic(Setting(1e6, 1, TEN_GBIT)):
         assert (item.bytes_sent, item.time_s, item.collectives) == (0, 0, 0)
-        assert item.step_limits_s(0.2) == (0.2, 0.2)
-
-
-def test_step_time_lies_between_all_hidden_and_nothing() -> None:
-    """500 MB in 21 buckets, 0.7 s; two thirds of 0.2 s of computation hide 0.133 s of all but the last bucket."""
-    item = ddp_traffic(Setting(125e6, 8, Link(0.0, 1.25e9)))
-    best, worst = item.step_limits_s(0.2)
-    assert item.collectives == 21
-    assert worst == pytest.approx(0.2 + 0.7)
-    assert best == pytest.approx(0.9 - 0.2 * 2 / 3)
-
-
-@pytest.mark.parametrize("efficiency", [0.5, 0.9, 0.99])
-def test_the_computation_for_an_efficiency_gives_it(efficiency: float) -> None:
-    for item in traffic(Setting(125e6, 8, TEN_GBIT, blocks=12)):
-        best, worst = item.compute_for_s(efficiency)
-        assert best / item.step_limits_s(best)[0] == pytest.approx(efficiency)
-        assert worst / item.step_limits_s(worst)[1] == pytest.approx(efficiency)
 
 
 def test_model_state_of_adam() -> None:

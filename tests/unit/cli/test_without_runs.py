@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
 from builders import declared
+from quantiphy import Quantity
 from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.analyse.costs.links import KINDS
 from scalestudy.cli.main import main
-from scalestudy.cli.verb.without_runs import measured_of
+from scalestudy.cli.verb.without_runs import estimate, measured_of
 from scalestudy.errors import UserError
 from scalestudy.registry.words.counts import SI, in_words, scaled
 
@@ -55,12 +58,16 @@ def test_a_study_gives_its_numbers(results: Path, capsys: pytest.CaptureFixture[
     assert measured["bandwidth"] == pytest.approx(LINK.bandwidth_bytes_per_s)
     assert measured["latency"] == pytest.approx(LINK.latency_s)
     assert main(["estimate", "--results", str(results), "--gpus", "8"]) == 0
-    assert "8 ranks; slowest link: 2 GB/s, latency 100 us per message" in " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
+    assert "8 ranks; slowest link: 2 GB/s measured, latency 100 us per message" in output
+    assert "The bandwidth was measured." in output
 
 
 def test_what_is_given_comes_before_what_was_measured(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["estimate", "--results", str(results), "--gpus", "8", "--bandwidth", "80Gbit/s"]) == 0
-    assert "10 GB/s" in " ".join(capsys.readouterr().out.split())
+    assert "10 GB/s nominal" in " ".join(capsys.readouterr().out.split())
+    assert main(["estimate", "--results", str(results), "--gpus", "8", "--measured-bandwidth", "3GB/s"]) == 0
+    assert "3 GB/s measured" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
@@ -68,6 +75,7 @@ def test_what_is_given_comes_before_what_was_measured(results: Path, capsys: pyt
     [
         (["--gpus", "8", "--bandwidth", "1GB/s"], "--params: missing; give it, or --results"),
         (["--gpus", "8", "--params", "1M"], "--bandwidth: missing; give it, or --results"),
+        (["--gpus", "8", "--params", "1M", "--link", "roce"], "--results of a study with runs (roce has several"),
     ],
 )
 def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +98,86 @@ def test_a_quantity_that_is_none_is_refused(
 ) -> None:
     assert main(["estimate", "--gpus", "8", *argument]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        (["--measured-bandwidth", "1GB/s"], "--bandwidth, --measured-bandwidth: give one of them"),
+        (["--target", "1"], "--target 1: not between 0 and 1, such as 0.9"),
+        (["--target", "90"], "--target 90: not between 0 and 1, such as 0.9"),
+        (["--step-time", "0s"], "--step-time 0s: not above 0"),
+        (["--link", "nvlink9"], "'nvlink9' is not one of 'nvlink1'"),
+        (
+            ["--link", "nvlink3", "--bandwidth", "600GB/s"],
+            "nvlink3 has 300 GB/s in one direction, and 600",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    argument: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["estimate", "--gpus", "8", "--params", "1M", "--bandwidth", "1GB/s", *argument]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--link", "nvlink3"], "slowest link: NVLink 3, 300 GB/s nominal"),
+        (["--link", "nvlink3", "--bandwidth", "56GB/s"], "slowest link: NVLink 3, 56 GB/s nominal"),
+        (["--link", "ethernet", "--bandwidth", "10Gbit/s"], "6 sources; they are few, which widens the limits"),
+        (["--bandwidth", "32GB/s"], "32 GB/s is taken for PCIe; --link corrects it."),
+        (["--bandwidth", "12.5GB/s"], "--link names the kind of link"),
+    ],
+)
+def test_the_page_says_what_is_known_of_the_link(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["estimate", "--params", "25M", "--gpus", "8", *arguments]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert said in output
+    assert "No less than: at nominal bandwidth" in output
+
+
+def test_the_limits_of_a_step_are_printed_with_its_median(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "125M", "--gpus", "8", "--link", "ethernet", "--bandwidth", "10Gbit/s"]
+    assert main([*command, "--step-time", "180ms"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("ddp  ") and "median" in line)
+    seconds = [float(Quantity(" ".join(line[37:50].split()))) for line in lines[first : first + 3]]
+    median, low, high = seconds
+    assert 0.18 * 0.9 <= low < median < high
+    assert sum("90 %: from" in line for line in lines) == 3
+    text = " ".join(" ".join(lines).split())
+    assert re.search(
+        r"90% is expected if the computation of a step takes \d+ times as long \(median; no less", text
+    )
+
+
+def test_a_target_that_the_best_case_reaches_is_said_to_be_in_reach(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "334M", "--gpus", "8", "--link", "pcie4", "--step-time", "300ms"]
+    assert main(command) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "times as long (median; in the best case it is reached now)." in output
+
+
+def test_the_option_offers_every_kind_of_link() -> None:
+    """The names are repeated there, so that --help does not import the analysis."""
+    (option,) = [option for option in estimate.params if option.name == "kind"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(KINDS)
+
+
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_a_fast_link_reaches_the_target(ranks: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "25M", "--gpus", ranks, "--link", "nvlink4", "--step-time", "300ms"]
+    assert main(command) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert ("ddp: an efficiency of 90% is expected (median)." in output) == (ranks == "2")
+    assert "the batch per rank must grow" not in output
 
 
 def test_a_workload_has_to_be_one_of_the_study(results: Path) -> None:

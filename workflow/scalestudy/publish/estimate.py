@@ -1,21 +1,41 @@
 """An estimate as it is printed: quantities with units, and the assumptions."""
 
+from math import exp, isinf
 from typing import Any
 
 from quantiphy import Quantity
 
+from scalestudy.analyse.costs.calibrated import compute_for, step_interval_s
 from scalestudy.analyse.costs.collectives import ALGORITHMS
+from scalestudy.analyse.costs.links import KINDS, SHARES, Z95, family_of
 from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.words.counts import in_words
 
+FEW = 8  # sources of a share below which the page says that they are few
 
-def estimate_view(setting: Setting, *, step_time_s: float | None, target: float) -> dict[str, Any]:
+
+def estimate_view(
+    setting: Setting, *, kind: str | None, measured: bool, step_time_s: float | None, target: float
+) -> dict[str, Any]:
     """Values for report/templates/estimate.txt.
 
+    kind: of the link, if it was named. measured: the bandwidth of the link is a bus bandwidth that was measured.
     step_time_s: step time of one process at the batch per rank, if known. target: target efficiency.
     """
     size, ranks, link = setting.size, setting.ranks, setting.link
+    family = "measured" if measured else KINDS[kind].family if kind else family_of(link.bandwidth_bytes_per_s)
+    known = step_time_s is not None and ranks > 1
+    strategies = [
+        vars(item)
+        | {
+            "bytes": _text(item.bytes_sent, "B"),
+            "time": _text(item.time_s, "s"),
+            "state": show(item.state_bytes / 2**30).value,
+            **(_scaling(setting, item, step_time_s, target, family) if known and step_time_s else {}),
+        }
+        for item in traffic(setting)
+    ]
     return {
         "setting": vars(setting)
         | {
@@ -25,6 +45,7 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
             "bandwidth": _text(link.bandwidth_bytes_per_s, "B/s"),
             "latency": _text(link.latency_s, "s"),
         },
+        "link": _link(kind, family, link.bandwidth_bytes_per_s),
         "algorithms": [
             {
                 "name": algorithm.name,
@@ -33,30 +54,48 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
             }
             for algorithm in ALGORITHMS
         ],
-        "strategies": [
-            vars(item)
-            | {
-                "bytes": _text(item.bytes_sent, "B"),
-                "time": _text(item.time_s, "s"),
-                "state": show(item.state_bytes / 2**30).value,
-                **({} if step_time_s is None else _scaling(item, ranks, step_time_s, target)),
-            }
-            for item in traffic(setting)
-        ],
-        "step_time": None if step_time_s is None else _text(step_time_s, "s"),
+        "strategies": strategies,
+        "longer": any(item.get("needed") and not item["reached"] for item in strategies),
+        "step_time": _text(step_time_s, "s") if known and step_time_s else None,
         "target": f"{target:.0%}",
     }
 
 
-def _scaling(item: Traffic, ranks: int, compute_s: float, target: float) -> dict[str, str]:
-    """Ranges of step, speedup and efficiency, and the factor by which the target needs a longer step."""
-    best, worst = item.step_limits_s(compute_s)
-    needed = [seconds / compute_s for seconds in item.compute_for_s(target)]
+def _link(kind: str | None, family: str, bandwidth: float) -> dict[str, Any]:
+    """Words for the share of the bandwidth that all-reduces reach."""
+    share = SHARES[family]
+    low, high = share.limits
     return {
-        "step": f"{_text(best, 's')} to {_text(worst, 's')}",
-        "speedup": f"{_ratio(ranks * compute_s / worst)} to {_ratio(ranks * compute_s / best)}",
-        "efficiency": f"{_percent(compute_s / worst)} to {_percent(compute_s / best)}",
-        "needed": f"{_two_digits(needed[0])} to {_two_digits(needed[1])}",
+        "kind": KINDS[kind].label if kind else None,
+        "family": family,
+        "bandwidth": _text(bandwidth, "B/s"),
+        "share": _percent(share.median),
+        "limits": f"{_percent(low)} to {_percent(high)}",
+        "sources": share.sources,
+        "few": share.sources < FEW,
+        "known_to": _percent(exp(Z95 * share.spread) - 1),
+    }
+
+
+def _scaling(setting: Setting, item: Traffic, compute_s: float, target: float, family: str) -> dict[str, Any]:
+    """Rows of step, speedup and efficiency, and the factor by which the target needs a longer step."""
+    share = SHARES[family]
+    step = step_interval_s(setting, item, compute_s, share=share, family=family)
+    named = {"median": step.median, "90 %: from": step.low, "to": step.high}
+    least, median = compute_for(setting, item, target, share=share, family=family)
+    return {
+        "rows": [
+            {
+                "what": what,
+                "step": _text(value, "s"),
+                "speedup": _ratio(setting.ranks * compute_s / value),
+                "efficiency": _percent(compute_s / value),
+            }
+            for what, value in named.items()
+        ],
+        "reached": median <= compute_s,
+        "needed": None if isinf(median) else _two_digits(median / compute_s),
+        "needed_least": _two_digits(least / compute_s) if least > compute_s else None,
     }
 
 

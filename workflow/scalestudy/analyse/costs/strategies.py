@@ -1,8 +1,7 @@
-"""Communication of a DDP or FSDP step, with bounds on its time; no run is needed.
+"""Communication of a DDP or FSDP step; no run is needed. calibrated.py has the step that follows from it.
 
-Bytes are as in study/traffic.py for the runs of a study. The overlap is unknown before it is measured, so a step
-has two bounds: full overlap with computation, except for the part that cannot be hidden, and no overlap. Sources:
-Li et al. (2020), VLDB 13; Zhao et al. (2023), VLDB 16.
+Bytes are as in study/traffic.py for the runs of a study. Sources: Li et al. (2020), VLDB 13; Zhao et al. (2023),
+VLDB 16.
 """
 
 from dataclasses import dataclass
@@ -54,7 +53,7 @@ class Traffic:
     time_s: float
     """Total time of all collectives, one after another."""
     unhidden_s: float
-    """Time of communication that cannot overlap with computation: the last bucket of gradients.
+    """Time of communication that cannot overlap with computation: a bucket of gradients, the largest.
 
     FSDP: the first all-gathers and the last reduce-scatter.
     """
@@ -63,19 +62,6 @@ class Traffic:
     """Share of the computation that can hide the rest."""
     state_bytes: float
     """Parameters, gradients and optimizer states on a rank, without activations."""
-
-    def step_limits_s(self, compute_s: float) -> tuple[float, float]:
-        """Returns bounds on a step whose computation takes compute_s, in seconds: (full overlap, no overlap)."""
-        left = max(0.0, self.time_s - self.unhidden_s - self.hideable * compute_s)
-        return compute_s + self.unhidden_s + left, compute_s + self.time_s
-
-    def compute_for_s(self, efficiency: float) -> tuple[float, float]:
-        """Returns the computation that a step needs for a weak-scaling efficiency: (full overlap, no overlap)."""
-        ratio = efficiency / (1 - efficiency)
-        best = ratio * self.unhidden_s
-        if self.hideable * best < self.time_s - self.unhidden_s:
-            best = self.time_s / (1 / ratio + self.hideable)
-        return best, ratio * self.time_s
 
 
 def traffic(setting: Setting) -> tuple[Traffic, ...]:
@@ -91,7 +77,7 @@ def ddp_traffic(setting: Setting) -> Traffic:
         strategy="ddp",
         bytes_sent=ddp_bytes(setting.parameters, setting.ranks, setting.element_bytes),
         time_s=sum(times),
-        unhidden_s=times[-1],
+        unhidden_s=max(times),
         collectives=len(sizes) if setting.ranks > 1 else 0,
         hideable=BACKWARD_SHARE / setting.accumulation_steps,
         state_bytes=(2 + setting.optimizer_states) * setting.size,

@@ -22,7 +22,36 @@ LATENCY_S = 20e-6  # default latency of a message
 @options.verb(short_help="Estimate a model's communication and scaling, without any run.")
 @click.option("--params", type=count, help="Number of parameters, such as 125M or 7B.")
 @click.option("--gpus", type=count, required=True, help="Number of ranks.")
-@click.option("--bandwidth", type=bandwidth, help="Bandwidth of the slowest link of the ring, such as 10Gbit/s.")
+@click.option(
+    "--link",
+    "kind",
+    type=click.Choice(
+        [
+            "nvlink1",
+            "nvlink2",
+            "nvlink3",
+            "nvlink4",
+            "nvlink5",
+            "pcie3",
+            "pcie4",
+            "pcie5",
+            "infiniband",
+            "roce",
+            "ethernet",
+        ]
+    ),
+    help="Kind of the slowest link of the ring. NVLink and PCIe have a nominal bandwidth.",
+)
+@click.option(
+    "--bandwidth",
+    type=bandwidth,
+    help="Nominal bandwidth of that link in one direction, such as 10Gbit/s; of a network: all of a node.",
+)
+@click.option(
+    "--measured-bandwidth",
+    type=bandwidth,
+    help="Bus bandwidth of an all-reduce on these ranks, as nccl-tests measures it. Instead of --bandwidth.",
+)
 @click.option(
     "--latency", type=seconds, metavar="TIME", help="Latency of a message. Default: the measured one, or 20us."
 )
@@ -40,7 +69,9 @@ LATENCY_S = 20e-6  # default latency of a message
 def estimate(
     params: float | None,
     gpus: float,
+    kind: str | None,
     bandwidth: float | None,
+    measured_bandwidth: float | None,
     latency: float | None,
     dtype: str,
     blocks: float,
@@ -54,35 +85,54 @@ def estimate(
 ) -> int:
     """Estimate how much data-parallel training would communicate and how it would scale, without any run.
 
-    Prints the bytes and times of a step's collectives on a link, by algorithm and by strategy. With --step-time,
-    it also prints bounds on the step time on many ranks.
+    Prints the bytes of a step's collectives, and the time that they take at least, by algorithm and by strategy.
+    With --step-time, it also prints the step time on many ranks: a median, and limits that include 90 % of
+    published steps.
     """
     from scalestudy.analyse.costs.collectives import Link
+    from scalestudy.analyse.costs.links import KINDS
     from scalestudy.analyse.costs.strategies import Setting
     from scalestudy.cli.inputs import table_of
     from scalestudy.publish.estimate import estimate_view
     from scalestudy.publish.templates import DIRECTORY, render
 
-    given = {"params": params, "step_time": step_time, "bandwidth": bandwidth, "latency": latency}
+    if bandwidth and measured_bandwidth:
+        raise UserError("--bandwidth, --measured-bandwidth: give one of them")
+    if not 0 < target < 1:
+        raise UserError(f"--target {target:g}: not between 0 and 1, such as 0.9")
+    most = KINDS[kind].nominal_bytes_per_s if kind else None
+    if bandwidth and most and bandwidth > 1.05 * most:
+        raise UserError(
+            f"--bandwidth: {kind} has {most / 1e9:g} GB/s in one direction, and {bandwidth / 1e9:g} GB/s"
+            " were given; the sum of both directions is often printed"
+        )
+    given = {"params": params, "step_time": step_time, "latency": latency}
     known = {name: value for name, value in given.items() if value is not None}
     where = "give it, or --results of a study with runs"
     if results or study:
         summary = table_of(find_results(study, results, having="summary"), "summary")
         known = measured_of(summary, workload) | known
         where = "no run of the study measured it, so give it"
-    for name in ("params", "bandwidth"):
-        if name not in known:
-            raise UserError(f"--{name}: missing; {where}")
+    measured = measured_bandwidth or (None if bandwidth else known.get("bandwidth"))
+    nominal = bandwidth or most
+    if not known.get("params"):
+        raise UserError(f"--params: missing; {where}")
+    if not measured and not nominal:
+        raise UserError(f"--bandwidth: missing; {where}" + (f" ({kind} has several speeds)" if kind else ""))
+    if known.get("step_time") == 0:
+        raise UserError("--step-time 0s: not above 0")
     setting = Setting(
         parameters=known["params"],
         ranks=int(gpus),
-        link=Link(known.get("latency", LATENCY_S), known["bandwidth"]),
+        link=Link(known.get("latency", LATENCY_S), measured or nominal or 0.0),
         dtype=dtype,
         blocks=int(blocks),
         accumulation_steps=int(accumulation),
         optimizer_states=optimizer_states,
     )
-    view = estimate_view(setting, step_time_s=known.get("step_time"), target=target)
+    view = estimate_view(
+        setting, kind=kind, measured=bool(measured), step_time_s=known.get("step_time"), target=target
+    )
     print(render(DIRECTORY / "estimate.txt", **view), end="")
     return 0
 
