@@ -153,7 +153,7 @@ def test_the_limits_of_a_step_are_printed_with_its_median(capsys: pytest.Capture
     assert sum("90 %: from" in line for line in lines) == 3
     text = " ".join(" ".join(lines).split())
     assert re.search(
-        r"90% is expected if the computation of a step takes \d+ times as long \(median; no less", text
+        r"90 % is expected if the computation of a step takes \d+ times as long \(median; no less", text
     )
 
 
@@ -176,7 +176,7 @@ def test_a_fast_link_reaches_the_target(ranks: str, capsys: pytest.CaptureFixtur
     command = ["estimate", "--params", "25M", "--gpus", ranks, "--link", "nvlink4", "--step-time", "300ms"]
     assert main(command) == 0
     output = " ".join(capsys.readouterr().out.split())
-    assert ("ddp: an efficiency of 90% is expected (median)." in output) == (ranks == "2")
+    assert ("ddp: an efficiency of 90 % is expected (median)." in output) == (ranks == "2")
     assert "the batch per rank must grow" not in output
 
 
@@ -196,7 +196,7 @@ def test_quantities_have_the_units_that_the_field_uses(capsys: pytest.CaptureFix
     output = capsys.readouterr().out
     assert output.startswith("70 billion parameters ")
     assert max(map(len, output.splitlines())) <= 80
-    assert not re.search(r"\dk|\d ks|e\+|\b0%|\b0\.00\b", output)
+    assert not re.search(r"\dk|\d ks|e\+|\b0 %|\b0\.00\b", output)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from scalestudy.analyse.costs.links import KINDS, SHARES, Z95, family_of
 from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.words.counts import in_words
+from scalestudy.registry.words.percent import percent
 
 FEW = 8  # sources of a share below which the page says that they are few
 
@@ -57,7 +58,7 @@ def estimate_view(
         "strategies": strategies,
         "longer": any(item.get("needed") and not item["reached"] for item in strategies),
         "step_time": _text(step_time_s, "s") if known and step_time_s else None,
-        "target": f"{target:.0%}",
+        "target": percent(target),
     }
 
 
@@ -110,8 +111,8 @@ def _ratio(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """'87%', '0.12%': whole per cent, or two digits of less than one."""
-    return f"{share:.0%}" if share >= 0.01 else f"{100 * share:.2g}%"
+    """'87 %', '0.12 %': whole per cent, or two digits of less than one."""
+    return percent(share) if share >= 0.01 else f"{100 * share:.2g} %"
 
 
 def _text(value: float, unit: str) -> str:
