@@ -1,0 +1,38 @@
+"""How far measurements are from every growth model, as published tables show it.
+
+No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none of
+them. So each prediction has a discrepancy that does not shrink with the number of sizes: it grows with the overhead that was seen and with the distance. The ends of an interval are
+stretched by a factor (conformal prediction with whole sources left out: Lei et al. (2018), JASA 113). All constants
+were set on one part of the published tables, and are held to the other part (tests/bench/forecasts.py).
+"""
+
+from collections.abc import Sequence
+from math import log, log2, sqrt
+
+from scalestudy.analyse.forecast.fit import Scale
+
+AT_A_DOUBLING = 0.02
+"""Relative discrepancy at a doubling beyond the largest size, after a doubling without overhead."""
+OF_OVERHEAD = 0.7
+"""Further discrepancy at a doubling, as a share of the overhead (log scale) of the last measured doubling."""
+NOISE = 0.5
+"""Scale of a fit's own error within a t distribution, whose tails are meant for the discrepancy."""
+FREEDOM = 3
+"""Degrees of freedom of the t distribution of a prediction."""
+STRETCH = {"in a node": 1.2, "across nodes": 0.85}
+"""Factor on the ends of an interval, on the log scale, so that 90 % of new sources' values are within."""
+WIDEST = 4.0
+"""Largest ratio of the upper to the lower limit of a step time that is given as a forecast."""
+
+
+def discrepancy(scales: Sequence[Scale], size: float, *, strong: bool) -> float:
+    """Returns the relative discrepancy of a growth model at a size, from the overhead of the last measured doubling.
+
+    It grows with the square root of the doublings beyond the largest measured size, as the sum of independent steps.
+    """
+    sizes = {scale.n: scale.step_time_s for scale in sorted(scales, key=lambda scale: scale.n)}
+    (few, before), (many, after) = list(sizes.items())[-2:]
+    ideal = before * (few / many if strong else 1.0)
+    overhead = abs(log(after / ideal)) / log2(many / few)
+    doublings = max(0.0, log2(size / many))
+    return sqrt((AT_A_DOUBLING**2 + (OF_OVERHEAD * overhead) ** 2) * doublings)
