@@ -17,11 +17,12 @@ from math import log
 
 import numpy as np
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.forecast.discrepancy import STRETCH
+from scalestudy.analyse.forecast.discrepancy import FASTER, SLOWER
 from scalestudy.analyse.forecast.extrapolate import forecast
 from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, Question, held_out, questions
 
 LEVEL = 0.9
+ONE_SIDE = (1 + LEVEL) / 2
 DRAWS = 2000
 
 
@@ -42,9 +43,14 @@ class Answer:
         return -self.below <= self.off <= self.above
 
     @property
-    def stretch(self) -> float:
-        """The factor on the limits that would just have held the measured value."""
-        return self.off / self.above if self.off > 0 else -self.off / self.below
+    def slower(self) -> float:
+        """The factor on the upper limit that would just have held the measured value; negative if it is faster."""
+        return self.off / self.above
+
+    @property
+    def faster(self) -> float:
+        """The same for the lower limit."""
+        return -self.off / self.below
 
     @property
     def score(self) -> float:
@@ -95,12 +101,12 @@ def bootstrapped(pairs: Sequence[tuple[str, float]]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def conformal(values: Sequence[tuple[str, float]]) -> float:
-    """The 90 % quantile of values; a source with n of them has a weight of the square root of n."""
+def conformal(values: Sequence[tuple[str, float]], level: float = LEVEL) -> float:
+    """A quantile of values; a source with n of them has a weight of the square root of n."""
     count = Counter(source for source, _ in values)
     ordered = sorted((value, count[source] ** -0.5) for source, value in values)
     summed = np.cumsum([weight for _, weight in ordered])
-    return ordered[int(np.searchsorted(summed, LEVEL * summed[-1]))][0]
+    return ordered[int(np.searchsorted(summed, level * summed[-1]))][0]
 
 
 def without(source: str, pairs: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -174,17 +180,22 @@ def main() -> None:
     if not arguments.set:
         return
     for tier in (IN_A_NODE, ACROSS_NODES):
-        pairs = [(one.question.source, one.stretch) for one in made if one.question.tier == tier]
-        left_out = []
-        for source in sorted({source for source, _ in pairs}):
-            factor = conformal(without(source, pairs))
-            left_out += [(name, float(value <= factor)) for name, value in pairs if name == source]
-        low, high = bootstrapped(left_out)
-        share = np.mean([value for _, value in left_out])
-        print(
-            f"{tier}: stretch {STRETCH[tier] * conformal(pairs):.3f}; each source left out in turn,"
-            f" {share:.1%} [{low:.1%}, {high:.1%}] within, by source {by_source(left_out):.1%}"
-        )
+        mine = [one for one in made if one.question.tier == tier]
+        up, down = ([(one.question.source, getattr(one, side)) for one in mine] for side in ("slower", "faster"))
+        print(f"{tier}: slower {SLOWER * conformal(up, ONE_SIDE):.3f}, faster {FASTER * conformal(down, ONE_SIDE):.3f}")
+    up, down = ([(one.question.source, getattr(one, side)) for one in made] for side in ("slower", "faster"))
+    print(f"all: slower {SLOWER * conformal(up, ONE_SIDE):.3f}, faster {FASTER * conformal(down, ONE_SIDE):.3f}")
+    left_out = []
+    for source in sorted({source for source, _ in up}):
+        most, least = (conformal(without(source, pairs), ONE_SIDE) for pairs in (up, down))
+        left_out += [
+            (source, float(one.slower <= most and one.faster <= least))
+            for one in made
+            if one.question.source == source
+        ]
+    low, high = bootstrapped(left_out)
+    share = np.mean([value for _, value in left_out])
+    print(f"each source left out in turn: {share:.1%} [{low:.1%}, {high:.1%}], by source {by_source(left_out):.1%}")
 
 
 if __name__ == "__main__":

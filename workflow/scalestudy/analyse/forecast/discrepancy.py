@@ -1,7 +1,7 @@
 """How far measurements are from every growth model, as published tables show it.
 
 No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none of
-them. So each prediction has a discrepancy that does not shrink with the number of sizes: it grows with the overhead that was seen and with the distance. The ends of an interval are
+them. So each prediction has a discrepancy that does not shrink with the number of sizes: it grows with the overhead that was seen and with the distance. Each end of an interval is
 stretched by a factor (conformal prediction with whole sources left out: Lei et al. (2018), JASA 113). All constants
 were set on one part of the published tables, and are held to the other part (tests/bench/forecasts.py).
 """
@@ -19,8 +19,11 @@ NOISE = 0.5
 """Scale of a fit's own error within a t distribution, whose tails are meant for the discrepancy."""
 FREEDOM = 3
 """Degrees of freedom of the t distribution of a prediction."""
-STRETCH = {"in a node": 1.2, "across nodes": 0.85}
-"""Factor on the ends of an interval, on the log scale, so that 90 % of new sources' values are within."""
+FASTER, SLOWER = 0.45, 1.35
+"""Factors on the distances of the lower and of the upper limit of a step time from the median, on the log scale.
+
+5 % of the values of new sources are beyond each limit. Surprises are mostly slower: a resource that saturates.
+"""
 WIDEST = 4.0
 """Largest ratio of the upper to the lower limit of a step time that is given as a forecast."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from scalestudy.analyse.forecast.columns import NoFitError, Place
-from scalestudy.analyse.forecast.discrepancy import FREEDOM, NOISE, STRETCH, WIDEST, discrepancy
+from scalestudy.analyse.forecast.discrepancy import FASTER, FREEDOM, NOISE, SLOWER, WIDEST, discrepancy
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
@@ -56,12 +56,11 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     if size > FARTHEST_SCALE * largest:
         raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST_SCALE)
     laws = _possible(fit_all(scales, strong=strong), size)
-    stretch = STRETCH["in a node" if target.nodes == 1 else "across nodes"]
     beyond = discrepancy(scales, size, strong=strong)
-    usual = _quantiles(laws, size, beyond, stretch, USUAL_CONFIDENCE)
+    usual = _quantiles(laws, size, beyond, USUAL_CONFIDENCE)
     if usual.high > WIDEST * usual.low:
         raise NoFitError(Refused.TOO_WIDE, value=usual.high / usual.low, limit=WIDEST)
-    times = _quantiles(laws, size, beyond, stretch, confidence)
+    times = _quantiles(laws, size, beyond, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0
     return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
 
@@ -96,13 +95,11 @@ def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
     return [replace(item, weight=item.weight / weight) for item in found]
 
 
-def _quantiles(
-    laws: Sequence[Weighed], size: float, beyond: float, stretch: float, confidence: float
-) -> Interval:
+def _quantiles(laws: Sequence[Weighed], size: float, beyond: float, confidence: float) -> Interval:
     """Returns median and limits of the step time over all growth models.
 
     On the log scale, each model has a t distribution whose scale combines the error of its fit and the discrepancy
-    `beyond`. The distances of the limits from the median are multiplied by `stretch`.
+    `beyond`. The distances of the limits from the median are multiplied by FASTER and SLOWER.
     """
     places = np.array([log(item.fit.step_time_s(size)) for item in laws])
     spreads = np.array([hypot(NOISE * item.fit.error(size), beyond) for item in laws])
@@ -110,8 +107,7 @@ def _quantiles(
     median, low, high = (
         _quantile(places, spreads, weights, level) for level in (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
     )
-    ends = (median + stretch * (end - median) for end in (low, high))
-    return Interval(exp(median), *(exp(end) for end in ends))
+    return Interval(exp(median), exp(median - FASTER * (median - low)), exp(median + SLOWER * (high - median)))
 
 
 def _quantile(places: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float) -> float:
