@@ -1,7 +1,7 @@
 """Whether forecasts of published scaling series keep what they say.
 
     python -m bench.forecasts           the held-out sources
-    python -m bench.forecasts --set     the sources that set the constants, and the factors that follow from them
+    python -m bench.forecasts --set     the sources that set the constants
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 % interval
 of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -17,12 +17,10 @@ from math import log
 
 import numpy as np
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.forecast.discrepancy import FASTER, SLOWER
 from scalestudy.analyse.forecast.extrapolate import forecast
 from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, Question, held_out, questions
 
 LEVEL = 0.9
-ONE_SIDE = (1 + LEVEL) / 2
 DRAWS = 2000
 
 
@@ -41,16 +39,6 @@ class Answer:
     @property
     def within(self) -> bool:
         return -self.below <= self.off <= self.above
-
-    @property
-    def slower(self) -> float:
-        """The factor on the upper limit that would just have held the measured value; negative if it is faster."""
-        return self.off / self.above
-
-    @property
-    def faster(self) -> float:
-        """The same for the lower limit."""
-        return -self.off / self.below
 
     @property
     def score(self) -> float:
@@ -129,73 +117,12 @@ def tell(chosen: Callable[[str], bool]) -> list[Answer]:
     within_tier = [one for one in near if one.question.sizes >= 2]
     made = [one for one in answers if not one.refused]
     print(f"{len(asked)} questions, {len({one.source for one in asked})} sources")
-    for tier in (IN_A_NODE, ACROSS_NODES):
-        mine = [one for one in made if one.question.tier == tier]
-        if mine:
-            print(coverage_line(tier, mine))
-        for sizes, name in ((2, "2 sizes"), (3, "3 sizes"), (4, "4 sizes"), (5, "more sizes")):
-            few = [one for one in mine if min(one.question.sizes, 5) == sizes]
-            if few:
-                print(coverage_line(f"  {tier}, {name}", few))
-    for sizes, name in ((2, "2 sizes"), (3, "3 sizes"), (4, "4 sizes"), (5, "more sizes")):
-        few = [one for one in made if min(one.question.sizes, 5) == sizes]
-        if few:
-            print(coverage_line(name, few))
-    print(coverage_line("all", made))
-    for confidence in (0.5, 0.8, 0.95):
-        held = [one for one in (answer(question, confidence) for question in asked) if not one.refused]
-        print(coverage_line(f"nominal {confidence:.0%}", held))
-    _scores(made)
-    answered = np.mean([not one.refused for one in within_tier])
-    print(f"answered within a tier up to {FARTHEST} times the size: {answered:.1%} of {len(within_tier)}")
-    refused = [one for one in answers if one.refused]
-    print("refused:", dict(Counter(one.refused for one in refused)))
-    for how, summary in (("mean", np.mean), ("median", np.median)):
-        errors = [summary([abs(naive(one.question)) for one in some]) for some in (refused, made)]
-        print(f"naive error ({how}, log scale): refused {errors[0]:.3f}, answered {errors[1]:.3f}: {errors[0] / errors[1]:.1f} times")
-    return made
-
-
-def _scores(made: Sequence[Answer]) -> None:
-    """Interval scores: ours, and a naive line with conformal limits of the other sources."""
-    lines = [(one.question.source, naive(one.question)) for one in made]
-    ours, theirs = [], []
-    for one, (source, off) in zip(made, lines, strict=True):
-        others = [(other, abs(error)) for other, error in without(source, lines)]
-        half = conformal(others) if others else 0.0
-        ours.append((source, one.score))
-        theirs.append((source, interval_score(off, half, half)))
-    for name, pairs in (("forecasts", ours), ("naive line, conformal", theirs)):
-        print(f"interval score of {name}: {np.mean([v for _, v in pairs]):.3f}, by source {by_source(pairs):.3f}")
-    better = [(source, mine - line) for (source, mine), (_, line) in zip(ours, theirs, strict=True)]
-    low, high = bootstrapped(better)
-    print(f"difference of the scores: {np.mean([v for _, v in better]):.3f} [{low:.3f}, {high:.3f}]")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", action="store_true", help="the sources that set the constants")
-    arguments = parser.parse_args()
-    made = tell((lambda source: not held_out(source)) if arguments.set else held_out)
-    if not arguments.set:
-        return
-    for tier in (IN_A_NODE, ACROSS_NODES):
-        mine = [one for one in made if one.question.tier == tier]
-        up, down = ([(one.question.source, getattr(one, side)) for one in mine] for side in ("slower", "faster"))
-        print(f"{tier}: slower {SLOWER * conformal(up, ONE_SIDE):.3f}, faster {FASTER * conformal(down, ONE_SIDE):.3f}")
-    up, down = ([(one.question.source, getattr(one, side)) for one in made] for side in ("slower", "faster"))
-    print(f"all: slower {SLOWER * conformal(up, ONE_SIDE):.3f}, faster {FASTER * conformal(down, ONE_SIDE):.3f}")
-    left_out = []
-    for source in sorted({source for source, _ in up}):
-        most, least = (conformal(without(source, pairs), ONE_SIDE) for pairs in (up, down))
-        left_out += [
-            (source, float(one.slower <= most and one.faster <= least))
-            for one in made
-            if one.question.source == source
-        ]
-    low, high = bootstrapped(left_out)
-    share = np.mean([value for _, value in left_out])
-    print(f"each source left out in turn: {share:.1%} [{low:.1%}, {high:.1%}], by source {by_source(left_out):.1%}")
+    sides: dict[str, list[tuple[str, float]]] = {
+        "faster than the lower limit": [(one.question.source, float(-one.off > one.below)) for one in made],
+        "slower than the upper limit": [(one.question.source, float(one.off > one.above)) for one in made],
+    }
+    for name, pairs in sides.items():
+        print(f"{name}: {np.mean([value for _, value in pairs]):.1%}, by source {by_source(pairs):.1%}")
 
 
 if __name__ == "__main__":

@@ -98,25 +98,24 @@ def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
 def _quantiles(laws: Sequence[Weighed], size: float, beyond: float, confidence: float) -> Interval:
     """Returns median and limits of the step time over all growth models.
 
-    On the log scale, each model has a t distribution whose scale combines the error of its fit and the discrepancy
-    `beyond`. The distances of the limits from the median are multiplied by FASTER and SLOWER.
+    On the log scale, each model has a t distribution about its prediction, with a scale for each side. The scale
+    combines the error of its fit and the discrepancy `beyond`.
     """
     places = np.array([log(item.fit.step_time_s(size)) for item in laws])
     spreads = np.array([hypot(NOISE * item.fit.error(size), beyond) for item in laws])
     weights = np.array([item.weight for item in laws])
-    median, low, high = (
-        _quantile(places, spreads, weights, level) for level in (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
-    )
-    return Interval(exp(median), exp(median - FASTER * (median - low)), exp(median + SLOWER * (high - median)))
+    levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
+    return Interval(*(exp(_quantile(places, spreads, weights, level)) for level in levels))
 
 
 def _quantile(places: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float) -> float:
-    """Returns a quantile of a mixture of t distributions, by bisection between those of its parts."""
-    of_parts = places + spreads * stdtrit(FREEDOM, level)
+    """Returns a quantile of the mixture of the models' distributions, by bisection between those of its parts."""
+    of_parts = places + spreads * (FASTER if level < 0.5 else SLOWER) * stdtrit(FREEDOM, level)
     low, high = float(of_parts.min()), float(of_parts.max())
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if float(weights @ stdtr(FREEDOM, (middle - places) / spreads)) < level:
+        away = (middle - places) / spreads
+        if float(weights @ stdtr(FREEDOM, away / np.where(away < 0, FASTER, SLOWER))) < level:
             low = middle
         else:
             high = middle
