@@ -89,12 +89,12 @@ def bootstrapped(pairs: Sequence[tuple[str, float]]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def conformal(values: Sequence[tuple[str, float]], level: float = LEVEL) -> float:
-    """A quantile of values; a source with n of them has a weight of the square root of n."""
+def conformal(values: Sequence[tuple[str, float]]) -> float:
+    """The 90 % quantile of values; a source with n of them has a weight of the square root of n."""
     count = Counter(source for source, _ in values)
     ordered = sorted((value, count[source] ** -0.5) for source, value in values)
     summed = np.cumsum([weight for _, weight in ordered])
-    return ordered[int(np.searchsorted(summed, level * summed[-1]))][0]
+    return ordered[int(np.searchsorted(summed, LEVEL * summed[-1]))][0]
 
 
 def without(source: str, pairs: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -117,6 +117,54 @@ def tell(chosen: Callable[[str], bool]) -> list[Answer]:
     within_tier = [one for one in near if one.question.sizes >= 2]
     made = [one for one in answers if not one.refused]
     print(f"{len(asked)} questions, {len({one.source for one in asked})} sources")
+    for tier in (IN_A_NODE, ACROSS_NODES):
+        mine = [one for one in made if one.question.tier == tier]
+        if mine:
+            print(coverage_line(tier, mine))
+        for sizes, name in ((2, "2 sizes"), (3, "3 sizes"), (4, "4 sizes"), (5, "more sizes")):
+            few = [one for one in mine if min(one.question.sizes, 5) == sizes]
+            if few:
+                print(coverage_line(f"  {tier}, {name}", few))
+    for sizes, name in ((2, "2 sizes"), (3, "3 sizes"), (4, "4 sizes"), (5, "more sizes")):
+        few = [one for one in made if min(one.question.sizes, 5) == sizes]
+        if few:
+            print(coverage_line(name, few))
+    print(coverage_line("all", made))
+    for confidence in (0.5, 0.8, 0.95):
+        held = [one for one in (answer(question, confidence) for question in asked) if not one.refused]
+        print(coverage_line(f"nominal {confidence:.0%}", held))
+    _scores(made)
+    answered = np.mean([not one.refused for one in within_tier])
+    print(f"answered within a tier up to {FARTHEST} times the size: {answered:.1%} of {len(within_tier)}")
+    refused = [one for one in answers if one.refused]
+    print("refused:", dict(Counter(one.refused for one in refused)))
+    for how, summary in (("mean", np.mean), ("median", np.median)):
+        errors = [summary([abs(naive(one.question)) for one in some]) for some in (refused, made)]
+        print(f"naive error ({how}, log scale): refused {errors[0]:.3f}, answered {errors[1]:.3f}: {errors[0] / errors[1]:.1f} times")
+    return made
+
+
+def _scores(made: Sequence[Answer]) -> None:
+    """Interval scores: ours, and a naive line with conformal limits of the other sources."""
+    lines = [(one.question.source, naive(one.question)) for one in made]
+    ours, theirs = [], []
+    for one, (source, off) in zip(made, lines, strict=True):
+        others = [(other, abs(error)) for other, error in without(source, lines)]
+        half = conformal(others) if others else 0.0
+        ours.append((source, one.score))
+        theirs.append((source, interval_score(off, half, half)))
+    for name, pairs in (("forecasts", ours), ("naive line, conformal", theirs)):
+        print(f"interval score of {name}: {np.mean([v for _, v in pairs]):.3f}, by source {by_source(pairs):.3f}")
+    better = [(source, mine - line) for (source, mine), (_, line) in zip(ours, theirs, strict=True)]
+    low, high = bootstrapped(better)
+    print(f"difference of the scores: {np.mean([v for _, v in better]):.3f} [{low:.3f}, {high:.3f}]")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", action="store_true", help="the sources that set the constants")
+    arguments = parser.parse_args()
+    made = tell((lambda source: not held_out(source)) if arguments.set else held_out)
     sides: dict[str, list[tuple[str, float]]] = {
         "faster than the lower limit": [(one.question.source, float(-one.off > one.below)) for one in made],
         "slower than the upper limit": [(one.question.source, float(one.off > one.above)) for one in made],

@@ -1,10 +1,9 @@
 """How far measurements are from every growth model, as published tables show it.
 
 No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none of
-them. So each prediction has a discrepancy that does not shrink with the number of sizes: it grows with the overhead that was seen and with the distance. Its scales were set so that nominal
-intervals keep their confidence on sources that are left out in turn, a source counting as one (conformal prediction:
-Lei et al. (2018), JASA 113). One part of the published sources set them; they are held to the other part
-(tests/bench/forecasts.py).
+them. So each prediction has a discrepancy that does not shrink with the number of sizes. It grows with the overhead of
+the last measured doubling and with the distance. Its scales were set so that nominal intervals keep their confidence
+on published sources, each source counting as one. Other sources are held out (tests/bench/forecasts.py).
 """
 
 from collections.abc import Sequence
