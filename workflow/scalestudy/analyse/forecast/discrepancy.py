@@ -19,7 +19,7 @@ NOISE = 0.5
 """Scale of a fit's own error within a t distribution, whose tails are meant for the discrepancy."""
 FREEDOM = 3
 """Degrees of freedom of the t distribution of a prediction."""
-FASTER, SLOWER = 0.35, 1.15
+FASTER, SLOWER = 0.45, 1.15
 """Factors on the scale of a model's distribution below and above its prediction.
 
 Surprises are mostly slower: a resource that saturates. No series overtakes the best model by much.

@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from scalestudy.publish.cells import csv_text
 from scalestudy.publish.figures.tidy import Drawn
@@ -51,3 +52,12 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     for target, data in written.items():
         write_bytes(target, data)
     return list(written)
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the path's suffix, and close it."""
+    buffer = io.BytesIO()
+    dates: dict[str, str | None] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {})
+    figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=PNG_DPI, metadata=dates)
+    plt.close(figure)
+    write_bytes(path, buffer.getvalue())
