@@ -1,4 +1,4 @@
-"""Published scaling series (data/scaling_series.csv) as questions: some sizes are known, a larger one is asked for."""
+"""Published scaling series (data/scaling_series.csv) as questions: what is the step time at a larger size?"""
 
 from __future__ import annotations
 
@@ -58,9 +58,7 @@ def _of_series(row: dict[str, str]) -> Iterator[Question]:
             known = tuple(points[:count])
             inside = target.place.nodes == 1
             alike = [
-                one
-                for one in known
-                if (one.place.nodes == 1 if inside else one.place.devices_per_node == node)
+                one for one in known if (one.place.nodes == 1 if inside else one.place.devices_per_node == node)
             ]
             yield Question(
                 row["source"],

@@ -3,8 +3,8 @@
     python -m bench.forecasts           the held-out sources
     python -m bench.forecasts --set     the sources that set the constants
 
-A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 % interval
-of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
+A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
+interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Answer:
 
     @property
     def score(self) -> float:
-        """The interval score (Gneiting and Raftery (2007), JASA 102): width, and 2 / alpha times what is missed."""
+        """The interval score of Gneiting and Raftery (2007), JASA 102: width, and 2 / alpha times the miss."""
         return interval_score(self.off, self.below, self.above)
 
 
@@ -106,7 +106,8 @@ def coverage_line(name: str, found: Sequence[Answer]) -> str:
     low, high = bootstrapped(pairs)
     series, sources = len({id(one.question) for one in found}), len({source for source, _ in pairs})
     share = np.mean([value for _, value in pairs])
-    return f"{name:28s} {series:4d} of {sources:2d} sources: {share:.1%} [{low:.1%}, {high:.1%}], by source {by_source(pairs):.1%}"
+    each = f"{share:.1%} [{low:.1%}, {high:.1%}], by source {by_source(pairs):.1%}"
+    return f"{name:28s} {series:4d} of {sources:2d} sources: {each}"
 
 
 def tell(chosen: Callable[[str], bool]) -> list[Answer]:
@@ -140,7 +141,8 @@ def tell(chosen: Callable[[str], bool]) -> list[Answer]:
     print("refused:", dict(Counter(one.refused for one in refused)))
     for how, summary in (("mean", np.mean), ("median", np.median)):
         errors = [summary([abs(naive(one.question)) for one in some]) for some in (refused, made)]
-        print(f"naive error ({how}, log scale): refused {errors[0]:.3f}, answered {errors[1]:.3f}: {errors[0] / errors[1]:.1f} times")
+        said = f"refused {errors[0]:.3f}, answered {errors[1]:.3f}: {errors[0] / errors[1]:.1f} times"
+        print(f"naive error ({how}, log scale): {said}")
     return made
 
 

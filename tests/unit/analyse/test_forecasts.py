@@ -209,5 +209,7 @@ def test_the_discrepancy_grows_with_distance_and_overhead_and_not_with_the_numbe
     two = [Scale(1, 1.0), Scale(2, ratio)]
     three = [Scale(0.5, 1 / ratio), *two]
     assert discrepancy(two, 2 * near, strong=False) <= discrepancy(two, 2 * far, strong=False)
-    assert discrepancy(two, 2 * far, strong=False) <= discrepancy([Scale(1, 1.0), Scale(2, 1.4)], 2 * far, strong=False)
+    assert discrepancy(two, 2 * far, strong=False) <= discrepancy(
+        [Scale(1, 1.0), Scale(2, 1.4)], 2 * far, strong=False
+    )
     assert discrepancy(three, 2 * far, strong=False) == pytest.approx(discrepancy(two, 2 * far, strong=False))

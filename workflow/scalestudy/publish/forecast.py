@@ -15,6 +15,7 @@ from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
 from scalestudy.publish.audit import unit_of
 from scalestudy.publish.numbers.rounding import show
+from scalestudy.publish.words.labels import listed
 from scalestudy.registry.words.refusals import no_forecast
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -59,9 +60,7 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
             "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
             "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
-            "refused": [
-                {"gpus": one.place.ranks, "reason": _reason(one)} for one in case.foretold if one.made is None
-            ],
+            "refused": _refused(case),
         }
         for case in cases
     ]
@@ -85,7 +84,7 @@ def draw(cases: Sequence[Case], path: Path) -> None:
 
 
 def frame_of(cases: Sequence[Case]) -> pd.DataFrame:
-    """A row for each size of each series: devices, speedup and efficiency with limits, and whether it is forecast."""
+    """A row for each size of each series: devices, speedup and efficiency, and limits of forecasts."""
     rows: list[dict[str, Any]] = []
     for case in cases:
         for scale in case.known.scales:
@@ -102,7 +101,11 @@ def frame_of(cases: Sequence[Case]) -> pd.DataFrame:
 def _assumed(case: Case) -> list[str]:
     """How the series was understood, with the options that correct it."""
     node = _devices(case.known.node)
-    scaling = "strong scaling: the global batch is constant" if case.strong else "weak scaling: constant batch per device"
+    scaling = (
+        "strong scaling: the global batch is constant"
+        if case.strong
+        else "weak scaling: constant batch per device"
+    )
     other = "weak" if case.strong else "strong"
     return [
         f"{scaling}" + ("" if case.strong_said else f" (assumed; otherwise add --scaling {other})"),
@@ -134,6 +137,15 @@ def _row(case: Case, one: Foretold) -> dict[str, str]:
 
 def _limits(interval: Interval) -> str:
     return str(show(interval.value, interval.low, interval.high))
+
+
+def _refused(case: Case) -> dict[str, str]:
+    """Each reason for a missing forecast, with its sizes: '16 and 32'."""
+    found: dict[str, list[str]] = {}
+    for one in case.foretold:
+        if one.made is None:
+            found.setdefault(_reason(one), []).append(str(one.place.ranks))
+    return {reason: listed(sizes) for reason, sizes in found.items()}
 
 
 def _reason(one: Foretold) -> str:

@@ -1,9 +1,10 @@
 """How far measurements are from every growth model, as published tables show it.
 
-No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none of
-them. So each prediction has a discrepancy that does not shrink with the number of sizes. It grows with the overhead of
-the last measured doubling and with the distance. Its scales were set so that nominal intervals keep their confidence
-on published sources, each source counting as one. Other sources are held out (tests/bench/forecasts.py).
+No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none
+of them. So each prediction has a discrepancy that does not shrink with the number of sizes. It grows with the
+overhead of the last measured doubling and with the distance. Its scales were set so that nominal intervals keep
+their confidence on published sources, each source counting as one. Other sources are held out
+(tests/bench/forecasts.py).
 """
 
 from collections.abc import Sequence
@@ -29,9 +30,9 @@ WIDEST = 4.0
 
 
 def discrepancy(scales: Sequence[Scale], size: float, *, strong: bool) -> float:
-    """Returns the relative discrepancy of a growth model at a size, from the overhead of the last measured doubling.
+    """Returns the relative discrepancy of a growth model at a size, from the overhead of the last doubling.
 
-    It grows with the square root of the doublings beyond the largest measured size, as the sum of independent steps.
+    It grows with the square root of the doublings beyond the largest measured size, as a sum of independent steps.
     """
     sizes = {scale.n: scale.step_time_s for scale in sorted(scales, key=lambda scale: scale.n)}
     (few, before), (many, after) = list(sizes.items())[-2:]

@@ -1,7 +1,7 @@
 """Prediction of a scale that was not measured, with an interval, or the reason for a missing prediction.
 
-The interval combines all growth models, each with its weight and with the discrepancy that published tables show. If
-the measured scales cannot distinguish between the models, the interval spans all of them.
+The interval combines all growth models, each with its weight and with the discrepancy that published tables show.
+If the measured scales cannot distinguish between the models, the interval spans all of them.
 """
 
 from collections.abc import Sequence

@@ -41,7 +41,7 @@ class Foretold:
 
 
 def known_of(table: Table, *, strong: bool, node: int | None = None) -> Known:
-    """Return the sizes of a series. node: devices of a node, if the user says it; otherwise what the table says."""
+    """Return the sizes of a series. node: devices of a node, if the user says it, instead of the table."""
     said = {scale.row.gpus_per_node or _per_node(scale) for scale in table.scales} - {None}
     each = node or max((one for one in said if one), default=0) or USUAL_NODE
     usable = [scale for scale in table.scales if scale.row not in table.other_bases]

@@ -25,7 +25,9 @@ CANNOT_TELL = 3
 @click.argument("table", type=options.PATH)
 @click.option("--at", type=click.IntRange(1, MOST), multiple=True, metavar="N", help="Forecast N devices.")
 @click.option("--to", type=click.IntRange(1, MOST), metavar="N", help="Forecast every doubling up to N devices.")
-@click.option("--node", type=click.IntRange(1, MOST), metavar="N", help="Devices of a node, if the table lacks it.")
+@click.option(
+    "--node", type=click.IntRange(1, MOST), metavar="N", help="Devices of a node, if the table lacks it."
+)
 @click.option("--confidence", default=0.9, type=click.FloatRange(0.5, 0.99), help="Confidence of the limits.")
 @options.path("--figure", metavar="FILE", help="Also draw speedup and efficiency: an .svg, .png or .pdf file.")
 @options.table_columns

@@ -56,8 +56,10 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
 
 def save_as(figure: Figure, path: Path) -> None:
     """Write a figure in the format of the path's suffix, and close it."""
+    suffix = path.suffix.lower().removeprefix(".")
+    dates = {"pdf": "CreationDate", "svg": "Date"}
     buffer = io.BytesIO()
-    dates: dict[str, str | None] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {})
-    figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=PNG_DPI, metadata=dates)
+    undated = {dates[suffix]: None} if suffix in dates else {}
+    figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=undated)
     plt.close(figure)
     write_bytes(path, buffer.getvalue())

@@ -20,8 +20,8 @@ OVERHEAD = {
     OverheadModel.BUCKET_PIPELINE: "from the model of the bucket pipeline",
 }
 UNSEEN = (
-    "Note: a forecast cannot see a resource that saturates only beyond the measured sizes, such as a data loader that"
-    " supplies four devices and not eight, or a shared link. It is for the same tier of the machine."
+    "Note: a forecast cannot see a resource that saturates only beyond the measured sizes, such as a data loader"
+    " that supplies four devices and not eight, or a shared link. It is for the same tier of the machine."
 )
 """What every forecast of a scale depends on."""
 LAW_WORDS = {"share": "1-1/n"}

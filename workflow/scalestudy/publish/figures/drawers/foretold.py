@@ -1,12 +1,21 @@
 """Speedup and efficiency of the series of a published table, and their forecasts."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from scalestudy.publish.figures.drawers.scaling import AXIS_IN, HOLLOW
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
-from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, counts_of, legend_below, ratio_axis, ratio_limits
+from scalestudy.publish.figures.style import (
+    HEIGHT_IN,
+    REFERENCE,
+    counts_of,
+    legend_below,
+    ratio_axis,
+    ratio_limits,
+)
 from scalestudy.publish.figures.tidy import FORECAST, shown, tidy
 from scalestudy.publish.papers import PAPERS
 
@@ -26,7 +35,12 @@ def foretold(rows: pd.DataFrame) -> Figure:
         for panel, y in zip(PANELS, ("speedup", "efficiency"), strict=True):
             measured, more = mine[~mine["forecast"]], mine[mine["forecast"]]
             parts.append(point_rows(panel, measured, "gpus", y, series=series, style=style, legend=name))
-            given = {"series": f"{series}, forecast", "style": style, "legend": HOLLOW, "kind": FORECAST}
+            given: dict[str, Any] = {
+                "series": f"{series}, forecast",
+                "style": style,
+                "legend": HOLLOW,
+                "kind": FORECAST,
+            }
             parts.append(point_rows(panel, more, "gpus", y, **given))
     frame = tidy(parts)
     figure, (left, right) = draw_panels(frame, *PANELS, width_in=PAPERS["ieee"].page_in)
