@@ -12,6 +12,10 @@ from scalestudy.analyse.forecast.columns import Place
 from scalestudy.analyse.forecast.extrapolate import Measured
 
 DATA = Path(__file__).parent / "data" / "scaling_series.csv"
+LATER = DATA.with_name("scaling_series_later.csv")
+"""Series typed after the constants had been set."""
+LAST = DATA.with_name("scaling_series_last.csv")
+"""Series typed after the growth model "divided" had been added, most of them of strong scaling."""
 KNOWN_BEFORE = ("Oneflow-Inc/DLPerf", "NVIDIA/DeepLearningExamples", "mosaicml/llm-foundry")
 """Sources that had set earlier constants, so they are in the setting part."""
 FARTHEST = 4
@@ -39,9 +43,9 @@ def held_out(source: str) -> bool:
     return source not in KNOWN_BEFORE and hashlib.sha256(f"scalestudy-26:{source}".encode()).digest()[0] % 2 == 1
 
 
-def questions() -> Iterator[Question]:
+def questions(data: Path = DATA) -> Iterator[Question]:
     """Yield every question: known sizes from the two smallest to all but one, each with every larger target."""
-    with DATA.open(encoding="utf-8") as lines:
+    with data.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             yield from _of_series(row)
 
@@ -77,5 +81,7 @@ def _place(gpus: int, node: int) -> Place:
 
 def _step_time(quantity: str, value: float, gpus: int, *, strong: bool) -> float:
     """The time of a step of one sample per device (weak) or of one sample (strong)."""
+    if quantity == "step_time":
+        return value
     rate = {"throughput": value, "per_device": value * gpus, "time": 1 / value}[quantity]
     return (1 if strong else gpus) / rate

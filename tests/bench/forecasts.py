@@ -2,6 +2,8 @@
 
     python -m bench.forecasts           the held-out sources
     python -m bench.forecasts --set     the sources that set the constants
+    python -m bench.forecasts --later   the sources that were typed after the constants had been set
+    python -m bench.forecasts --last    those that were typed after a growth model had been added
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -14,11 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
+from pathlib import Path
 
 import numpy as np
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.forecast.extrapolate import forecast
-from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, Question, held_out, questions
+from scaling_series import ACROSS_NODES, DATA, FARTHEST, IN_A_NODE, LAST, LATER, Question, held_out, questions
 
 LEVEL = 0.9
 DRAWS = 2000
@@ -110,9 +113,9 @@ def coverage_line(name: str, found: Sequence[Answer]) -> str:
     return f"{name:28s} {series:4d} of {sources:2d} sources: {each}"
 
 
-def tell(chosen: Callable[[str], bool]) -> list[Answer]:
-    """Print coverage, scores and refusals of the chosen sources; return the answers within a tier."""
-    asked = [question for question in questions() if chosen(question.source)]
+def tell(chosen: Callable[[str], bool], data: Path = DATA) -> list[Answer]:
+    """Print coverage, scores and refusals of the chosen sources; return the answers."""
+    asked = [question for question in questions(data) if chosen(question.source)]
     answers = [answer(question) for question in asked]
     near = [one for one in answers if one.question.farther <= FARTHEST]
     within_tier = [one for one in near if one.question.sizes >= 2]
@@ -165,8 +168,13 @@ def _scores(made: Sequence[Answer]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", action="store_true", help="the sources that set the constants")
+    parser.add_argument("--later", action="store_true", help="the sources that were typed after them")
+    parser.add_argument("--last", action="store_true", help="those that were typed after the last change")
     arguments = parser.parse_args()
-    made = tell((lambda source: not held_out(source)) if arguments.set else held_out)
+    if arguments.later or arguments.last:
+        made = tell(lambda _: True, LATER if arguments.later else LAST)
+    else:
+        made = tell((lambda source: not held_out(source)) if arguments.set else held_out)
     sides: dict[str, list[tuple[str, float]]] = {
         "faster than the lower limit": [(one.question.source, float(-one.off > one.below)) for one in made],
         "slower than the upper limit": [(one.question.source, float(one.off > one.above)) for one in made],

@@ -111,15 +111,24 @@ def test_no_time_is_no_measurement(time: float) -> None:
         fit_all([Scale(1, 0.1), Scale(2, time)], strong=False)
 
 
-@pytest.mark.parametrize(("two", "four", "target"), [(5.1, 1.5, 8), (4.8, 1.5, 8), (4.0, 2.0, 16)])
+@pytest.mark.parametrize(("two", "four"), [(5.1, 1.5), (4.8, 1.5)])
 def test_models_that_are_impossible_at_a_scale_leave_no_forecast_if_they_fit_best(
-    two: float, four: float, target: int
+    two: float, four: float
 ) -> None:
     """The models with a positive step time have no weight, so their forecast would say nothing."""
     measured = [Measured(Place(1, n), ms / 1e3, 0.01) for n, ms in ((1, 10.0), (2, two), (4, four))]
     with pytest.raises(NoFitError) as refused:
-        forecast(measured, Place(1, target), strong=True)
+        forecast(measured, Place(1, 8), strong=True)
     assert refused.value.columns["refused"] == Refused.OVERHEAD_NEGATIVE
+
+
+@pytest.mark.parametrize("efficiency", [0.7, 1.0, 1.25])
+def test_an_efficiency_that_stays_is_forecast_to_stay(efficiency: float) -> None:
+    """An overhead that the ranks share as they share the computation: a slower clock, a halo for each rank."""
+    known = [Measured(Place(1, n), 10 / n / (efficiency if n > 1 else 1), 0.01) for n in (1, 2, 4, 8)]
+    found = forecast(known, Place(1, 16), strong=True)
+    assert found.speedup.low < 16 * efficiency < found.speedup.high
+    assert found.laws[0].fit.law is DIVIDED or efficiency == 1, "without an overhead all models are alike"
 
 
 def test_a_forecast_names_only_the_models_it_consists_of() -> None:

@@ -53,6 +53,9 @@ class Law:
 
 # The same at any number of ranks: the cost of a wrapper, a fabric with full bandwidth for every pair.
 CONSTANT = Law("constant", (lambda n: float(n > 1),), 2)
+# In strong scaling: shared by the ranks as the computation is, so that the efficiency stays that of two ranks. With
+# a batch for each rank, this is CONSTANT.
+DIVIDED = Law("divided", (lambda n: float(n > 1) / n,), 2)
 # Bytes of a ring all-reduce; in strong scaling Amdahl's law, the serial part of the step.
 SHARE = Law("share", (lambda n: 1 - 1 / n,), 2)
 # Steps of a tree, the latest of n ranks.
@@ -66,7 +69,9 @@ USL_STRONG = Law("usl", (lambda n: 1 - 1 / n, lambda n: n - 1.0), 5)
 
 def laws_for(*, strong: bool) -> tuple[Law, ...]:
     """Returns all laws, the simple ones first."""
-    return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_STRONG if strong else USL_WEAK
+    if strong:
+        return CONSTANT, DIVIDED, SHARE, LOGARITHMIC, LINEAR, USL_STRONG
+    return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_WEAK
 
 
 LAWS = tuple(law.name for law in laws_for(strong=True))

@@ -24,7 +24,7 @@ UNSEEN = (
     " that supplies four devices and not eight, or a shared link. It is for the same tier of the machine."
 )
 """What every forecast of a scale depends on."""
-LAW_WORDS = {"share": "1-1/n"}
+LAW_WORDS = {"share": "1-1/n", "divided": "1/n"}
 """What a growth model is called in sentences, if not by its name."""
 
 
