@@ -53,8 +53,8 @@ class Law:
 
 # The same at any number of ranks: the cost of a wrapper, a fabric with full bandwidth for every pair.
 CONSTANT = Law("constant", (lambda n: float(n > 1),), 2)
-# In strong scaling: shared by the ranks as the computation is, so that the efficiency stays that of two ranks. With
-# a batch for each rank, this is CONSTANT.
+# In strong scaling: shared by the ranks as the computation is, so that the efficiency stays that of two ranks. In
+# weak scaling this is CONSTANT.
 DIVIDED = Law("divided", (lambda n: float(n > 1) / n,), 2)
 # Bytes of a ring all-reduce; in strong scaling Amdahl's law, the serial part of the step.
 SHARE = Law("share", (lambda n: 1 - 1 / n,), 2)
