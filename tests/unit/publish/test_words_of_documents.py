@@ -19,7 +19,8 @@ from scalestudy.tune import words as tuned
 
 FORECAST = {"workload": "mlp", "variant": "ddp", "scaling": "strong", "world_size": 4, "nodes": 1}
 WEIGHTS = {"law_share_weight": 0.104, "law_linear_weight": 0.892, "law_constant_weight": 0.004}
-NAN = {f"law_{law}_weight": float("nan") for law in ("constant", "share", "logarithmic", "linear", "usl")}
+LAWS = ("constant", "divided", "share", "logarithmic", "linear", "usl")
+NAN = {f"law_{law}_weight": float("nan") for law in LAWS}
 
 
 @pytest.mark.parametrize(

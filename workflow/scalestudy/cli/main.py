@@ -23,7 +23,7 @@ STATUSES = {
     "0": "success",
     "1": "done, with a finding: failed runs, a red check, a worse quantity",
     "2": "not done: wrong usage, or a file that cannot be read or written",
-    "3": "cannot tell: more runs or a quiet host are needed (guard, compare --fail-if, accept)",
+    "3": "cannot tell: more runs or a quiet host are needed (guard, compare --fail-if, accept, forecast)",
     "70": "internal error of scalestudy; please report it",
     "130": "interrupted; completed measurements are kept",
 }
@@ -40,6 +40,7 @@ VERBS = {
     "guard": "guard",
     "estimate": "without_runs",
     "audit": "without_runs",
+    "forecast": "forecast",
     "import": "import_logs",
     "find-batch": "find_batch",
     "demo": "demo",

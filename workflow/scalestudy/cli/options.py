@@ -40,6 +40,29 @@ study = path(
 results = path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/STUDY.")
 data = path("--data", metavar="FOLDER", default=DATA, help="Folder of prepared data.")
 
+_OF_TABLES = (
+    click.option("--line", type=click.IntRange(min=1), help="Only the table whose header is at this line."),
+    click.option(
+        "--scaling", type=click.Choice(["weak", "strong"]), help="Scaling that a table of step times shows."
+    ),
+    path("--columns", "mapping", metavar="FILE", help="The same for many columns: a YAML file, HEADER: KIND."),
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="HEADER=KIND",
+        help="What a column is, such as 'Speed=throughput_per_gpu' or 'Time=ignore'. A wrong KIND lists all"
+        " kinds.",
+    ),
+)
+
+
+def table_columns(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say how a published table is read: `columns`, `mapping`, `scaling` and `line`."""
+    for option in _OF_TABLES:
+        function = option(function)
+    return function
+
 
 def of_results(short_help: str, having: str = "plan") -> Callable[[Callable[..., int]], click.Command]:
     """Return a decorator for a command with --study and --results.

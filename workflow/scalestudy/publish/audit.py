@@ -53,7 +53,7 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "base": _base(audit.table),
             "relative": _relative(audit),
             "checked": _checked(audit),
-            "unit": _unit(audit),
+            "unit": unit_of(audit),
             "rows": [
                 _row(scale, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
@@ -172,7 +172,8 @@ def _base(table: Table) -> str:
     return f"{table.base.gpus} {'device' if table.base.gpus == 1 else 'devices'}{f', {how}' if how else ''}"
 
 
-def _unit(audit: Audit) -> str:
+def unit_of(audit: Audit) -> str:
+    """Return the unit of the throughputs of a case, or `work/s`."""
     units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
     column = audit.source.column(audit.settled.rate) if audit.settled.rate else None
     stated = units.pop() if len(units) == 1 else ""

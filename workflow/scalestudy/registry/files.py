@@ -133,6 +133,7 @@ _FORECAST = (
         Column(f"law_{law}_weight", f"weight of the growth model in which the overhead {grows}")
         for law, grows in {
             "constant": "is constant",
+            "divided": "is divided by the number of ranks, as the computation is (strong scaling)",
             "share": "grows as 1 - 1/n, where n is the number of ranks",
             "logarithmic": "grows with the logarithm of the ranks",
             "linear": "grows linearly with the ranks",

@@ -1,22 +1,26 @@
 """Prediction of a scale that was not measured, with an interval, or the reason for a missing prediction.
 
-The interval combines all growth models, each with its weight. If the measured scales cannot distinguish between
-the models, the interval spans all of them.
+The interval combines all growth models, each with its weight and with the discrepancy that published tables show.
+If the measured scales cannot distinguish between the models, the interval spans all of them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import exp, hypot, log
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtr, stdtrit
 
 from scalestudy.analyse.forecast.columns import NoFitError, Place
+from scalestudy.analyse.forecast.discrepancy import FASTER, FREEDOM, NOISE, SLOWER, WIDEST, discrepancy
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
 from scalestudy.study.config.report import FARTHEST_SCALE
 
-DRAWS = 2001
+BISECTIONS = 60
+USUAL_CONFIDENCE = 0.9
+"""Confidence at which the constants were set, and at which limits are too wide for a forecast."""
 LEAST_WEIGHT = 0.5
 """Smallest weight of the growth models that give a positive step time, of all that were fitted."""
 
@@ -43,7 +47,7 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     """Returns step time and speedup at a place, from measured places; the smallest of them is the baseline.
 
     Raises NoFitError, with the reason, if the measured places do not permit it: another tier of the machine, too
-    far, too few.
+    far, too few, or limits that are too far apart.
     """
     base = min(measured, key=lambda point: point.place.ranks)
     scales, unit = _in_one_tier(measured, target)
@@ -52,7 +56,11 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     if size > FARTHEST_SCALE * largest:
         raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST_SCALE)
     laws = _possible(fit_all(scales, strong=strong), size)
-    times = _quantiles(laws, size, confidence)
+    beyond = discrepancy(scales, size, strong=strong)
+    usual = _quantiles(laws, size, beyond, USUAL_CONFIDENCE)
+    if usual.high > WIDEST * usual.low:
+        raise NoFitError(Refused.TOO_WIDE, value=usual.high / usual.low, limit=WIDEST)
+    times = _quantiles(laws, size, beyond, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0
     return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
 
@@ -87,15 +95,28 @@ def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
     return [replace(item, weight=item.weight / weight) for item in found]
 
 
-def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Interval:
-    """Returns median and limits of the step time over all growth models, each with a log-normal distribution."""
-    normal = ndtri((np.arange(DRAWS) + 0.5) / DRAWS)
-    values, weights = [], []
-    for item in laws:
-        values.append(np.log(item.fit.step_time_s(size)) + item.fit.error(size) * normal)
-        weights.append(np.full(DRAWS, item.weight / DRAWS))
-    together, weight = np.concatenate(values), np.concatenate(weights)
-    order = np.argsort(together)
-    cumulated = np.cumsum(weight[order]) / weight.sum()
+def _quantiles(laws: Sequence[Weighed], size: float, beyond: float, confidence: float) -> Interval:
+    """Returns median and limits of the step time over all growth models.
+
+    On the log scale, each model has a t distribution about its prediction, with a scale for each side. The scale
+    combines the error of its fit and the discrepancy `beyond`.
+    """
+    places = np.array([log(item.fit.step_time_s(size)) for item in laws])
+    spreads = np.array([hypot(NOISE * item.fit.error(size), beyond) for item in laws])
+    weights = np.array([item.weight for item in laws])
     levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
-    return Interval(*(float(np.exp(together[order][np.searchsorted(cumulated, level)])) for level in levels))
+    return Interval(*(exp(_quantile(places, spreads, weights, level)) for level in levels))
+
+
+def _quantile(places: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float) -> float:
+    """Returns a quantile of the mixture of the models' distributions, by bisection between those of its parts."""
+    of_parts = places + spreads * (FASTER if level < 0.5 else SLOWER) * stdtrit(FREEDOM, level)
+    low, high = float(of_parts.min()), float(of_parts.max())
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        away = (middle - places) / spreads
+        if float(weights @ stdtr(FREEDOM, away / np.where(away < 0, FASTER, SLOWER))) < level:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -8,7 +8,7 @@ A law with p overheads has p + 1 linear unknowns: T(1) and the overheads x, fitt
 Errors are relative, with one error per point. With two sizes every simple law passes through both points, so they
 cannot distinguish between laws. With more sizes, each law predicts every further size from the smaller ones, and
 its weight is the product of the densities that it gave to the measured values (prequential weights: Dawid (1984),
-JRSS A 147).
+JRSS A 147). A part of the weight is shared equally.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,15 @@ from scalestudy.registry.codes import Refused
 ASSUMED_ERROR = 0.02
 """Relative standard error of a step time without an interval, as in most published tables."""
 DISCREPANCY = 0.02
-"""Relative standard deviation between a law and measurements, for each doubling beyond the fitted sizes.
+"""Relative standard deviation between a law and the next size, for each doubling, when the laws are weighed.
 
-No law is exact. Calibrated on published tables; tests/unit/analyse/test_forecasts.py has the coverage.
+The discrepancy of a forecast is in discrepancy.py.
+"""
+
+SHARED_WEIGHT = 0.2
+"""Part of the weight that all laws share equally, however well one of them predicts: no law is ever certain.
+
+Set on published tables (tests/bench/forecasts.py).
 """
 
 Growth = Callable[[float], float]
@@ -47,6 +53,9 @@ class Law:
 
 # The same at any number of ranks: the cost of a wrapper, a fabric with full bandwidth for every pair.
 CONSTANT = Law("constant", (lambda n: float(n > 1),), 2)
+# In strong scaling: shared by the ranks as the computation is, so that the efficiency stays that of two ranks. In
+# weak scaling this is CONSTANT.
+DIVIDED = Law("divided", (lambda n: float(n > 1) / n,), 2)
 # Bytes of a ring all-reduce; in strong scaling Amdahl's law, the serial part of the step.
 SHARE = Law("share", (lambda n: 1 - 1 / n,), 2)
 # Steps of a tree, the latest of n ranks.
@@ -60,7 +69,9 @@ USL_STRONG = Law("usl", (lambda n: 1 - 1 / n, lambda n: n - 1.0), 5)
 
 def laws_for(*, strong: bool) -> tuple[Law, ...]:
     """Returns all laws, the simple ones first."""
-    return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_STRONG if strong else USL_WEAK
+    if strong:
+        return CONSTANT, DIVIDED, SHARE, LOGARITHMIC, LINEAR, USL_STRONG
+    return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_WEAK
 
 
 LAWS = tuple(law.name for law in laws_for(strong=True))
@@ -98,11 +109,9 @@ class Fit:
         return float(np.dot(self._row(n), self.unknowns))
 
     def error(self, n: float) -> float:
-        """Returns the relative standard error at n: of the fit, and of the law beyond the largest fitted n."""
+        """Returns the relative standard error of the fit at n."""
         row = self._row(n)
-        fitted = sqrt(max(0.0, float(row @ self.covariance @ row))) / abs(self.step_time_s(n))
-        doublings = max(0.0, log(n / self.largest) / log(2))
-        return sqrt(fitted**2 + (DISCREPANCY * doublings) ** 2)
+        return sqrt(max(0.0, float(row @ self.covariance @ row))) / abs(self.step_time_s(n))
 
     def _row(self, n: float) -> np.ndarray:
         return np.array(self.law.row(n, strong=self.strong))
@@ -148,9 +157,15 @@ def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
     best = max(density for _, density, _ in found)
     if best == -inf:
         raise NoFitError(Refused.NO_LAW_FITS)
-    raw = [exp(density - best) for _, density, _ in found]
-    weighed = [Weighed(fit, weight / sum(raw), error) for (fit, _, error), weight in zip(found, raw, strict=True)]
+    weights = shared([exp(density - best) for _, density, _ in found])
+    weighed = [Weighed(fit, weight, error) for (fit, _, error), weight in zip(found, weights, strict=True)]
     return sorted(weighed, key=lambda item: -item.weight)
+
+
+def shared(weights: Sequence[float]) -> list[float]:
+    """Returns weights that add up to 1, of which SHARED_WEIGHT is the same for all."""
+    each = SHARED_WEIGHT / len(weights)
+    return [(1 - SHARED_WEIGHT) * weight / sum(weights) + each for weight in weights]
 
 
 def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float, list[float]]:
@@ -161,7 +176,8 @@ def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float
         expected = fit.step_time_s(new.n)
         if expected <= 0:
             return -inf, [inf]
-        spread = sqrt(fit.error(new.n) ** 2 + new.known_error**2)
+        beyond = DISCREPANCY * log2(new.n / fit.largest)
+        spread = sqrt(fit.error(new.n) ** 2 + beyond**2 + new.known_error**2)
         off = log(new.step_time_s / expected)
         log_density -= (off / spread) ** 2 / 2 + log(spread)
         errors.append(abs(new.step_time_s / expected - 1))

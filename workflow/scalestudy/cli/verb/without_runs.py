@@ -167,16 +167,7 @@ def measured_of(summary: pd.DataFrame, workload: str | None) -> dict[str, float]
 @options.verb(short_help="Check a published scaling table for internal consistency.")
 @click.argument("table", type=options.PATH)
 @options.path("--out", metavar="FILE", help="Also write the remarks and how the table was read as JSON.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="HEADER=KIND",
-    help="What a column is, such as 'Speed=throughput_per_gpu' or 'Time=ignore'. A wrong KIND lists all kinds.",
-)
-@options.path("--columns", "mapping", metavar="FILE", help="The same for many columns: a YAML file, HEADER: KIND.")
-@click.option("--scaling", type=click.Choice(["weak", "strong"]), help="Scaling that a table of step times shows.")
-@click.option("--line", type=click.IntRange(min=1), help="Only the table whose header is at this line.")
+@options.table_columns
 def audit(
     table: Path,
     out: Path | None,

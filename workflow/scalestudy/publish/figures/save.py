@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from scalestudy.publish.cells import csv_text
 from scalestudy.publish.figures.tidy import Drawn
@@ -51,3 +52,14 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     for target, data in written.items():
         write_bytes(target, data)
     return list(written)
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the path's suffix, and close it."""
+    suffix = path.suffix.lower().removeprefix(".")
+    dates = {"pdf": "CreationDate", "svg": "Date"}
+    buffer = io.BytesIO()
+    undated = {dates[suffix]: None} if suffix in dates else {}
+    figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=undated)
+    plt.close(figure)
+    write_bytes(path, buffer.getvalue())

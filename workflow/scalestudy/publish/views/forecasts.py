@@ -19,7 +19,12 @@ OVERHEAD = {
     OverheadModel.AS_MEASURED: "as measured",
     OverheadModel.BUCKET_PIPELINE: "from the model of the bucket pipeline",
 }
-LAW_WORDS = {"share": "1-1/n"}
+UNSEEN = (
+    "Note: a forecast cannot see a resource that saturates only beyond the measured sizes, such as a data loader"
+    " that supplies four devices and not eight, or a shared link. It is for the same tier of the machine."
+)
+"""What every forecast of a scale depends on."""
+LAW_WORDS = {"share": "1-1/n", "divided": "1/n"}
 """What a growth model is called in sentences, if not by its name."""
 
 

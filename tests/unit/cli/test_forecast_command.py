@@ -1,0 +1,129 @@
+"""`scalestudy forecast`: a table is read as in an audit, and its series are continued with limits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from scalestudy.cli.main import main
+
+TABLE = "GPUs,Throughput (images/s)\n1,410\n2,790\n4,1460\n"
+NODES = "nodes,gpus,images/sec\n1,8,2600\n2,16,5000\n4,32,9700\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    """(exit status, stdout in single spaces, stderr)."""
+    status = main(["forecast", *map(str, words)])
+    out, err = capsys.readouterr()
+    return status, " ".join(out.split()), err
+
+
+def limits_of(out: str, gpus: int) -> list[float]:
+    """Speedup of a forecast, with its limits."""
+    found = re.search(rf" {gpus}\* \S+ \[[^]]+\] (\S+) \[(\S+), (\S+)\]", out)
+    assert found, out
+    return [float(number) for number in found.groups()]
+
+
+def test_the_next_sizes_have_limits_and_a_note(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, table)
+    assert (status, err) == (0, "")
+    assert out.startswith("The table at line 1 was read as follows. GPUs: number of devices")
+    assert "a node has 8 devices (assumed; otherwise add --node N)" in out
+    assert "weak scaling: constant batch per device (assumed; otherwise add --scaling strong)" in out
+    assert "Baseline: 1 device, 410 images/s" in out
+    value, low, high = limits_of(out, 8)
+    assert 4 < low < value < high <= 8
+    assert "No forecast for 16 devices: no scale with 8 devices on each of several nodes was measured" in out
+    assert "Note: a forecast cannot see a resource that saturates only beyond the measured sizes" in out
+
+
+def test_several_nodes_are_forecast_once_two_were_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_text(NODES)
+    status, out, _ = said(capsys, path, "--to", "128")
+    assert status == 0
+    near, far = limits_of(out, 64), limits_of(out, 128)
+    assert near[2] / near[1] < far[2] / far[1]
+    assert "a node has 8 devices." in out
+
+
+def test_a_size_beyond_what_can_be_told_ends_with_3(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, table, "--at", "32", "--node", "64")
+    assert status == 3
+    assert "No forecast for 32 devices: 32 ranks are 8 times the largest measured size" in out
+
+
+def test_limits_grow_with_confidence(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, narrow, _ = said(capsys, table, "--at", "8", "--confidence", "0.5")
+    _, wide, _ = said(capsys, table, "--at", "8", "--confidence", "0.95")
+    assert limits_of(wide, 8)[1] < limits_of(narrow, 8)[1] < limits_of(narrow, 8)[2] < limits_of(wide, 8)[2]
+
+
+def test_a_column_can_be_corrected_as_in_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("gpus,whatever\n1,410\n2,790\n4,1460\n")
+    status, _, err = said(capsys, path)
+    assert status == 2
+    assert "--column 'whatever=throughput'" in err
+    assert said(capsys, path, "--column", "whatever=throughput")[0] == 0
+
+
+def test_strong_scaling_is_read_from_the_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "strong.csv"
+    path.write_text("gpus,batch_per_gpu,images/s\n1,64,410\n2,32,790\n4,16,1460\n")
+    _, out, _ = said(capsys, path)
+    assert "Read as: strong scaling: the global batch is constant. " in out
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_the_figure_has_the_format_of_its_name(
+    table: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"made.{suffix}"
+    assert said(capsys, table, "--figure", path)[0] == 0
+    begin = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix]
+    assert path.read_bytes().startswith(begin)
+    if suffix == "svg":
+        ElementTree.parse(path)
+        again = path.read_bytes()
+        said(capsys, table, "--figure", path)
+        assert path.read_bytes() == again, "equal data give equal bytes"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        (TABLE, ["--figure", "x.gif"], "--figure x.gif: must end in .svg, .png or .pdf"),
+        ("gpus,throughput\n4,10\n", [], "no series has a throughput or a time at two sizes"),
+        ("gpus,speedup\n1,1\n2,1.9\n", [], "no series has a throughput or a time at two sizes"),
+        (TABLE, ["--at", "0"], "0 is not in the range"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    tmp_path: Path, text: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    status, _, err = said(capsys, path, *words)
+    assert status == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_it_reads_well_in_eighty_columns(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["forecast", str(table), "--node", "16"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.isascii()

@@ -1,0 +1,152 @@
+"""Forecasts from a published table, as they are printed and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.published.foretold import Foretold, Known
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.diagnose.audit import Audit
+from scalestudy.errors import UserError
+from scalestudy.publish.audit import unit_of
+from scalestudy.publish.numbers.rounding import show
+from scalestudy.publish.words.labels import listed
+from scalestudy.registry.words.refusals import no_forecast
+
+FORMATS = (".svg", ".png", ".pdf")
+MOST_DRAWN = 12
+"""Most series that a figure shows, each with its own marker."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A series of a table with its forecasts."""
+
+    audit: Audit
+    known: Known
+    strong: bool
+    strong_said: bool
+    foretold: tuple[Foretold, ...]
+
+    @property
+    def base(self) -> int:
+        return self.known.scales[0].row.gpus
+
+    def throughput(self, one: Foretold) -> Interval:
+        """The throughput of a forecast."""
+        assert one.made is not None
+        return one.made.step_time_s.inverse(1.0 if self.strong else one.place.ranks)
+
+    def speedup(self, one: Foretold) -> Interval:
+        """The speedup of a forecast over the base case."""
+        return self.throughput(one).scaled(1 / self.known.scales[0].throughput.value)
+
+    def efficiency(self, one: Foretold) -> Interval:
+        return self.speedup(one).scaled(self.base / one.place.ranks)
+
+
+def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """Values for report/templates/forecast.txt, one entry per series."""
+    return [
+        {
+            "name": case.audit.case,
+            "unit": unit_of(case.audit),
+            "assumed": _assumed(case),
+            "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
+            "left_out": ", ".join(map(str, case.known.left_out)),
+            "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
+            "refused": _refused(case),
+        }
+        for case in cases
+    ]
+
+
+def draw(cases: Sequence[Case], path: Path) -> None:
+    """Write a figure of speedup and efficiency: the table's sizes and, hollow, the forecasts with their limits.
+
+    Raises UserError for another format than FORMATS, and for more series than a figure can show.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise UserError(f"--figure {path}: must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    if len(cases) > MOST_DRAWN:
+        raise UserError(f"--figure {path}: {len(cases)} series; at most {MOST_DRAWN} can be drawn, so add --line")
+    from scalestudy.publish.figures.drawers.foretold import foretold
+    from scalestudy.publish.figures.save import save_as
+    from scalestudy.publish.figures.style import paper_style
+
+    with paper_style():
+        save_as(foretold(frame_of(cases)), path)
+
+
+def frame_of(cases: Sequence[Case]) -> pd.DataFrame:
+    """A row for each size of each series: devices, speedup and efficiency, and limits of forecasts."""
+    rows: list[dict[str, Any]] = []
+    for case in cases:
+        for scale in case.known.scales:
+            made = {"speedup": scale.speedup.value * case.base, "efficiency": scale.efficiency.value}
+            rows.append({"series": case.audit.case, "gpus": scale.row.gpus, "forecast": False} | made)
+        for one in case.foretold:
+            if one.made is not None:
+                made = case.speedup(one).scaled(case.base).columns("speedup")
+                made |= case.efficiency(one).columns("efficiency")
+                rows.append({"series": case.audit.case, "gpus": one.place.ranks, "forecast": True} | made)
+    return pd.DataFrame(rows)
+
+
+def _assumed(case: Case) -> list[str]:
+    """How the series was understood, with the options that correct it."""
+    node = _devices(case.known.node)
+    scaling = (
+        "strong scaling: the global batch is constant"
+        if case.strong
+        else "weak scaling: constant batch per device"
+    )
+    other = "weak" if case.strong else "strong"
+    return [
+        f"{scaling}" + ("" if case.strong_said else f" (assumed; otherwise add --scaling {other})"),
+        f"a node has {node}" + ("" if case.known.node_said else " (assumed; otherwise add --node N)"),
+    ]
+
+
+def _devices(count: int) -> str:
+    return "1 device" if count == 1 else f"{count} devices"
+
+
+def _known_row(scale: Any) -> dict[str, str]:
+    return {
+        "gpus": str(scale.row.gpus),
+        "throughput": f"{scale.throughput.value:.6g}",
+        "speedup": f"{scale.speedup.value:.2f}",
+        "efficiency": f"{scale.efficiency.value * 100:.1f}",
+    }
+
+
+def _row(case: Case, one: Foretold) -> dict[str, str]:
+    return {
+        "gpus": f"{one.place.ranks}*",
+        "throughput": _limits(case.throughput(one)),
+        "speedup": _limits(case.speedup(one)),
+        "efficiency": _limits(case.efficiency(one).scaled(100)),
+    }
+
+
+def _limits(interval: Interval) -> str:
+    return str(show(interval.value, interval.low, interval.high))
+
+
+def _refused(case: Case) -> dict[str, str]:
+    """Each reason for a missing forecast, with its sizes: '16 and 32'."""
+    found: dict[str, list[str]] = {}
+    for one in case.foretold:
+        if one.made is None:
+            found.setdefault(_reason(one), []).append(str(one.place.ranks))
+    return {reason: listed(sizes) for reason, sizes in found.items()}
+
+
+def _reason(one: Foretold) -> str:
+    return no_forecast(one.refused | vars(one.place) | {"world_size": one.place.ranks, "global_batch": ""})
