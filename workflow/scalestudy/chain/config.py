@@ -59,12 +59,14 @@ def profile_arguments() -> list[str]:
     return ["--profile", os.environ[PROFILE]] if os.environ.get(PROFILE) else []
 
 
-def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
+def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any], *, imported: bool = False) -> str:
     """The command that runs a study, with the files and `--config` of the command line.
 
-    Without a checkout this is `scalestudy run`, which uses the rules of the installed package.
+    Without a checkout this is `scalestudy run`, which uses the rules of the installed package. imported: another
+    workflow uses them as a module, and its own Snakefile is run.
     """
-    program, option = (["scalestudy", "run"], "--study") if installed() else (["snakemake"], "--configfile")
+    ours = installed() and not imported
+    program, option = (["scalestudy", "run"], "--study") if ours else (["snakemake"], "--configfile")
     files = [_as_said(path) for path in configfiles]
     said = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changes.items()]
     return shlex.join([*program, *([option, *files] if files else []), *(["--config", *said] if said else [])])
