@@ -46,15 +46,17 @@ _ELSEWHERE = {"Recorder": "recorder", "UserError": "errors", "snakefile": "proje
 """Modules of the names that do not come from scalestudy.library."""
 
 
-def __getattr__(name: str) -> object:
-    """Imports a name of the library when it is first used (PEP 562)."""
-    if name not in __all__:
-        raise AttributeError(f"module 'scalestudy' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
-    found: object = getattr(import_module(f"scalestudy.{_ELSEWHERE.get(name, 'library')}"), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name):
+        """Imports a name of the library when it is first used (PEP 562)."""
+        if name not in __all__:
+            raise AttributeError(f"module 'scalestudy' has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(f"scalestudy.{_ELSEWHERE.get(name, 'library')}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> "list[str]":

@@ -122,6 +122,19 @@ def test_the_statistics_and_audits_need_only_the_extra() -> None:
     assert done.stdout.splitlines() == ["6.62 [6.49, 6.75] healthy", "speedup", "[]"], done.stderr
 
 
+def test_all_that_the_library_imports_later_needs_only_the_extra() -> None:
+    """Also what reads the results of a study, which tests/e2e/test_library.py calls."""
+    imports = [
+        node.module
+        for path in sorted(PACKAGE.glob("library/*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scalestudy.")
+    ]
+    assert len(imports) > 15
+    code = ONLY.replace("ALLOWED", repr(allowed())) + "".join(f"import {name}\n" for name in imports)
+    assert run(code).stderr == ""
+
+
 def test_the_extra_has_what_the_library_looks_for() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     import tomllib

@@ -14,7 +14,7 @@ from scalestudy.record.files import write_text
 from scalestudy.study.config.study import Study
 
 SUBMITTED = "SCALESTUDY_SUBMITTED"
-"""Variable: the file with the config that cluster jobs were submitted with."""
+"""Variable: the files with the configs of submitted cluster jobs, one for each study of the workflow."""
 
 PROFILE = "SNAKEMAKE_PROFILE"
 """Variable: the profile of a Snakemake that was started without `--profile`."""
@@ -22,8 +22,11 @@ PROFILE = "SNAKEMAKE_PROFILE"
 
 def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
     """The config; in a cluster job the one that the job was submitted with, even if the file was edited since."""
-    if job and SUBMITTED in os.environ:
-        return dict(json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8")))
+    kept = _submitted() if job else {}
+    if kept:
+        # A workflow can have several studies, each as a module; the name of a single one may have been edited.
+        alone = next(iter(kept.values())) if len(kept) == 1 else config
+        return dict(kept.get(str(config.get("study")), alone))
     # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
     return {key: value for key, value in config.items() if key != "pathvars"}
 
@@ -43,7 +46,20 @@ def keep_config(study: Study, results: Path) -> Path:
 
 def keep_config_for_jobs(study: Study, results: Path) -> None:
     """Keep the config for jobs, which read the workflow again at their start, with the config of submission."""
-    os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
+    files = [path for path in _files() if json.loads(path.read_text(encoding="utf-8"))["study"] != study.name]
+    files.append(keep_config(study, results).resolve())
+    os.environ[SUBMITTED] = os.pathsep.join(map(str, files))
+
+
+def _files() -> list[Path]:
+    """The files that the variable names."""
+    return [Path(path) for path in os.environ.get(SUBMITTED, "").split(os.pathsep) if path]
+
+
+def _submitted() -> dict[str, Any]:
+    """The configs with which jobs were submitted, by the name of the study."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in _files()]
+    return {config["study"]: config for config in found}
 
 
 def profile_arguments() -> list[str]:

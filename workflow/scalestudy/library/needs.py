@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 
 OLDEST = (3, 11)
-MODULES = ("jinja2", "numpy", "pandas", "pydantic", "yaml", "scipy")
+MODULES = ("jinja2", "numpy", "pandas", "pyarrow", "pydantic", "yaml", "scipy")
 """Import names of the packages in the extra `analysis` of pyproject.toml."""
 
 
