@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 
 import scalestudy
 
@@ -24,7 +26,12 @@ def text(escaped: Callable[[str], str]) -> str:
         parts += [f"## {name}", *_described(found, f"scalestudy.{name}", escaped)]
         if inspect.isclass(found):
             if is_dataclass(found):
-                parts.append("\n".join(f"- `{field.name}: {field.type}`" for field in fields(found)))
+                meanings = {name: said for one in reversed(found.__mro__) for name, said in _meanings(one)}
+                lines = [
+                    f"- `{field.name}: {field.type}` {escaped(meanings.get(field.name, ''))}"
+                    for field in fields(found)
+                ]
+                parts.append("\n".join(map(str.rstrip, lines)))
             for member, value in _members(found):
                 parts += [f"### {name}.{member}", *_described(value, member, escaped)]
     return "\n\n".join(parts) + "\n"
@@ -36,6 +43,20 @@ def _members(found: type) -> Iterator[tuple[str, object]]:
         ours = inspect.isfunction(value) or isinstance(value, property)
         if ours and not name.startswith("_"):
             yield name, value
+
+
+def _meanings(found: type) -> Iterator[tuple[str, str]]:
+    """Yield the name and the docstring of each attribute of a class of ours that has one."""
+    if not found.__module__.startswith("scalestudy."):
+        return
+    (tree,) = ast.parse(inspect.getsource(found)).body
+    for node, after in pairwise(tree.body):
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+        ):
+            yield ast.unparse(node.target), " ".join(str(after.value.value).split())
 
 
 def _described(found: object, name: str, escaped: Callable[[str], str]) -> Iterator[str]:
