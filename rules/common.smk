@@ -46,7 +46,7 @@ from scalestudy.chain.locks import live_calls, note_locks, release_dead_locks
 from scalestudy.chain.slurm.patience import be_patient
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
-from scalestudy.project import root
+from scalestudy.project import OWN_RULES, root
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
@@ -78,12 +78,17 @@ def or_one_message(function, *arguments, **options):
         raise WorkflowError(str(error)) from None
 
 
+# Whether another workflow uses these rules as a module.
+IMPORTED = not Path(workflow.main_snakefile).resolve().is_relative_to(root())
+if IMPORTED:
+    os.environ[OWN_RULES] = "1"
+
+
 def make_checked_plan():
     """Return the plan of the config, whose files are read as strictly as by `scalestudy plan`."""
     job = not workflow.is_main_process
     # The files of a workflow that imports this one have other keys too; a job's files may have been edited since.
-    own = Path(workflow.main_snakefile).resolve().is_relative_to(root())
-    for path in workflow.configfiles if own and not job else []:
+    for path in [] if IMPORTED or job else workflow.configfiles:
         read_yaml(Path(path))
     content = read_config(config, job=job)
     content = with_planned_defaults(content)
@@ -92,7 +97,30 @@ def make_checked_plan():
     return make_plan(parse_written(content, source="config", files=workflow.configfiles))
 
 
+def placed(path):
+    """Return the value of a path variable, in the place that `replace_prefix` of an importing workflow gives it.
+
+    Snakemake compares the prefixes with the paths of rules, which begin with the variable. It applies `prefix` to the
+    whole paths.
+    """
+    modifier = workflow.modifier.path_modifier
+    whole = modifier.replace_prefix("<results>") != "<results>"
+    return path if whole else modifier.replace_prefix(path)
+
+
 PLAN = or_one_message(make_checked_plan)
+
+
+pathvars:
+    results=placed(f"results/{PLAN.study.name}"),
+    logs="<results>/logs",
+    resources=placed("resources"),
+
+
+# The results folder on disk, with the path variables and prefixes of a workflow that imports this one.
+RESULTS_FOLDER = Path(
+    workflow.pathvars.apply(workflow.modifier.path_modifier.replace_prefix("<results>"))
+)
 if workflow.is_main_process:
     be_patient()  # here, since every way to start a study runs this line
 if workflow.is_main_process and not workflow.dryrun:
@@ -110,7 +138,7 @@ ALLOCATION_OF = {run: allocation for allocation in ALLOCATIONS for run in alloca
 DATASETS = PLAN.study.data_in_files
 # Documents show the result of advice that is tried as part of the study, or was tried by hand. No rule writes the file
 # again if it was tried by hand: a parameter detects that a document is older than the file.
-VERIFICATION = Path("results") / PLAN.study.name / RESULTS["verification"]
+VERIFICATION = RESULTS_FOLDER / RESULTS["verification"]
 AUTO_VERIFIED = PLAN.study.verify.automatic
 VERIFIED = AUTO_VERIFIED or VERIFICATION.exists()
 FIGURES = list(figures_of(PLAN, verified=VERIFIED))
@@ -192,12 +220,13 @@ def get_config_json(wildcards):
 
 def get_command(wildcards):
     """Return the command that runs this study. It is a function because braces in it are not wildcards."""
-    return command_line(workflow.config_settings.configfiles, workflow.config_settings.config)
+    settings = workflow.config_settings
+    return command_line(settings.configfiles, settings.config, imported=IMPORTED)
 
 
 def get_code_of_0_1(wildcards):
     """Return the fingerprint that Snakemake has stored for a run of release 0.1."""
-    return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
+    return code_of_0_1(RESULTS_FOLDER / "runs" / wildcards.run)
 
 
 def get_launch_priority(wildcards):
@@ -216,7 +245,7 @@ def check_place():
     else:
         asked = workflow.resource_settings.overwrite_resources
         or_one_message(refuse_unequal_requests, PLAN, ALLOCATIONS, asked)
-        keep_config_for_jobs(PLAN.study, Path("results") / PLAN.study.name)
+        keep_config_for_jobs(PLAN.study, RESULTS_FOLDER)
 
 
 def get_request(wildcards):
@@ -224,8 +253,7 @@ def get_request(wildcards):
     spec = PLAN.runs[wildcards.run]
     if workflow.local_exec:
         return request(spec, gpu_type=get_gpu_type())
-    results = Path("results") / PLAN.study.name
-    allocation = allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results)
+    allocation = allocation_now(PLAN, ALLOCATION_OF[wildcards.run], RESULTS_FOLDER)
     return request(spec, allocation, gpu_type=get_gpu_type())
 
 

@@ -1,4 +1,4 @@
-"""Writes the generated pages of the site into docs/reference/: commands, stages, JSON schemas, causes.
+"""Writes the generated pages of the site into docs/reference/: commands, stages, library, JSON schemas, causes.
 
 Each build writes the folder again, and git ignores it. The text of a command is the text of its `--help`: a
 formatter of click writes Markdown instead of columns.
@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import gallery
+import library
 from scalestudy.cli.main import STAGES, VERBS, program, stage
 from scalestudy.diagnose.cause import Stage
 from scalestudy.diagnose.causes import CAUSES
@@ -40,6 +41,7 @@ def write(root: Path) -> None:
         "stages.md": group_text("Stages", stage, "stages", STAGES),
         "causes.md": causes_text(),
         "gallery.md": gallery.text(),
+        "library.md": library.text(escaped),
     }
     schemas = {path.name.split(".")[0]: path for path in sorted((root / "docs/schemas").glob("*.schema.json"))}
     read = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in schemas.items()}

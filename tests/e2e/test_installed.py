@@ -162,3 +162,28 @@ def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Ins
     of_the_script = {"checkpoint.pt"}
     assert written - of_the_script == {"train me.py", "_count.py", "train-me.yaml", "results", ".snakemake"}
     assert installed.state() == before
+
+
+def test_another_workflow_takes_the_rules_of_the_wheel(installed: Installed) -> None:
+    (installed.place / "Snakefile").write_text(
+        "import scalestudy\n\n"
+        'configfile: "small.yaml"\n\n'
+        "rule all:\n"
+        '    input: "answer.csv"\n\n'
+        "module scaling:\n"
+        "    snakefile: scalestudy.snakefile()\n"
+        '    config: config["scaling"]\n'
+        '    prefix: "measured"\n\n'
+        "use rule * from scaling as scaling_*\n\n"
+        "rule answer:\n"
+        "    input: rules.scaling_aggregate_runs.output.summary\n"
+        '    output: "answer.csv"\n'
+        '    shell: "cut -d , -f 1-3 {input} > {output}"\n'
+    )
+    (installed.place / "small.yaml").write_text(yaml.safe_dump({"scaling": small_study()}))
+    before = installed.state()
+    installed.run("python", "-m", "snakemake", "--cores", "2", "--resources", "slot=1")
+    assert len((installed.place / "answer.csv").read_text().splitlines()) == 3
+    expected = {"Snakefile", "small.yaml", "answer.csv", "measured", ".snakemake"}
+    assert {path.name for path in installed.place.iterdir()} == expected
+    assert installed.state() == before

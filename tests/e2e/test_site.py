@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 import pytest
+import scalestudy
 from conftest import ROOT
 from scalestudy.cli.command import LazyGroup
 from scalestudy.cli.main import STAGES, VERBS, main, program, stage
@@ -182,6 +183,13 @@ def test_every_schema_and_cause_has_a_page(site: Path, pages: dict[Path, Read]) 
     assert names
     assert all(site / f"docs/reference/schemas/{name}.html" in pages for name in names)
     assert {cause.id for cause in CAUSES} <= pages[site / "docs/reference/causes.html"].ids
+
+
+def test_every_name_of_the_library_is_on_its_page(site: Path, pages: dict[Path, Read]) -> None:
+    page = pages[site / "docs/reference/library.html"]
+    assert {name.lower() for name in scalestudy.__all__} - {"__version__"} <= page.ids
+    text = (site / "docs/reference/library.html").read_text(encoding="utf-8")
+    assert "limits of rounding, not of measurement" in text, "what a field of a class means"
 
 
 def test_every_column_has_an_anchor(site: Path, pages: dict[Path, Read]) -> None:

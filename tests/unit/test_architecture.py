@@ -41,6 +41,7 @@ FLOORS = {
     "tune": 6,
     "reference": 7,
     "cli": 8,
+    "library": 9,
     "__main__": 9,
 }
 # On the ground floor record knows study (an observation holds a spec), measure knows record (a search is kept as a

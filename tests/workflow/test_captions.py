@@ -20,7 +20,10 @@ TEXTS = sorted([*REPORT.glob("captions/*.rst"), REPORT / "workflow.rst"])
 def test_a_caption_names_the_study_alone(path: Path) -> None:
     """One job draws all figures: it has no workload of its own."""
     template = Environment(undefined=StrictUndefined).from_string(path.read_text(encoding="utf-8"))
-    text = template.render(snakemake=SimpleNamespace(config={"study": "tiny", "workloads": {}, "variants": {}}))
+    output = ["a/place/tables/memory.tex" if path.stem == "tables" else "a/place/report.html"]
+    text = template.render(snakemake=SimpleNamespace(config={"study": "tiny"}, output=output))
+    if "the study in" in text:
+        assert "the study in ``a/place``" in text, "of a module too, whose config is a part of Snakemake's"
     assert text.strip().endswith(".")
     assert not re.search(r"\b(of|in)\s+(over|against|by|as|:|,)", text), text
 

@@ -1,33 +1,64 @@
-"""scalestudy: from the runs of somebody's PyTorch training to the table in their paper.
+"""scalestudy: from the runs of a PyTorch training to the table in a paper.
 
-The package is a house of floors; a module imports from lower floors only, and
-`tests/unit/test_architecture.py` holds that:
-
-    8  __main__        starts the command, or says what its environment lacks
-    7  cli             what people type, and a command for every Snakemake rule
-    6  reference       generated from models and registry: documentation, JSON schemas
-    5  compare         several studies in one document
-    4  publish         figures, tables, text, pages: data in, files out, no analysis
-    3  diagnose        evidence -> findings -> recommendations
-    2  analyse         statistics and scaling: frames in and out, no files, no torch
-    2  chain, demo     what the workflow's rules decide; studies with a known fault
-    1  train, launch   train: our own training, with torch; launch: processes and outcomes
-    1  attach          what runs inside somebody's own script: the standard library and torch, nothing of ours
-    1  adapters        callbacks of frameworks: the framework and the standard library
-    0  study, record   study: config model and plan; record: the observation on disk
-    0  registry        every column, table and figure, declared once
-    0  recorder        what a script can say by itself, with the standard library alone
-    0  project         where rules, templates, profiles and studies are
+The names in `__all__` are the library, which is stable; docs/library.md describes it. They are imported when they
+are first used, so that this import needs only the standard library and Python 3.9 or newer. All other modules
+belong to the command; docs/architecture.md has their layers.
 """
 
-__all__ = ["Recorder", "__version__"]
-__version__ = "0.2.0"
+from typing import TYPE_CHECKING
 
-
-def __getattr__(name):  # type: ignore[no-untyped-def]
-    """Recorder, which is imported when a script asks for it: no other module of ours needs it."""
-    if name != "Recorder":
-        raise AttributeError(f"module 'scalestudy' has no attribute {name!r}")
+if TYPE_CHECKING:
+    from scalestudy.errors import UserError
+    from scalestudy.library import (
+        Audit,
+        AuditedCase,
+        Efficiency,
+        MissingPackageError,
+        Results,
+        Speedup,
+        audit,
+        efficiency,
+        read,
+        speedup,
+    )
+    from scalestudy.project import snakefile
     from scalestudy.recorder import Recorder
 
-    return Recorder
+__all__ = [
+    "Audit",
+    "AuditedCase",
+    "Efficiency",
+    "MissingPackageError",
+    "Recorder",
+    "Results",
+    "Speedup",
+    "UserError",
+    "__version__",
+    "audit",
+    "efficiency",
+    "read",
+    "snakefile",
+    "speedup",
+]
+__version__ = "0.2.0"
+
+_ELSEWHERE = {"Recorder": "recorder", "UserError": "errors", "snakefile": "project"}
+"""Modules of the names that do not come from scalestudy.library."""
+
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+
+    def __getattr__(name):
+        """Imports a name of the library when it is first used (PEP 562)."""
+        if name not in __all__:
+            raise AttributeError(f"module 'scalestudy' has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(f"scalestudy.{_ELSEWHERE.get(name, 'library')}"), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> "list[str]":
+    """Lists the names of the library too."""
+    return sorted({*globals(), *__all__})

@@ -25,6 +25,24 @@ def test_a_job_reads_what_it_was_submitted_with(
     assert read_config(edited, job=True) == {"study": "edited"}
 
 
+def test_jobs_of_two_studies_of_a_workflow_read_their_own(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SUBMITTED, "")
+    studies = {name: parse_study(content | {"study": name}, source="x") for name in ("one", "two")}
+    for name in ("one", "two", "one"):
+        keep_config_for_jobs(studies[name], tmp_path / name)
+    for name, study in studies.items():
+        edited = content | {"study": name, "repeats": 9}
+        assert read_config(edited, job=True) == json.loads(config_json(study))
+    assert read_config({"study": "three"}, job=True) == {"study": "three"}
+
+
+def test_a_module_is_run_by_the_snakefile_of_the_other_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "installed", lambda: True)
+    assert command_line([], {"x": 1}, imported=True) == "snakemake --config x=1"
+
+
 def test_two_versions_of_a_study_are_kept_apart(
     content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

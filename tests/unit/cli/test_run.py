@@ -13,7 +13,7 @@ from conftest import Checkout, tiny_study
 from scalestudy.cli.main import main
 from scalestudy.cli.verb import run as module
 from scalestudy.cli.verb.run import snakemake_line
-from scalestudy.project import root
+from scalestudy.project import OWN_RULES, root
 
 
 def planned(output: str) -> int:
@@ -97,6 +97,18 @@ def test_another_workflow_is_not_run(tmp_path: Path) -> None:
     assert str(root() / "workflow/Snakefile") in snakemake_line((), tmp_path, None)
     snakefile.write_text("module scaling:\n    snakefile: github('scalestudy/scalestudy')\n")
     assert "--snakefile" not in snakemake_line((), tmp_path, None), "a workflow that imports ours"
+
+
+def test_a_trial_within_another_workflow_runs_our_own_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its Snakefile has other targets and a config in which the study is a part."""
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow/Snakefile").write_text("module scaling:\n    snakefile: scalestudy.snakefile()\n")
+    monkeypatch.setenv(OWN_RULES, "1")
+    line = snakemake_line((tmp_path / "trial.yaml",), tmp_path, None)
+    assert line[line.index("--snakefile") + 1] == str(root() / "workflow/Snakefile")
+    assert line[line.index("--configfile") + 1] == "trial.yaml"
 
 
 def test_without_torch_runs_are_refused_before_snakemake_starts(

@@ -14,7 +14,7 @@ from scalestudy.record.files import write_text
 from scalestudy.study.config.study import Study
 
 SUBMITTED = "SCALESTUDY_SUBMITTED"
-"""Variable: the file with the config that cluster jobs were submitted with."""
+"""Variable: the files with the configs of submitted cluster jobs, one for each study of the workflow."""
 
 PROFILE = "SNAKEMAKE_PROFILE"
 """Variable: the profile of a Snakemake that was started without `--profile`."""
@@ -22,8 +22,11 @@ PROFILE = "SNAKEMAKE_PROFILE"
 
 def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
     """The config; in a cluster job the one that the job was submitted with, even if the file was edited since."""
-    if job and SUBMITTED in os.environ:
-        return dict(json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8")))
+    kept = _submitted() if job else {}
+    if kept:
+        # A workflow can have several studies, each as a module; the name of a single one may have been edited.
+        alone = next(iter(kept.values())) if len(kept) == 1 else config
+        return dict(kept.get(str(config.get("study")), alone))
     # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
     return {key: value for key, value in config.items() if key != "pathvars"}
 
@@ -43,7 +46,20 @@ def keep_config(study: Study, results: Path) -> Path:
 
 def keep_config_for_jobs(study: Study, results: Path) -> None:
     """Keep the config for jobs, which read the workflow again at their start, with the config of submission."""
-    os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
+    files = [path for path in _files() if json.loads(path.read_text(encoding="utf-8"))["study"] != study.name]
+    files.append(keep_config(study, results).resolve())
+    os.environ[SUBMITTED] = os.pathsep.join(map(str, files))
+
+
+def _files() -> list[Path]:
+    """The files that the variable names."""
+    return [Path(path) for path in os.environ.get(SUBMITTED, "").split(os.pathsep) if path]
+
+
+def _submitted() -> dict[str, Any]:
+    """The configs with which jobs were submitted, by the name of the study."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in _files()]
+    return {config["study"]: config for config in found}
 
 
 def profile_arguments() -> list[str]:
@@ -59,12 +75,14 @@ def profile_arguments() -> list[str]:
     return ["--profile", os.environ[PROFILE]] if os.environ.get(PROFILE) else []
 
 
-def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
+def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any], *, imported: bool = False) -> str:
     """The command that runs a study, with the files and `--config` of the command line.
 
-    Without a checkout this is `scalestudy run`, which uses the rules of the installed package.
+    Without a checkout this is `scalestudy run`, which uses the rules of the installed package. imported: another
+    workflow uses them as a module, and its own Snakefile is run.
     """
-    program, option = (["scalestudy", "run"], "--study") if installed() else (["snakemake"], "--configfile")
+    ours = installed() and not imported
+    program, option = (["scalestudy", "run"], "--study") if ours else (["snakemake"], "--configfile")
     files = [_as_said(path) for path in configfiles]
     said = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changes.items()]
     return shlex.join([*program, *([option, *files] if files else []), *(["--config", *said] if said else [])])

@@ -22,7 +22,11 @@ def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> 
     A table needs a column of devices, and throughput, a time or a speedup. Raises UserError if no table has both,
     with what is missing.
     """
-    raw = read_tables(path)
+    return published_in(read_tables(path), path, corrections)
+
+
+def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) -> PublishedFile:
+    """Return the tables that show scaling among those of a file. path: its name in errors."""
     check_corrections(corrections, raw, path)
     tables: list[PublishedTable] = []
     others: list[str] = []

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from scalestudy.cli.options import entries, of_results
 from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
-
-if TYPE_CHECKING:
-    from scalestudy.publish.numbers.model import NumbersFile
 
 SCREEN = 17
 """Lines of an outcome on a terminal of 25 lines, below what `scalestudy run` prints at its start."""
@@ -50,6 +45,7 @@ def number(results: Path, key: str) -> int:
     from scalestudy.cli.inputs import book_of
     from scalestudy.publish.numbers.provenance import number_text
     from scalestudy.publish.numbers.renamed import new_key
+    from scalestudy.publish.numbers.similar import similar_keys
 
     book = book_of(results)
     found = book.find(key)
@@ -58,17 +54,6 @@ def number(results: Path, key: str) -> int:
             if now := book.renamed.get(full) or new_key(full):
                 raise UserError(f"{key}: the key is now {now}")
         path = results / RESULTS["numbers"]
-        raise UserError(f"{key}: not found in {path}; {suggestion(book, key)}")
+        raise UserError(f"{key}: not found in {path}; {similar_keys(book, key)}")
     print(number_text(book, *found))
     return 0
-
-
-def suggestion(numbers: NumbersFile, key: str) -> str:
-    """Return keys that the user may have meant."""
-    keys = list(numbers.numbers)
-    below = [other for other in keys if other.startswith(f"{key}.")]
-    near = get_close_matches(key, [*keys, *numbers.aliases, *numbers.points], n=5, cutoff=0.5)
-    if below:
-        more = f" and {len(below) - 8} more" if len(below) > 8 else ""
-        return f"matching keys are {', '.join(below[:8])}{more}"
-    return f"similar keys are {', '.join(near)}" if near else f"keys start with {', '.join(numbers.points)}"
