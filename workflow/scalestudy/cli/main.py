@@ -41,6 +41,8 @@ VERBS = {
     "estimate": "without_runs",
     "audit": "without_runs",
     "import": "import_logs",
+    "deposit": "deposit",
+    "report": "deposit",
     "find-batch": "find_batch",
     "demo": "demo",
     "accept": "accept",

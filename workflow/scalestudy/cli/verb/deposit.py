@@ -1,0 +1,49 @@
+"""The verbs `deposit` and `report`: a study as one archive for others, and its documents made again from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.options import of_results
+
+
+@of_results("Write one archive of a study, for others to read and rebuild.")
+@options.path("--to", "target", metavar="FILE", help="Archive to write. Default: STUDY.zip.")
+@click.option("--licence", metavar="ID", required=True, help="Licence of the results, such as CC-BY-4.0 (SPDX).")
+@click.option(
+    "--creator",
+    "creators",
+    metavar="NAME",
+    multiple=True,
+    required=True,
+    help="Author: 'Family, Given; affiliation; ORCID'. The last two may be missing. May be repeated.",
+)
+@click.option("--title", metavar="TEXT", default="", help="Title of the deposit. Default: made from the study.")
+def deposit(results: Path, target: Path | None, licence: str, creators: tuple[str, ...], title: str) -> int:
+    """Write one archive with the runs, tables and documents of a study, for a repository such as Zenodo.
+
+    The documents are made again, so that `scalestudy report` can make the same ones from the archive. Nothing is
+    uploaded.
+    """
+    from scalestudy.cli.deposited import deposit
+    from scalestudy.deposit.model import creator, spdx
+
+    deposit(results, target, spdx(licence), tuple(creator(text) for text in creators), title)
+    return 0
+
+
+@options.verb(short_help="Make the documents of an archive again, and compare them.")
+@click.argument("archive", type=options.PATH)
+@options.path("--to", "folder", metavar="FOLDER", help="Folder to create. Default: ARCHIVE-rebuilt.")
+def report(archive: Path, folder: Path | None) -> int:
+    """Make every document of an archive of `scalestudy deposit` again, from its runs.
+
+    ARCHIVE may come from anyone. Its checksums are verified first, and nothing in it is executed. The exit status
+    is 0 if all documents are equal byte for byte, and 1 if one differs; then it is shown whether numbers differ.
+    """
+    from scalestudy.cli.deposited import rebuild
+
+    return rebuild(archive, folder)
