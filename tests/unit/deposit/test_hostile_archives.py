@@ -1,4 +1,4 @@
-"""Archives of strangers: each is refused before anything of it is written, with a line that names what is wrong."""
+"""Archives of strangers: each is refused before anything of it is written, with a line that says why."""
 
 from __future__ import annotations
 

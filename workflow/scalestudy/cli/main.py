@@ -41,6 +41,7 @@ VERBS = {
     "estimate": "without_runs",
     "audit": "without_runs",
     "import": "import_logs",
+    "export": "deposit",
     "deposit": "deposit",
     "report": "deposit",
     "find-batch": "find_batch",

@@ -24,7 +24,8 @@ def data_package(
     """Return (datapackage.json, the Table Schemas that it refers to by file) of a folder with these tables.
 
     whole: whether columns of counts have integers only. In the CSV tables of a study, a count of a column with
-    missing values has a decimal point (`3.0`). about: licence and creators; None if nobody said.
+    missing values has a decimal point (`3.0`), and frictionless reads such a column of parquet as numbers. about:
+    licence and creators; None if nobody said.
     """
     made: dict[str, Any] = {
         "profile": PROFILE,
@@ -46,7 +47,7 @@ def data_package(
     for table in found:
         resource = _resource(results, table)
         if table.of in OF_RUNS:
-            schema = _schema(table.fields, whole=whole or table.of.endswith(".parquet"))
+            schema = _schema(table.fields, whole=whole)
             resources.append(resource | {"schema": _shared(schema, table.of, shared)})
         else:
             resources.append(resource | {"schema": _schema(table.fields, whole=whole) | _keys(table, keyed)})

@@ -94,8 +94,11 @@ def _parquet(results: Path, path: str, of: str, columns: Sequence[Column]) -> De
         raise UserError(f"{results / path}: not a complete parquet file ({first_line(error)})") from None
     fields = []
     for column in schema:
+        field = known.get(column.name) or Field(column.name, "text", "")
         kind: Kind = (
-            "flag"
+            field.kind  # without any value
+            if pyarrow.types.is_null(column.type)
+            else "flag"
             if pyarrow.types.is_boolean(column.type)
             else "count"
             if pyarrow.types.is_integer(column.type)
@@ -103,7 +106,6 @@ def _parquet(results: Path, path: str, of: str, columns: Sequence[Column]) -> De
             if pyarrow.types.is_floating(column.type)
             else "text"
         )
-        field = known.get(column.name) or Field(column.name, kind, "")
         fields.append(replace(field, kind=kind))
     return Described(path, of, FILES[of].about, tuple(fields))
 

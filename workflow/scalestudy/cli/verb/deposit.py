@@ -1,4 +1,4 @@
-"""The verbs `deposit` and `report`: a study as one archive for others, and its documents made again from it."""
+"""The verbs `export`, `deposit` and `report`: a study for others, and its documents made again from an archive."""
 
 from __future__ import annotations
 
@@ -8,6 +8,28 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.options import of_results
+
+FORMATS = ("csv", "parquet", "datapackage", "mlflow", "tensorboard")
+
+
+@of_results("Export a study: typed tables, descriptions of its files, logs for trackers.", "runs")
+@click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What to write.")
+@click.option(
+    "--to",
+    metavar="FOLDER",
+    help="Folder to write; for mlflow also the address of a server. Default: STUDY-FORMAT.",
+)
+def export(results: Path, to: str | None, form: str) -> int:
+    """Export a study for other programs.
+
+    csv and parquet: a table of runs and one of points, with types, units and a datapackage.json. datapackage:
+    descriptions of the results folder itself, as a Frictionless data package and as Croissant. mlflow and
+    tensorboard: the steps of every run, for those who compare runs there.
+    """
+    from scalestudy.cli.exported import export
+
+    export(results, to, form)
+    return 0
 
 
 @of_results("Write one archive of a study, for others to read and rebuild.")
