@@ -1,4 +1,4 @@
-"""Makes the archive of a study, and makes the documents of an archive again."""
+"""Makes the archive of a study, and rebuilds the documents of an archive."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[Cr
         if not (folder / RESULTS["command"]).exists() and not plan.study.imported:
             write_text(folder / RESULTS["command"], f"{COMMAND}\n")
             measured.append(RESULTS["command"])
+        refuse_secrets(folder, measured)  # before anything takes long
         make_documents(folder)
         missing = typeset_documents(folder)
         _tell_changes(results, folder)
         made = layout.made_files(folder)
-        refuse_secrets(folder, [*measured, *made])
+        refuse_secrets(folder, made)
         commit, dirty = source_commit()
         locked = environment.packages()
         about = DepositFile(
@@ -101,7 +102,7 @@ def _tell_changes(results: Path, folder: Path) -> None:
     found = compare(checksums(results, both), checksums(folder, both))
     if not found.other:
         return
-    print(f"made again, since another version or environment had made them: {_listed(found.other)}")
+    print(f"rebuilt, since another version or environment had written them: {_listed(found.other)}")
     if (results / RESULTS["numbers"]).exists():
         print("\n".join(_numbers(book_of(results), book_of(folder))))
 
@@ -127,7 +128,7 @@ def _add(folder: Path, about: DepositFile) -> None:
 
 
 def rebuild(archive: Path, folder: Path | None) -> int:
-    """Make the documents of an archive again in a new folder, and print whether they are equal.
+    """Rebuild the documents of an archive in a new folder, and print whether they are equal.
 
     Returns 0 if all are equal, else 1.
     """
@@ -169,14 +170,14 @@ def _book(found: Deposit) -> NumbersFile:
 
 def _tell(folder: Path, made: Documents, missing: str) -> None:
     total = len(made.equal) + len(made.other)
-    print(f"{folder}: {counted(total, 'document')} made again, {len(made.equal)} equal byte for byte")
+    print(f"{folder}: {counted(total, 'document')} rebuilt, {len(made.equal)} equal byte for byte")
     if made.other:
         print(f"not equal: {_listed(made.other)}")
     pdfs = [name for name in made.missing if missing and name.endswith(".pdf")]
     if pdfs:
-        print(f"not made: {', '.join(pdfs)}: {missing}")
+        print(f"not rebuilt: {', '.join(pdfs)}: {missing}")
     if left := [name for name in made.missing if name not in pdfs]:
-        print(f"not made: {_listed(left)}")
+        print(f"not rebuilt: {_listed(left)}")
     if made.new:
         print(f"not in the archive: {_listed(made.new)}")
 

@@ -1,4 +1,4 @@
-"""Whether documents that were made again equal those of a deposit, and whether their numbers do."""
+"""Whether rebuilt documents equal those of a deposit, and whether their numbers do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scalestudy.publish.numbers.model import NumbersFile
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a deposit by whether they were made again."""
+    """The documents of a deposit by whether they were rebuilt equal."""
 
     equal: tuple[str, ...]
     other: tuple[str, ...]

@@ -158,7 +158,7 @@ def _checked(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
                 f"{path}: {_quoted(name)}: would unpack to {unpacked >> 20} MiB, more than a study has"
             )
         if unpacked - SMALL > packed * MOST_RATIO:
-            raise UserError(f"{path}: would unpack to more than {MOST_RATIO} times its size; it is no study")
+            raise UserError(f"{path}: would unpack to more than {MOST_RATIO} times its size, which no study does")
         top, _, rest = name.partition("/")
         tops.add(top)
         if not entry.is_dir():

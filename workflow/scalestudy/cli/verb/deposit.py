@@ -1,4 +1,4 @@
-"""The verbs `export`, `deposit` and `report`: a study for others, and its documents made again from an archive."""
+"""The verbs `export`, `deposit` and `report`: a study for others, and its documents rebuilt."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def export(results: Path, to: str | None, form: str) -> int:
 def deposit(results: Path, target: Path | None, licence: str, creators: tuple[str, ...], title: str) -> int:
     """Write one archive with the runs, tables and documents of a study, for a repository such as Zenodo.
 
-    The documents are made again, so that `scalestudy report` can make the same ones from the archive. Nothing is
+    The documents are rebuilt, so that `scalestudy report` can rebuild the same ones from the archive. Nothing is
     uploaded.
     """
     from scalestudy.cli.deposited import deposit
@@ -57,11 +57,11 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[st
     return 0
 
 
-@options.verb(short_help="Make the documents of an archive again, and compare them.")
+@options.verb(short_help="Rebuild the documents of an archive, and compare them.")
 @click.argument("archive", type=options.PATH)
 @options.path("--to", "folder", metavar="FOLDER", help="Folder to create. Default: ARCHIVE-rebuilt.")
 def report(archive: Path, folder: Path | None) -> int:
-    """Make every document of an archive of `scalestudy deposit` again, from its runs.
+    """Rebuild every document of an archive of `scalestudy deposit` from its runs.
 
     ARCHIVE may come from anyone. Its checksums are verified first, and nothing in it is executed. The exit status
     is 0 if all documents are equal byte for byte, and 1 if one differs; then it is shown whether numbers differ.
