@@ -311,6 +311,33 @@ def test_tensorboard_and_back(results: Path, tmp_path: Path) -> None:
         assert log.columns["loss"].tolist() == pytest.approx(losses(observation).tolist(), rel=1e-6)
 
 
+def test_an_imported_study_is_exported_deposited_and_rebuilt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records have no date and no machine. Exported and imported again, it has the same speedups."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    for devices, time_s in ((1, 1.0), (2, 0.55), (4, 0.3)):
+        for repeat in (1, 2):
+            times_s = time_s * rng.uniform(0.98, 1.02, 60)
+            rows = "".join(f"{step},{time_s:.6f},{5 - step / 100}\n" for step, time_s in enumerate(times_s))
+            Path(f"g{devices}-r{repeat}.csv").write_text(f"step,step_time_s,loss\n{rows}")
+    devices = [word for number in (1, 2, 4) for word in ("--gpus", f"g{number}-*={number}")]
+    logs = sorted(path.name for path in tmp_path.glob("*.csv"))
+    assert main(["import", *logs, "--study", "gpt", *devices, "--batch", "64", "--no-documents"]) == 0
+    assert main(["deposit", "--results", "results/gpt", "--licence", "CC0-1.0", "--creator", "A"]) == 0
+    assert main(["report", "gpt.zip"]) == 0
+    assert "Imported with scalestudy" in Path("gpt-rebuilt/README.md").read_text()
+    pytest.importorskip("mlflow", reason="pip install mlflow-skinny")
+    assert main(["export", "--results", "results/gpt", "--format", "mlflow"]) == 0
+    assert main(["import", "gpt-mlflow", "--study", "back", "--no-documents"]) == 0
+    before, after = (pd.read_csv(f"results/{name}/comprehensive_summary.csv") for name in ("gpt", "back"))
+    keys = ["world_size", "speedup", "speedup_low", "speedup_high", "step_time_s"]
+    assert len(before) == 3
+    for key in keys:
+        assert after[key].tolist() == pytest.approx(before[key].tolist(), rel=1e-6, nan_ok=True), key
+
+
 def step_times(observation: object) -> np.ndarray:
     """Step times of the training, by the record: the maximum over ranks."""
     steps = observation.steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
@@ -37,7 +38,7 @@ class Steps:
     metrics: dict[str, np.ndarray]
     """step_time_s: maximum over ranks. throughput_samples_per_s: of all ranks. loss: mean over ranks."""
     started_s: float
-    """When the run was started, in seconds since 1970."""
+    """When the run was started, in seconds since 1970; 0 if this is not known."""
     clock_s: np.ndarray
     """End of each step: the start of the run plus all step times up to it. Records have no time of a step."""
 
@@ -54,7 +55,7 @@ def steps_of(observation: Observation) -> Steps:
         "throughput_samples_per_s": grouped["samples"].sum().to_numpy(dtype=float) / times_s,
         "loss": grouped["loss"].mean().to_numpy(dtype=float),
     }
-    started_s = datetime.fromisoformat(record.started_at).timestamp()
+    started_s = _seconds(record.started_at)
     return Steps(
         run_id=record.run_id,
         outcome=record.outcome,
@@ -65,6 +66,13 @@ def steps_of(observation: Observation) -> Steps:
         started_s=started_s,
         clock_s=started_s + np.cumsum(times_s),
     )
+
+
+def _seconds(time: str) -> float:
+    """Seconds since 1970 of a time in ISO format; 0 for another text, such as that of an imported run."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return max(0.0, datetime.fromisoformat(time).timestamp())
+    return 0.0
 
 
 def summary_of(row: dict[str, Any]) -> dict[str, float]:
