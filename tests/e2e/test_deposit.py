@@ -222,6 +222,30 @@ def test_a_secret_is_not_published(
     assert not (tmp_path / "a.zip").exists()
 
 
+def test_a_link_to_a_file_outside_is_not_published(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A results folder of a stranger could contain one, to a private file of the user."""
+    shutil.copytree(results, tmp_path / "tiny")
+    (tmp_path / "tiny/decisions").mkdir(exist_ok=True)
+    (tmp_path / "private").write_text("mine")
+    (tmp_path / "tiny/decisions/after_9.json").symlink_to(tmp_path / "private")
+    assert main(["deposit", "--results", str(tmp_path / "tiny"), *WHO, "--to", str(tmp_path / "a.zip")]) == 2
+    assert "is a link to a file outside its folder" in capsys.readouterr().err
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_a_server_that_does_not_answer_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("mlflow", reason="pip install mlflow-skinny")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    words = ["export", "--results", str(results), "--format", "mlflow", "--to", "http://127.0.0.1:9"]
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("scalestudy export: http://127.0.0.1:9: MLflow refuses it: ")
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_tables_have_types_and_units(form: str, results: Path, tmp_path: Path) -> None:
     assert main(["export", "--results", str(results), "--format", form, "--to", str(tmp_path)]) == 0

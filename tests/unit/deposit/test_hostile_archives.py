@@ -12,6 +12,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 from scalestudy.cli.main import main
@@ -280,3 +281,34 @@ def test_many_files_need_another_kind_of_directory(tmp_path: Path) -> None:
             archive.writestr(entry(f"study/{name}"), content)
     with opened(tmp_path / "a.zip") as found:
         assert len(found.sums) == len(files)
+
+
+def test_any_damage_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Bytes that are changed, removed, repeated or inserted anywhere: an archive is read as it was, or refused."""
+    path = tmp_path / "a.zip"
+    write(path)
+    whole = path.read_bytes()
+    random = Random(5)
+    refused = 0
+    for _ in range(600):
+        content = bytearray(whole)
+        for _ in range(random.randint(1, 3)):
+            at, length = random.randrange(len(content)), random.randint(1, 40)
+            match random.randrange(4):
+                case 0:
+                    content[at] ^= 1 << random.randrange(8)
+                case 1:
+                    del content[at : at + length]
+                case 2:
+                    content[at:at] = content[at : at + length]
+                case 3:
+                    content[at : at + 4] = random.choice([b"\0\0\0\0", b"\xff\xff\xff\xff", b"PK\x01\x02"])
+        path.write_bytes(bytes(content))
+        try:
+            with opened(path) as found:
+                assert {name: found.content(name) for name in found.sums} == FILES
+        except UserError as error:
+            refused += 1
+            assert str(path) in str(error)
+            assert "\n" not in str(error)
+    assert refused > 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from scalestudy.errors import UserError
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
-from scalestudy.record.files import write_text, writing
+from scalestudy.record.files import read_file, write_bytes, write_text
 from scalestudy.record.host.environment import source_commit
 from scalestudy.registry.results import RESULTS
 
@@ -88,11 +87,9 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[Cr
 
 
 def _copy(results: Path, names: list[str], folder: Path) -> None:
+    """Copy files of a results folder, which may come from someone else: no link to a file outside is followed."""
     for name in names:
-        target = folder / name
-        with writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(results / name, target)
+        write_bytes(folder / name, read_file(results / name), lasting=False)
 
 
 def _tell_changes(results: Path, folder: Path) -> None:

@@ -90,6 +90,8 @@ def _of_run(parts: list[str]) -> str:
     """A file of a run by its place, and not by its run: `runs/*/out/`."""
     if parts[0] != "runs" or len(parts) < 3:
         return "/".join(parts)
+    if parts[1].startswith("."):
+        return f"runs/{parts[1]}/"
     return f"runs/*/{parts[2]}{'/' if len(parts) > 3 else ''}"
 
 

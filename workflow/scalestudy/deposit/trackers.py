@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scalestudy.deposit.steps import Steps
-from scalestudy.errors import UserError
+from scalestudy.errors import UserError, first_line
 
 AT_ONCE = 1000
 """Largest number of metrics in a call of MLflow."""
@@ -37,6 +37,14 @@ def log_to_mlflow(uri: str, study: str, runs: Iterable[tuple[Steps, Mapping[str,
     """Log runs to a store of MLflow, each with its metrics of the whole run. Returns (logged, there before)."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a folder without a server is what we write
+    failure = resolved("mlflow.exceptions:MlflowException", "mlflow")
+    try:
+        return _log(uri, study, runs)
+    except failure as error:
+        raise UserError(f"{uri}: MLflow refuses it: {first_line(error)}") from None
+
+
+def _log(uri: str, study: str, runs: Iterable[tuple[Steps, Mapping[str, float]]]) -> tuple[int, int]:
     client = resolved("mlflow.tracking:MlflowClient", "mlflow")(tracking_uri=uri)
     metric, parameter, tag = (
         resolved(f"mlflow.entities:{name}", "mlflow") for name in ("Metric", "Param", "RunTag")
