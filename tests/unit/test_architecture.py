@@ -38,6 +38,7 @@ FLOORS = {
     "publish": 5,
     "accept": 6,
     "compare": 6,
+    "deposit": 6,
     "tune": 6,
     "reference": 7,
     "cli": 8,

@@ -27,6 +27,7 @@ TAKES_APART = {
 ALLOWED = {
     "analyse/trace/summary.py": ({"startswith"}, "names of events, as PyTorch's profiler writes them"),
     "analyse/trace/work.py": ({"re", "in", "startswith"}, "names of kernels and fields of a trace"),
+    "cli/exported.py": ({"in"}, "the address of a server on the command line"),
     "cli/fail_if.py": ({"re", "startswith"}, "limits on the command line"),
     "cli/verb/guard.py": ({"startswith", "split"}, "the name of a study, and words of a command line"),
     "cli/revisions.py": ({"split"}, "folders of PYTHONPATH"),
@@ -56,6 +57,7 @@ ALLOWED = {
         {"re", "split", "partition", "in", "removesuffix"},
         "headings and links of docs/glossary.md, and HTML in which its terms are looked for",
     ),
+    "publish/documents/artifact.py": ({"startswith"}, "the first word of a command line"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),
     "publish/numbers/model.py": ({"removeprefix"}, "keys of numbers"),

@@ -31,7 +31,7 @@ def test_the_overview_lists_what_people_type_and_one_line_for_the_stages(
     assert main(["--help"]) == 0
     commands = capsys.readouterr().out.split("Commands:")[1].split("Exit status:")[0]
     assert re.findall(r"^  ([\w-]+)", commands, flags=re.M) == [*VERBS, "stage"]
-    assert len(VERBS) == 17
+    assert len(VERBS) == 20
 
 
 def test_help_loads_nothing_heavy() -> None:

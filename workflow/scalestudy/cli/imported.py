@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scalestudy.cli.remade import STAGES, TABLES_ONLY, make_documents
 from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
     from scalestudy.importers.logs.model import Given
     from scalestudy.importers.logs.study_of import Imported
 
-STAGES = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
-OPTIONS: dict[str, dict[str, Any]] = {
-    "plot": {"workload": None, "processes": None},
-    "documents": {"called": ""},
-}
 PARTIAL = ".partial"
 
 
@@ -51,7 +47,9 @@ def import_files(
         print(f"* {remark}")
     _write(found, folder)
     print(f"{len(found.runs)} runs, {len(found.plan.points)} points: {folder}")
-    _stages(folder, documents=documents)
+    make_documents(folder, STAGES if documents else TABLES_ONLY)
+    if documents:
+        print(f"documents: {folder / RESULTS['page']}, {folder / RESULTS['text']}, {folder / 'report.tex'}")
     _further(folder)
 
 
@@ -88,22 +86,6 @@ def _write(found: Imported, folder: Path) -> None:
         write_observation(partial, found.specs[run_id], run)
         put_in_place(partial, folder / "runs" / run_id, folder)
     write_json(folder / RESULTS["plan"], found.plan.model_dump(mode="json"))
-
-
-def _stages(folder: Path, *, documents: bool) -> None:
-    """Run the stages from the observations to the documents."""
-    import contextlib
-    import io
-
-    from scalestudy.cli.stage import analyse, publish
-
-    for stage in STAGES if documents else STAGES[:2]:
-        command = getattr(analyse, stage, None) or getattr(publish, stage)
-        options = OPTIONS.get(stage, {})
-        with contextlib.redirect_stdout(io.StringIO()):
-            command.callback(study=(), results=folder, **options)
-    if documents:
-        print(f"documents: {folder / RESULTS['page']}, {folder / RESULTS['text']}, {folder / 'report.tex'}")
 
 
 def _further(folder: Path) -> None:

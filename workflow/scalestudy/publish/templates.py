@@ -77,6 +77,11 @@ def latex(value: Any) -> str:
     return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", str(value).translate(_LATEX))
 
 
+def markdown(value: Any) -> str:
+    """User text on one line of Markdown, without any markup: neither links nor HTML."""
+    return re.sub(r"([\\`*{}\[\]<>#|~&!$]|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(str(value).split()))
+
+
 def breakable(value: Any, long: int = LONG_WORD) -> str:
     """The text as from `latex`, with line breaks allowed in long words: after punctuation, or else anywhere.
 
@@ -138,7 +143,7 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
         finalize=None if suffix == ".tex" else _shown,
         **(_TEX if suffix == ".tex" else {}),
     )
-    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash, with_terms)
+    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash, with_terms, markdown)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment

@@ -11,6 +11,7 @@ from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.compare.model import ComparisonFile
+from scalestudy.deposit.model import DepositFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.launch.foreign.touched import FilesTouched
@@ -41,6 +42,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "batch_search": BatchSearchFile,
     "manifest": Manifest,
     "acceptance": AcceptanceFile,
+    "deposit": DepositFile,
 }
 """By name of the file, or of the command that writes it."""
 

@@ -23,6 +23,7 @@ RESULTS = {
     "numbers_tex": "numbers.tex",
     "text": "performance_report.txt",
     "page": "report.html",
+    "command": "command.txt",
 }
 
 DOCUMENTED = ("plan", "summary", "runs", "floors", "forecasts", "factors", "findings", "environment", "traces")

@@ -100,7 +100,11 @@ def page(results: Path) -> int:
 
 @of_results("Write the LaTeX documents: report, proposal, artifact description.")
 @click.option(
-    "--command", "called", default="", metavar="LINE", help="Command that runs the study, for the documents."
+    "--command",
+    "called",
+    default="",
+    metavar="LINE",
+    help="Command that runs the study, for the documents. Default: that of an earlier call (command.txt).",
 )
 def documents(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
@@ -114,6 +118,7 @@ def documents(results: Path, called: str) -> int:
     from scalestudy.registry.tables import NAMES, VERIFICATION
 
     plan, found, book = documented(results)
+    called = _command(results / RESULTS["command"], called)
     facts = document_facts(plan, found, book)
     printing = printing_tables(results, [*NAMES, *([VERIFICATION] if facts["verified"] else [])])
     figures = shown_figures(plan, results / "figures", facts)
@@ -144,6 +149,16 @@ def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
     write_bytes(out, made.pdf)
     print(f"{out}: {made.pages} page{'s' if made.pages > 1 else ''}")
     return 0
+
+
+def _command(path: Path, called: str) -> str:
+    """Return the command that runs the study, and keep it in a file: only Snakemake knows it."""
+    from scalestudy.record.files import read_file, write_text
+
+    if called:
+        write_text(path, f"{called}\n")
+        return called
+    return read_file(path).decode("utf-8", errors="replace").strip() if path.exists() else ""
 
 
 def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
