@@ -52,6 +52,8 @@ _UNIT_OF_TIME = {"ms": r"\b(?:ms|msec|milliseconds?)\b", "us": r"\b(?:us|microse
     "s": r"\b(?:s|secs?|seconds?)\b",
 }
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
+"""Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
 _NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
@@ -220,11 +222,12 @@ def _time(bare: str) -> str:
     """step_time_s, total_time_s or time_s if the header is of a time."""
     if re.search(rf"{_SECOND.replace('p)', 'x)')}", bare) and not re.search(r"\btime\b", bare):
         return ""
-    timed = re.search(r"\btime\b|duration|elapsed|wall-?clock|runtime|\btime-delta\b", bare)
+    timed = re.search(r"\btim(?:e|ing)\b|duration|elapsed|wall-?clock|runtime|\btime-delta\b", bare)
     inverse = re.search(
         rf"(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
     )
-    if inverse or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
+    in_units = re.fullmatch(rf"{_STEP} ?[(\[]?(?:us|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    if inverse or in_units or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
     hours = re.search(r"(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)
     if hours or (
@@ -244,6 +247,7 @@ def _is_rate(bare: str) -> bool:
         "fps",
         "qps",
         "wps",
+        "tps",
     ):
         return True
     other = re.search(r"\b[a-z][a-z ]*(?:/| per )(?:s|sec|seconds?|min|minute|h|hr|hour)\b", bare)
@@ -265,10 +269,15 @@ def _units_of(bare: str) -> str:
 
 
 def _unit_of_work(bare: str) -> tuple[str, float]:
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{_WORK}|{_STEP}) ?{_SECOND}", bare)
+    bare = re.sub(rf"/{_DEVICE}(?=/)", "", bare)  # tokens/GPU/s
+    times = rf"(?P<period>{_SECOND})"
+    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{_WORK}|{_STEP}) ?{times}", bare)
     if found is None:
-        return ("flop/s" if re.search(r"flop", bare) else ""), 1.0
-    return f"{found['work']}/s", {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+        tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
+        return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
+    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+    period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
+    return f"{found['work']}/s", factor / next((s for name, s in _PERIODS.items() if period.startswith(name)), 1.0)
 
 
 def _rest(bare: str) -> str:
