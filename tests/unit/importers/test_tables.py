@@ -11,7 +11,7 @@ from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.table import value_of
+from scalestudy.importers.logs.values import value_of
 from scalestudy.registry.codes import Limit
 
 

@@ -53,12 +53,16 @@ class Settled:
     """The rows on no device in the same form."""
 
 
-def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Question:
-    """Return the series in one form, or the question that has to be answered before."""
+def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
+    """Return the series in one form, or the question that has to be answered before.
+
+    answer: PER_DEVICE, TOGETHER, WEAK or STRONG, if the user says it; without effect on a table that says more.
+    """
     rows = [row for one in series for row in one.rows]
     rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
+    rates = [way for way in rates if way[1] == answer] or rates
     ratios = ("speedup", "efficiency") if any("scaling_ratio" in row.numbers for row in rows) else ("",)
     scores = {
         (whose, stated): sum(_explained(one.rows, rate, stated) for one in series)
@@ -69,10 +73,10 @@ def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Questio
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
     undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
     if undecided and len(rates) > 1:
-        answer = _without_ratios(table, series, first, rates)
-        if isinstance(answer, Question):
-            return answer
-        whose = answer
+        found = _without_ratios(table, series, first, rates)
+        if isinstance(found, Question):
+            return found
+        whose = found
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series

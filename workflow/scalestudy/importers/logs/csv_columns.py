@@ -22,15 +22,14 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import LONGEST_LINE, opened
 from scalestudy.importers.logs.model import Rows
 from scalestudy.importers.logs.table import (
-    EMPTY,
     MOST_REMARKS,
     SHOWN,
     TELL_APART,
     VALUES,
     Columns,
     other_ranks,
-    value_of,
 )
+from scalestudy.importers.logs.values import EMPTY, value_of
 
 BLOCK = 1 << 20
 MOST_RUNS = 1000
@@ -246,8 +245,9 @@ def _dates(text: pa.StringArray) -> np.ndarray:
 def _with_units(text: pa.StringArray, quantity: str, factor: float | None) -> np.ndarray:
     """Cells such as `12.5 ms` in our unit; nan for those of another form."""
     parts = compute.extract_regex(text, pattern=WITH_UNIT)
-    units = parts.field("unit").dictionary_encode()
-    numbers = compute.cast(parts.field("number"), pa.float64()).to_numpy(zero_copy_only=False)
+    number, unit = parts.flatten()
+    units = unit.dictionary_encode()
+    numbers = compute.cast(number, pa.float64()).to_numpy(zero_copy_only=False)
     if len(units.dictionary) > MOST_UNITS:
         return np.full(len(text), nan)
     factors = []

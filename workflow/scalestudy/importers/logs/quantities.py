@@ -139,8 +139,15 @@ def _of_tables(plain: str) -> Meaning | None:
                 return None
             unit = "ms" if known.role == "step_time_ms" else known.unit
             return Meaning(quantity, factor=SECONDS.get(unit))
-        unit = "steps" if known.role == "steps_per_s" or _STEPS.match(known.unit) else "samples"
-        unit = "tokens" if _TOKENS.match(known.unit) else unit if known.unit else ""
         per = {"gpu": "device"}.get(known.per, known.per)
-        return Meaning(quantity, known.factor, "steps" if known.role == "steps_per_s" else unit, per)
+        return Meaning(
+            quantity, known.factor, "steps" if known.role == "steps_per_s" else work_of(known.unit), per
+        )
     return Meaning(quantity) if quantity else None
+
+
+def work_of(unit: str) -> str:
+    """Return what a throughput such as `img/s` counts: samples, tokens or steps; '' if it is not said."""
+    if not unit or _NO_WORK.search(unit):
+        return ""
+    return "tokens" if _TOKENS.match(unit) else "steps" if _STEPS.match(unit) else "samples"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -10,20 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import has_decimal_commas, is_blank, read_cell, read_duration
-from scalestudy.importers.headers import SECONDS
-from scalestudy.importers.headers import meaning_of as header_meaning
-from scalestudy.importers.logs.lines import iso_seconds
+from scalestudy.importers.cells import has_decimal_commas
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.quantities import TIMES, Meaning, meaning_of
+from scalestudy.importers.logs.values import EMPTY, has_unit_of_time, value_of
 
 VALUES = ("step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
 OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length", "accumulation")
 TELL_APART = ("run", "variant", *OF_THE_RUN)
-EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 MOST_RUNS, MOST_REMARKS = 10_000, 5
 SHOWN = 40
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
 LOOKED_AT = 200
 """First rows of a table that show what its columns leave open: decimal commas, and units in cells."""
 NO_FACTS = Facts()
@@ -97,7 +92,7 @@ class Columns:
         for quantity in ("step_time_s",):
             if quantity in self.read and self.read[quantity][1].factor is None:
                 name, _ = self.read[quantity]
-                if any(_has_unit_of_time(row.get(name) or "") for row in first):
+                if any(has_unit_of_time(row.get(name) or "") for row in first):
                     self.read[quantity] = (name, Meaning(quantity))
                 elif self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
                     raise UserError(
@@ -117,14 +112,6 @@ class Columns:
 
     def name(self, quantity: str) -> str | None:
         return self.read[quantity][0] if quantity in self.read else None
-
-
-def _has_unit_of_time(text: str) -> bool:
-    try:
-        unit = read_cell(text).unit
-    except ValueError:
-        return False
-    return bool(unit) and unit_of_time(unit) is not None
 
 
 def _of_another_run(first: str, second: str) -> bool:
@@ -279,45 +266,6 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         per=rate[1].per if rate else "",
         remarks=([f"run {run}"] if run else []) + remarks,
     )
-
-
-def _number_or_nan(value: Any) -> float:
-    """Return a value of JSON as a number; nan if it is none."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else nan
-
-
-def value_of(cell: Any, quantity: str, factor: float | None, *, comma: bool) -> float:
-    """Return a cell in our unit; nan if it is empty. Raises ValueError if it is no number.
-
-    factor: from the unit of its column to ours. A unit of time in the cell counts more. comma: decimals follow a
-    comma.
-    """
-    if cell is None or isinstance(cell, (bool, int, float)):
-        return nan if isinstance(cell, bool) else _number_or_nan(cell) * (factor or 1.0)
-    text = str(cell).strip()
-    if not comma or "." not in text:
-        try:
-            value = float(text.replace(",", ".") if comma else text)
-            return value * (factor or 1.0) if isfinite(value) else nan
-        except ValueError:
-            pass
-    if text.lower() in EMPTY or is_blank(text):
-        return nan
-    if quantity in ("clock_s", "step_time_s") and (duration := read_duration(text)):
-        return duration.value
-    if quantity == "clock_s" and (":" in text or DATE.match(text)):
-        return iso_seconds(text)
-    read = read_cell(text, comma=comma)
-    if read.percent:
-        raise ValueError(f"{text} is not a number")
-    if quantity in ("clock_s", "step_time_s") and read.unit:
-        factor = unit_of_time(read.unit)
-    return read.printed.value * (factor or 1.0)
-
-
-def unit_of_time(unit: str) -> float | None:
-    """Return the seconds of a unit of time as cells have it; None if it is none."""
-    return SECONDS.get(header_meaning(f"time ({unit})").unit)
 
 
 def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
