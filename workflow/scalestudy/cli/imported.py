@@ -31,8 +31,8 @@ def import_files(
     *,
     scaling: Any,
     form: str | None,
-    corrected: Corrections,
     documents: bool,
+    corrected: Corrections | None = None,
 ) -> None:
     """Read all files, print how they were read, and write the study. Raises UserError before anything is
     written."""
@@ -62,13 +62,17 @@ def import_files(
     _further(folder)
 
 
-def _logs(path: Path, said: Given, scaling: str | None, form: str | None, corrected: Corrections) -> list[Log]:
+def _logs(
+    path: Path, said: Given, scaling: str | None, form: str | None, corrected: Corrections | None
+) -> list[Log]:
     """The runs of a file: of a log, or the rows of its scaling tables."""
     from scalestudy.analyse.published.runs import logs_of_tables
-    from scalestudy.importers.logs.formats import is_table, read_log
+    from scalestudy.importers.columns import NOTHING_CORRECTED
+    from scalestudy.importers.logs.formats import TABLE, is_table, read_log
     from scalestudy.importers.reading import read_published
 
-    asked = form if form or not (corrected.columns or corrected.table) else "table"
+    corrected = corrected or NOTHING_CORRECTED
+    asked = form if form or not (corrected.columns or corrected.table) else TABLE
     if is_table(path, asked):
         return logs_of_tables(read_published(path, corrected), path, said, scaling=scaling)
     return read_log(path, said, name=form)

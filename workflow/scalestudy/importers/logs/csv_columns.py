@@ -202,9 +202,10 @@ def _of_first_rank(column: pa.StringArray, timed: np.ndarray, found: Regular) ->
     found.ranks.update(compute.unique(ranks).to_pylist())
     if found.first_rank is None and len(ranks) and timed.any():
         found.first_rank = ranks[int(timed.argmax())].as_py()
-    mine = compute.equal(ranks, found.first_rank or "").to_numpy(zero_copy_only=False)
+    mine: np.ndarray = compute.equal(ranks, found.first_rank or "").to_numpy(zero_copy_only=False)
     found.others += int((timed & ~mine).sum())
-    return timed & mine
+    mine &= timed
+    return mine
 
 
 def _numbers(
@@ -259,7 +260,8 @@ def _with_units(text: pa.StringArray, quantity: str, factor: float | None) -> np
     known = parts.is_valid().to_numpy(zero_copy_only=False)
     codes = units.indices.fill_null(len(factors)).to_numpy(zero_copy_only=False)
     each = np.array([*factors, nan])[codes]
-    return np.where(known & np.isfinite(numbers), numbers, nan) * each
+    found: np.ndarray = np.where(known & np.isfinite(numbers), numbers, nan) * each
+    return found
 
 
 def _by_label(batch: pa.RecordBatch, labels: list[str]) -> list[tuple[Key, np.ndarray]]:
