@@ -69,7 +69,7 @@ _OTHER_RATIO = re.compile(
 _OF_A_PRECISION = re.compile(
     r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
 )
-_SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor of)")
+_SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
 _SPEEDUP = re.compile(
     r"speed ?-?ups?\b|acceleration|faster|\brelative (?:performance|throughput|speed)\b|\bgain\b"
 )
@@ -224,12 +224,12 @@ def _time(bare: str) -> str:
         return ""
     timed = re.search(r"\btim(?:e|ing)\b|duration|elapsed|wall-?clock|runtime|\btime-delta\b", bare)
     inverse = re.search(
-        rf"(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
+        rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
     )
-    in_units = re.fullmatch(rf"{_STEP} ?[(\[]?(?:us|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    in_units = re.fullmatch(rf"{_STEP}[, ]*[(\[]?(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
-    hours = re.search(r"(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)
+    hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)
     if hours or (
         timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|wall|run|elapsed|job)\b", bare)
     ):
