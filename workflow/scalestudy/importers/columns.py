@@ -90,6 +90,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
+    result = _one_of_devices(result, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     result = _ratio_of_columns(result, raw, said)
     roles = {meaning.role for meaning in result}
@@ -106,6 +107,20 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
                     result[place] = replace(meaning, role="gpus")
                     break
     return result
+
+
+def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads `Workers` beside `GPUs` as a label."""
+    devices = [one for one in meanings if one.role == "gpus"]
+    best = [one for one in devices if "gpu" in normal(one.header)] if len(devices) > 1 else []
+    if len(best) != 1:
+        return meanings
+    return [
+        replace(one, role="label")
+        if one.role == "gpus" and one is not best[0] and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
 
 
 def _unit_of_cells(cells: Sequence[str]) -> str:

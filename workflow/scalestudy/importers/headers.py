@@ -71,7 +71,8 @@ _OF_A_PRECISION = re.compile(
 )
 _SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
 _SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|acceleration|faster|\brelative (?:performance|throughput|speed)\b|\bgain\b"
+    r"speed ?-?ups?\b|acceleration|faster|^(?:vs\.?|over) (?:single|one|1)\b|"
+    r"\brelative (?:performance|throughput|speed)\b|\bgain\b"
 )
 _LABELS = (
     ("case", r"case|series|experiment|exp"),
@@ -226,7 +227,7 @@ def _time(bare: str) -> str:
     inverse = re.search(
         rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
     )
-    in_units = re.fullmatch(rf"{_STEP}[, ]*[(\[]?(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    in_units = re.fullmatch(rf"{_STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)

@@ -22,6 +22,8 @@ HARDLY = (0.7, 1.25)
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
+FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
+"""How a time is read that falls as devices are added: the work that it is for is constant."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ def _without_ratios(
             continue
         few, many = known[0], known[-1]
         gain = (many.number(role) or 1) / (few.number(role) or 1)
+        if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
+            return FALLING[role]  # with devices, as for work that is constant
         if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
             column = table.column(role)
             if role == "throughput" and column is not None and column.per == "all":
