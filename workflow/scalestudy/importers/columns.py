@@ -171,7 +171,7 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """
     gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
     measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
-    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
     if gpus is None or not measured or len(rows) > _FEW_ROWS:
         return meanings
     known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
@@ -187,6 +187,20 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         if apart and named and meaning.role == "ignore":
             return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
     return meanings
+
+
+def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
+    """The rows with empty cells in their first columns filled from above, as where a name stands once."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        above = found[-1] if found else row
+        found.append(
+            tuple(
+                up if place < left and not cell else cell
+                for place, (cell, up) in enumerate(zip(row, above, strict=True))
+            )
+        )
+    return found
 
 
 def _ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

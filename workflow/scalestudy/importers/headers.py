@@ -46,7 +46,7 @@ _PRECISIONS = {
     "fp64": r"(?:fp|float)-?64",
 }
 _UNIT_OF_TIME = {"ms": r"\b(?:ms|msec|milliseconds?)\b", "us": r"\b(?:us|microseconds?)\b"} | {
-    "min": r"\bmin(?:ute)?s?\b",
+    "min": r"\bm(?:in(?:ute)?s?)?\b",
     "h": r"\b(?:h|hrs?|hours?)\b",
     "d": r"\bdays?\b",
     "s": r"\b(?:s|secs?|seconds?)\b",
@@ -62,8 +62,8 @@ _NEVER = re.compile(
 )
 _EFFICIENCY = r"efficien|\beff\b|(% of|to) (linear|ideal)"
 _OTHER_RATIO = re.compile(
-    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|(?<!of )ideal|(?<!of )linear$|expected|factor of|target)\b|"
-    r"\b(?:amdahl|gustafson|theor\w*)\b"
+    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|(?<!of )(?<!to )ideal|(?<!of )linear$|expected|factor of)\b|"
+    r"\btarget\b|\b(?:amdahl|gustafson|theor\w*)\b"
 )
 """Ratios that are not measured, or not of the time of a training."""
 _OF_A_PRECISION = re.compile(

@@ -21,9 +21,10 @@ from scalestudy.analyse.published.settle import (
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
 from scalestudy.importers.logs.quantities import TIMES, work_of
-from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, PublishedFile, PublishedRow, PublishedTable
 
 KIND = "scaling table"
+RATES = ("throughput", "throughput_per_gpu")
 ANSWERS = {"device": PER_DEVICE, "all": TOGETHER, "weak": WEAK, "strong": STRONG}
 
 
@@ -33,7 +34,10 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
     Raises UserError that says what a table does not, with the option that answers it.
     """
     found: list[Log] = []
-    for table in file.tables:
+    tables = [kept for table in file.tables if (kept := _without_flops(table)).rows]
+    if not tables:
+        raise UserError(f"{path}: its throughputs are FLOP/s only, of which no step time follows")
+    for table in tables:
         said = replace(table, scaling=table.scaling or scaling or "")
         series = series_of(said)
         for group in [[one] for one in series] if table.by_case else [series]:
@@ -44,6 +48,15 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
     if found:
         found[0].remarks += [f"left out: {text}" for text in file.others]
     return found
+
+
+def _without_flops(table: PublishedTable) -> PublishedTable:
+    """The table without throughputs in FLOP/s, and without the rows that have nothing else."""
+    flops = [column.role for column in table.columns if column.role in RATES and "flop" in column.unit]
+    if not flops:
+        return table
+    rows = (row.having(**dict.fromkeys(flops)) for row in table.rows)
+    return replace(table, rows=tuple(row for row in rows if set(row.numbers) & set(MEASURED)))
 
 
 def _question(question: Question, table: PublishedTable) -> str:
@@ -118,7 +131,7 @@ def _log(
             " scaling"
         )
     unit, time_s, rate, steps, printed_only = _unit(table, settled, given, where), nan, nan, 1.0, True
-    if settled.rate in ("throughput", "throughput_per_gpu"):
+    if settled.rate in RATES:
         rate = number
     elif settled.rate == "steps_per_s":
         time_s = 1 / number
@@ -148,7 +161,7 @@ def _log(
             variant=named or ("" if strategy.lower() in PLAIN else strategy),
             device=row.label("hardware") or None,
         ),
-        label=f"line {row.line}" + (f", {named}" if named else ""),
+        label=", ".join(filter(None, (f"line {row.line}", named, f"{row.gpus} devices"))),
         unit=unit,
         per="all",
         whole_run=True,
@@ -158,7 +171,7 @@ def _log(
 
 def _unit(table: PublishedTable, settled: Settled, given: Given, where: str) -> str:
     """What the throughput counts. Raises UserError if the table does not say it, or it is no work of training."""
-    if settled.rate not in ("throughput", "throughput_per_gpu"):
+    if settled.rate not in RATES:
         return "samples"
     column = table.column(settled.rate)
     said = given.rate or (work_of(column.unit) if column else "")

@@ -26,7 +26,7 @@ from scalestudy.importers.logs import (
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
-from scalestudy.importers.tables import decoded, find_tables
+from scalestudy.importers.tables import decoded
 
 Read = Callable[[Path, Given], list[Log]]
 BINARY = {
@@ -86,10 +86,9 @@ def is_table(path: Path, name: str | None) -> bool:
     if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
         return False
     try:
-        found = find_tables(decoded(head[: head.rfind(b"\n") + 1] or head))
+        return shows_scaling(decoded(head[: head.rfind(b"\n") + 1] or head))
     except (UnicodeDecodeError, csv.Error):
         return False
-    return any(map(shows_scaling, found))
 
 
 def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
