@@ -125,25 +125,29 @@ def _log(
         batch = given.batch_per_gpu * row.gpus * (given.accumulation or 1)
     if batch is None and (printed := global_batch(row)) is not None and printed >= 1:
         batch = round(printed)
+    unit, missing = _unit(table, settled, given)
+    factor, unknown = _seconds(table, given, settled.rate)
+    missing += unknown
+    header = (table.column(settled.rate) or table.columns[0]).header
+    whole = settled.rate in ("total_time_s", "time_s")
+    if whole and given.samples is None:
+        missing.append(f"{header}: the work that this time is for is not in it; add --samples N")
     if batch is None:
-        raise UserError(
-            f"{where}: the table has no batch; add --batch-per-gpu N for weak scaling, or --batch N for strong"
-            " scaling"
+        missing.append(
+            "the table has no batch; add --batch-per-gpu N for weak scaling, or --batch N for strong scaling"
         )
-    unit, time_s, rate, steps, printed_only = _unit(table, settled, given, where), nan, nan, 1.0, True
+    if missing or batch is None:
+        raise UserError(f"{where}: {'; '.join(missing)}")
+    time_s, rate, steps = nan, nan, 1.0
     if settled.rate in RATES:
         rate = number
     elif settled.rate == "steps_per_s":
         time_s = 1 / number
-    elif settled.rate == "step_time_s":
-        time_s = number * _seconds(table, given, "step_time_s", where)
-    elif given.samples is None:
-        header = (table.column(settled.rate) or table.columns[0]).header
-        raise UserError(f"{where}, {header}: the work that this time is for is not in it; add --samples N")
+    elif whole and given.samples is not None:
+        time_s = number * factor * batch / given.samples
+        steps = max(1.0, round(given.samples / batch))
     else:
-        whole_s = number * _seconds(table, given, settled.rate, where)
-        steps, printed_only = max(1.0, round(given.samples / batch)), False
-        time_s = whole_s * batch / given.samples
+        time_s = number * factor
     values = {"line": row.line, "step": steps, "step_time_s": time_s, "work_per_s": rate}
     named = " ".join(filter(None, (table.name, series.name)))
     nodes = int(row.number("nodes") or 1)
@@ -165,27 +169,25 @@ def _log(
         unit=unit,
         per="all",
         whole_run=True,
-        printed=printed_only,
+        printed=not whole,
     )
 
 
-def _unit(table: PublishedTable, settled: Settled, given: Given, where: str) -> str:
-    """What the throughput counts. Raises UserError if the table does not say it, or it is no work of training."""
+def _unit(table: PublishedTable, settled: Settled, given: Given) -> tuple[str, list[str]]:
+    """(what the throughput counts, the question if neither the table nor the user says it)."""
     if settled.rate not in RATES:
-        return "samples"
+        return "samples", []
     column = table.column(settled.rate)
     said = given.rate or (work_of(column.unit) if column else "")
-    if not said:
-        header = f", {column.header}" if column else ""
-        raise UserError(f"{where}{header}: what does it count? Add --rate samples, --rate tokens or --rate steps")
-    return said
+    name = f"{column.header}: " if column else ""
+    return said, [] if said else [f"{name}what does it count? Add --rate samples, --rate tokens or --rate steps"]
 
 
-def _seconds(table: PublishedTable, given: Given, role: str, where: str) -> float:
-    """Seconds of one unit of the times of a column. Raises UserError if the unit is unknown."""
+def _seconds(table: PublishedTable, given: Given, role: str) -> tuple[float, list[str]]:
+    """(seconds of one unit of the times of a column, the question if its unit is unknown)."""
     if role not in table.unknown_units:
-        return 1.0
-    if given.time is None:
-        header = (table.column(role) or table.columns[0]).header
-        raise UserError(f"{where}, {header}: a time without a unit; add --time s, --time ms or --time us")
-    return TIMES[given.time]
+        return 1.0, []
+    if given.time is not None:
+        return TIMES[given.time], []
+    header = (table.column(role) or table.columns[0]).header
+    return nan, [f"{header}: a time without a unit; add --time s, --time ms or --time us"]
