@@ -69,8 +69,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     if corner == UNSAID and stated:
         corner = _by_ratio(table, across, others[stated[0]])
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
-    kept = ("name" if table.header[place] == corner else table.header[place] for place in others)
-    header = (*kept, "gpus", *quantities)
+    labels = ("name" if table.header[place] == corner else table.header[place] for place in others)
+    header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
         for size in sizes:
