@@ -85,7 +85,7 @@ def test_the_documents_claim_no_more_than_the_logs_show(imported: tuple[Path, st
     assert (
         "times as fast as one would be if 2 GPUs were 2 times as fast (one run, so there is no interval)" in text
     )
-    assert "imported from a log, which shows no parts of a step, no single ranks and no load of the host" in text
+    assert "imported: no parts of a step, no single ranks and no load of the host are known" in text
     assert "the speedup is relative to 2 ranks, which count as 2" in text
     assert "random order" not in text, "nobody ran these in random order"
     assert "WHERE A STEP'S TIME GOES" not in text

@@ -142,7 +142,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options:
             {"--column Speed=throughput_per_gpu": 0, "--column Speed=throughput": 1},
         ),
         (
-            "GPUs,Time\n1,100\n2,52\n",
+            "GPUs,Time\n1,100\n2,92\n",
             "the time of a step or of a whole training?",
             {"--column Time=total_time_s": 0, "--scaling weak --column Time=step_time_s": 1},
         ),
@@ -186,7 +186,7 @@ def test_a_mapping_file_answers_too(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_file_with_one_open_question_still_prints_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = markdown("GPUs,img/s,Speedup", "1,100,1.0", "2,190,1.9") + "\n" + markdown("GPUs,Time", "1,9", "2,5")
+    text = markdown("GPUs,img/s,Speedup", "1,100,1.0", "2,190,1.9") + "\n" + markdown("GPUs,Time", "1,9", "2,8")
     status, output, error = run(tmp_path, capsys, text)
     assert status == 2
     assert "2 speedups) follow from the throughputs" in " ".join(output.split())

@@ -11,7 +11,7 @@ from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.table import number_of
+from scalestudy.importers.logs.values import value_of
 from scalestudy.registry.codes import Limit
 
 
@@ -70,7 +70,7 @@ def test_what_is_not_read(name: str) -> None:
     ],
 )
 def test_a_number_as_people_write_it(text: str, value: float) -> None:
-    assert number_of(text) == value
+    assert value_of(text, "work_per_s", None, comma=False) == value
 
 
 def test_a_time_without_a_unit_is_asked_for(tmp_path: Path) -> None:

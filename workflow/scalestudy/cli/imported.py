@@ -12,27 +12,34 @@ from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
+    from scalestudy.importers.columns import Corrections
     from scalestudy.importers.logs.derive import ImportedRun
-    from scalestudy.importers.logs.model import Given
+    from scalestudy.importers.logs.model import Given, Log
     from scalestudy.importers.logs.study_of import Imported
 
 PARTIAL = ".partial"
 
 
 def import_files(
-    given: Mapping[Path, Given], name: str, folder: Path, *, scaling: Any, form: str | None, documents: bool
+    given: Mapping[Path, Given],
+    name: str,
+    folder: Path,
+    *,
+    scaling: Any,
+    form: str | None,
+    documents: bool,
+    corrected: Corrections | None = None,
 ) -> None:
     """Read all files, print how they were read, and write the study. Raises UserError before anything is
     written."""
     from scalestudy.importers.logs.derive import derive
-    from scalestudy.importers.logs.formats import read_log
     from scalestudy.importers.logs.study_of import study_of
     from scalestudy.publish.imported import run_lines
 
     runs: list[ImportedRun] = []
     kept: list[str] = []
     for path, said in given.items():
-        for log in read_log(path, said, name=form):
+        for log in _logs(path, said, scaling, form, corrected):
             run = derive(log, said)
             print("\n".join(run_lines(run)))
             run.log.columns.clear()
@@ -51,6 +58,22 @@ def import_files(
     if documents:
         print(f"documents: {folder / RESULTS['page']}, {folder / RESULTS['text']}, {folder / 'report.tex'}")
     _further(folder)
+
+
+def _logs(
+    path: Path, said: Given, scaling: str | None, form: str | None, corrected: Corrections | None
+) -> list[Log]:
+    """The runs of a file: of a log, or the rows of its scaling tables."""
+    from scalestudy.analyse.published.runs import logs_of_tables
+    from scalestudy.importers.columns import NOTHING_CORRECTED
+    from scalestudy.importers.logs.formats import TABLE, is_table, read_log
+    from scalestudy.importers.reading import read_published
+
+    corrected = corrected or NOTHING_CORRECTED
+    asked = form if form or not (corrected.columns or corrected.table) else TABLE
+    if is_table(path, asked):
+        return logs_of_tables(read_published(path, corrected), path, said, scaling=scaling)
+    return read_log(path, said, name=form)
 
 
 def _digest(path: Path, said: str) -> str:

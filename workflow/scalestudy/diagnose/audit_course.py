@@ -51,6 +51,8 @@ def _slower(scale: Recomputed, table: Table) -> str:
 def _turns_back(table: Table) -> Iterator[Remark]:
     """The first doubling after which more devices do less work than fewer."""
     for less, more in pairwise(_throughputs(table)):
+        if more.row.gpus == less.row.gpus:
+            continue  # two configurations
         if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
             text = (
                 f"throughput falls from {less.row.gpus} to {more.row.gpus} devices"

@@ -14,6 +14,7 @@ from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.tables import RawTable
 
+RATES = ("throughput", "throughput_per_gpu")
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
@@ -76,7 +77,11 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
             role = "hardware"
         elif role == "throughput" and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
-            role = "printed_speedup"
+            role = "ignore" if _is_of_most(raw, place, meanings) else "printed_speedup"
+        elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
+            role = "ignore"  # a property of the data, such as `Number of images`
+        elif role == "throughput" and not meaning.unit and (own := _unit_of_cells(cells)):
+            meaning = replace(meaning, unit=own)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
@@ -85,6 +90,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
+    result = _one_of_devices(result, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     result = _ratio_of_columns(result, raw, said)
     roles = {meaning.role for meaning in result}
@@ -103,6 +109,40 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     return result
 
 
+def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads `Workers` beside `GPUs` as a label."""
+    devices = [one for one in meanings if one.role == "gpus"]
+    best = [one for one in devices if "gpu" in normal(one.header)] if len(devices) > 1 else []
+    if len(best) != 1:
+        return meanings
+    return [
+        replace(one, role="label")
+        if one.role == "gpus" and one is not best[0] and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def _unit_of_cells(cells: Sequence[str]) -> str:
+    """The unit of work that most cells of a throughput have."""
+    named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+    return max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+
+
+def _is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
+    """Whether ratios such as `3.35x` are relative to the most devices, so that they are no speedups."""
+    gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    found: list[tuple[int, float]] = []
+    for _, row in raw.rows if gpus is not None else ():
+        try:
+            found.append((read_count(row[gpus or 0]).gpus, read_cell(row[place]).printed.value))
+        except (ValueError, IndexError):
+            continue
+    if len(found) < 2 or min(found)[0] == max(found)[0]:
+        return False
+    return max(found)[1] == 1 and min(found)[1] > 1
+
+
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns by the units of their cells: img/s is a throughput below any header.
 
@@ -117,7 +157,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
         ]
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
             own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
-            if own.role in ("throughput", "throughput_per_gpu") or (nothing and own.role != "ignore"):
+            if own.role in RATES or (nothing and own.role != "ignore"):
                 rest = meaning.rest or normal(meaning.header)
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
@@ -131,7 +171,7 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """
     gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
     measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
-    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
     if gpus is None or not measured or len(rows) > _FEW_ROWS:
         return meanings
     known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
@@ -147,6 +187,20 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         if apart and named and meaning.role == "ignore":
             return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
     return meanings
+
+
+def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
+    """The rows with empty cells in their first columns filled from above, as where a name stands once."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        above = found[-1] if found else row
+        found.append(
+            tuple(
+                up if place < left and not cell else cell
+                for place, (cell, up) in enumerate(zip(row, above, strict=True))
+            )
+        )
+    return found
 
 
 def _ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -19,6 +19,7 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{_DEVICE} ?\)?(?P<rest>.*)",
         rf"(?P<gpus>\d[\d,]{{0,29}}) ?[x*]? ?-?{_DEVICE}\b(?P<rest>.*)",
         r"(?P<gpus>\d[\d,]{0,29}) ?[x*] ?(?P<rest>[a-z].*)",
+        r"(?P<gpus>\d{1,9}) ?x",
         r"(?P<rest>[a-z][\w -]*?) ?[x*] ?(?P<gpus>\d{1,9})",
         r"(?P<gpus>\d[\d,]{0,29}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         r"(?P<gpus>\d[\d,]{0,29}(?:\.0+)?) ?(?P<rest>\(.*\)|)",

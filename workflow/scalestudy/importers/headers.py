@@ -46,12 +46,14 @@ _PRECISIONS = {
     "fp64": r"(?:fp|float)-?64",
 }
 _UNIT_OF_TIME = {"ms": r"\b(?:ms|msec|milliseconds?)\b", "us": r"\b(?:us|microseconds?)\b"} | {
-    "min": r"\bmin(?:ute)?s?\b",
+    "min": r"\bm(?:in(?:ute)?s?)?\b",
     "h": r"\b(?:h|hrs?|hours?)\b",
     "d": r"\bdays?\b",
     "s": r"\b(?:s|secs?|seconds?)\b",
 }
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
+"""Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
 _NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
@@ -60,16 +62,17 @@ _NEVER = re.compile(
 )
 _EFFICIENCY = r"efficien|\beff\b|(% of|to) (linear|ideal)"
 _OTHER_RATIO = re.compile(
-    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|(?<!of )ideal|(?<!of )linear$|expected|factor of|target)\b|"
-    r"\b(?:amdahl|gustafson|theor\w*)\b"
+    r"energy|memory|power|mfu|flop|\b(?:loss|laws?|(?<!of )(?<!to )ideal|(?<!of )linear$|expected|factor of)\b|"
+    r"\btarget\b|\b(?:amdahl|gustafson|theor\w*)\b"
 )
 """Ratios that are not measured, or not of the time of a training."""
 _OF_A_PRECISION = re.compile(
     r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
 )
-_SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor of)")
+_SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
 _SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|acceleration|faster|\brelative (?:performance|throughput|speed)\b|\bgain\b"
+    r"speed ?-?ups?\b|acceleration|faster|^(?:vs\.?|over) (?:single|one|1)\b|"
+    r"\brelative (?:performance|throughput|speed)\b|\bgain\b"
 )
 _LABELS = (
     ("case", r"case|series|experiment|exp"),
@@ -220,13 +223,14 @@ def _time(bare: str) -> str:
     """step_time_s, total_time_s or time_s if the header is of a time."""
     if re.search(rf"{_SECOND.replace('p)', 'x)')}", bare) and not re.search(r"\btime\b", bare):
         return ""
-    timed = re.search(r"\btime\b|duration|elapsed|wall-?clock|runtime|\btime-delta\b", bare)
+    timed = re.search(r"\btim(?:e|ing)\b|duration|elapsed|wall-?clock|runtime|\btime-delta\b", bare)
     inverse = re.search(
-        rf"(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
+        rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{_STEP}", bare
     )
-    if inverse or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
+    in_units = re.fullmatch(rf"{_STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    if inverse or in_units or (timed and re.search(rf"\b{_STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
-    hours = re.search(r"(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)
+    hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?epoch", bare)
     if hours or (
         timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|wall|run|elapsed|job)\b", bare)
     ):
@@ -244,6 +248,7 @@ def _is_rate(bare: str) -> bool:
         "fps",
         "qps",
         "wps",
+        "tps",
     ):
         return True
     other = re.search(r"\b[a-z][a-z ]*(?:/| per )(?:s|sec|seconds?|min|minute|h|hr|hour)\b", bare)
@@ -265,10 +270,15 @@ def _units_of(bare: str) -> str:
 
 
 def _unit_of_work(bare: str) -> tuple[str, float]:
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{_WORK}|{_STEP}) ?{_SECOND}", bare)
+    bare = re.sub(rf"/{_DEVICE}(?=/)", "", bare)  # tokens/GPU/s
+    times = rf"(?P<period>{_SECOND})"
+    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{_WORK}|{_STEP}) ?{times}", bare)
     if found is None:
-        return ("flop/s" if re.search(r"flop", bare) else ""), 1.0
-    return f"{found['work']}/s", {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+        tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
+        return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
+    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+    period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
+    return f"{found['work']}/s", factor / next((s for name, s in _PERIODS.items() if period.startswith(name)), 1.0)
 
 
 def _rest(bare: str) -> str:

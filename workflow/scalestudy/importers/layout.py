@@ -13,6 +13,7 @@ from scalestudy.importers.published import STATED
 from scalestudy.importers.tables import RawTable
 
 UNSAID = "value"
+CLOSE = 0.02
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -61,10 +62,15 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
     others = [place for place in range(len(table.header)) if place not in across]
     corner = _quantity(table, across)
-    quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
-    header = (*(table.header[place] for place in others), "gpus", *quantities)
-    stated = [place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in STATED]
+    stated = [
+        place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
+    ]
+    if corner == UNSAID and stated:
+        corner = _by_ratio(table, across, others[stated[0]])
+    quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
+    labels = ("name" if table.header[place] == corner else table.header[place] for place in others)
+    header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
         for size in sizes:
@@ -78,6 +84,24 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     return replace(table, header=header, rows=tuple(rows))
+
+
+def _by_ratio(table: RawTable, across: dict[int, tuple[str, str]], ratio: int) -> str:
+    """Whether numbers below devices are throughputs or times, by the speedup that stands beside most of them."""
+    places = list(across)
+    rates = times = 0
+    for _, cells in table.rows:
+        try:
+            first, last, stated = (
+                read_cell(cells[place]).printed.value for place in (places[0], places[-1], ratio)
+            )
+        except (ValueError, IndexError):
+            continue
+        if min(first, last, stated) > 0:
+            rates += abs(last / first / stated - 1) < CLOSE
+            times += abs(first / last / stated - 1) < CLOSE
+    known = len(table.rows) / 2
+    return "throughput" if rates > known else "time" if times > known else UNSAID
 
 
 def _quantity(table: RawTable, across: Iterable[int]) -> str:

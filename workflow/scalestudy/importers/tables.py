@@ -17,6 +17,7 @@ MOST_BYTES = 16 * 2**20
 """Largest size of a file with tables."""
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
+LONGEST_CELL = 131_072
 _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -94,19 +95,19 @@ def _piped(lines: list[str]) -> Iterator[RawTable]:
             headings = [(above, words) for above, words in headings if above < level]
             headings.append((level, heading["heading"]))
         below = lines[number + 1] if number + 1 < len(lines) else ""
-        if "|" not in line or _is_rule(line) or not _is_rule(below) or not set("|+") & set(below):
+        if "|" not in line or is_rule(line) or not is_rule(below) or not set("|+") & set(below):
             number += 1
             continue
         end, rows = number + 1, []
-        while end < len(lines) and ("|" in lines[end] or _is_rule(lines[end])) and lines[end].strip():
-            if not _is_rule(lines[end]):
+        while end < len(lines) and ("|" in lines[end] or is_rule(lines[end])) and lines[end].strip():
+            if not is_rule(lines[end]):
                 rows.append((end + 1, _cells(lines[end])))
             end += 1
         yield RawTable(number + 1, _cells(line), tuple(rows), tuple(words for _, words in headings))
         number = end
 
 
-def _is_rule(line: str) -> bool:
+def is_rule(line: str) -> bool:
     text = line.strip()
     return (
         bool(text) and set(text) <= set("|+-=: \t") and bool(set(text) & set("-=")) and bool(_RULE.fullmatch(text))
@@ -127,6 +128,7 @@ def _delimited(text: str) -> list[RawTable]:
     if delimiter == "  ":
         split = [(place + 1, tuple(re.split(r"\s{2,}|\t", line.strip()))) for place, line in enumerate(lines)]
     else:
+        csv.field_size_limit(LONGEST_CELL)  # of the process, so another part of it may have set it
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         split, before = [], 0
         for row in reader:

@@ -121,12 +121,16 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         stated = settled.stated if settled and settled.stated else "speedup"
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
+    if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
+        return f"{words} of work that is constant (not stated; it falls as devices are added)"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:
             words += " (the printed ratios show it)"
         elif role == "throughput" and column.per != "all":
             words += " (not stated; it grows with the devices)"
+        elif role == "step_time_s" and not (table.scaling or column.scaling):
+            words += " (not stated; it falls as devices are added)"
     if role in table.unknown_units:
         words += "; unit not stated"
     return words

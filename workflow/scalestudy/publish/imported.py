@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from scalestudy.analyse.published.runs import KIND
 from scalestudy.analyse.study.further import MOST, FurtherRuns
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.words.percent import percent
@@ -22,12 +23,17 @@ def run_lines(run: ImportedRun) -> list[str]:
     name = Path(run.log.path).name + (f" ({run.log.label})" if run.log.label else "")
     where = counted(run.devices, "device") + (f" on {run.nodes} nodes" if run.nodes > 1 else "")
     windows = int(run.counts.sum())
-    steps = f"windows of {run.steps_per_row} steps" if run.steps_per_row > 1 else "steps"
+    steps = (
+        f"from {windows} windows of {run.steps_per_row} steps"
+        if run.steps_per_row > 1
+        else f"from {windows} steps"
+    )
+    if run.log.whole_run:
+        steps = "as printed" if run.log.kind == KIND else "the mean of the whole run"
     head = [
         f"{name}: {run.log.kind}",
         f"  {where}, {run.global_batch} {run.unit} per step" + (f", variant {run.variant}" if run.variant else ""),
-        f"  {run.step_s * 1e3:.4g} ms per step, {run.throughput:.4g} {run.unit}/s on all devices, from {windows}"
-        f" {steps}",
+        f"  {_four(run.step_s * 1e3)} ms per step, {_four(run.throughput)} {run.unit}/s on all devices, {steps}",
     ]
     return [*head, *(f"  - {remark}" for remark in run.remarks)]
 
@@ -40,7 +46,7 @@ def point_lines(summary: pd.DataFrame) -> list[str]:
         base = " (baseline)" if row["is_base"] else ""
         lines.append(
             f"  {row['variant']} {row['scaling']} {int(row['world_size'])}:"
-            f" {row['throughput_samples_per_s']:.4g}/s, {row['speedup']:.3g}{limits},"
+            f" {_four(row['throughput_samples_per_s'])}/s, {row['speedup']:.3g}{limits},"
             f" {percent(row['efficiency'], 1)}{base}"
         )
     return lines
@@ -57,15 +63,16 @@ def further_lines(further: FurtherRuns) -> list[str]:
     )
     lines = [""]
     if further.more:
-        runs, hours = counted(further.more, "further run"), f"{further.device_hours:.3g} device-hours"
-        lines.append(f"{runs} would decide the verdicts, {hours}; {how}:")
+        runs = counted(further.more, "further run")
+        hours = "their length is not known" if isnan(further.device_hours) else _hours(further.device_hours)
+        lines.append(f"{runs} would decide the verdicts ({hours}); {how}:")
         for place in further.places:
             if place.more:
                 point = place.point
                 what = "baseline" if place.is_base else point.variant
                 lines.append(
                     f"  {place.more} more on {counted(point.world_size, 'device')} ({what}, {place.known}"
-                    f" imported): {place.device_hours:.3g} device-hours"
+                    " imported)" + ("" if isnan(place.device_hours) else f": {_hours(place.device_hours)}")
                 )
     elif all(place.reachable for place in further.places):
         lines.append("Every verdict is decided; no further run is needed.")
@@ -76,3 +83,12 @@ def further_lines(further: FurtherRuns) -> list[str]:
                 f" {MOST} runs would not decide"
             )
     return lines
+
+
+def _four(number: float) -> str:
+    """A number with at least four digits, and without an exponent if it is large."""
+    return f"{number:.4g}" if number < 1e4 else f"{number:.0f}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:.3g} device-hours"

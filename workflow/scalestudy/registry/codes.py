@@ -30,10 +30,10 @@ processes used the cores in every round."""
 Spoiled = StrEnum("Spoiled", "NONE UNKNOWN OTHER_LOAD STOLEN_TIME THROTTLED SWAPPED CLOCK_SET SHARED_GPU")
 """Disturbances of the host during a run. UNKNOWN: it was not monitored, as in records of earlier releases."""
 
-Limit = StrEnum("Limit", "NONE IMPORTED AVERAGED WHOLE_RUN CLOCK TOKENS ROUNDED")
-"""What a run that was imported from a log cannot show. IMPORTED: no part of a step, no rank, no host. AVERAGED:
-its step times are means over several steps. WHOLE_RUN: one mean, start included. CLOCK: times between lines of the
-log. TOKENS: work is counted in tokens. ROUNDED: times have three digits."""
+Limit = StrEnum("Limit", "NONE IMPORTED AVERAGED WHOLE_RUN PRINTED CLOCK TOKENS ROUNDED")
+"""What an imported run cannot show. IMPORTED: no part of a step, no rank, no host. AVERAGED: its step times are
+means over several steps. WHOLE_RUN: one mean, start included. PRINTED: a number of a published table. CLOCK: times
+between lines of the log. TOKENS: work is counted in tokens. ROUNDED: times have three digits."""
 
 Stopped = StrEnum(
     "Stopped",

@@ -22,6 +22,8 @@ HARDLY = (0.7, 1.25)
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
+FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
+"""How a time is read that falls as devices are added: the work that it is for is constant."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,16 @@ class Settled:
     """The rows on no device in the same form."""
 
 
-def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Question:
-    """Return the series in one form, or the question that has to be answered before."""
+def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
+    """Return the series in one form, or the question that has to be answered before.
+
+    answer: PER_DEVICE, TOGETHER, WEAK or STRONG, if the user says it; without effect on a table that says more.
+    """
     rows = [row for one in series for row in one.rows]
     rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
+    rates = [way for way in rates if way[1] == answer] or rates
     ratios = ("speedup", "efficiency") if any("scaling_ratio" in row.numbers for row in rows) else ("",)
     scores = {
         (whose, stated): sum(_explained(one.rows, rate, stated) for one in series)
@@ -69,10 +75,10 @@ def settle(table: PublishedTable, series: Sequence[Series]) -> Settled | Questio
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
     undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
     if undecided and len(rates) > 1:
-        answer = _without_ratios(table, series, first, rates)
-        if isinstance(answer, Question):
-            return answer
-        whose = answer
+        found = _without_ratios(table, series, first, rates)
+        if isinstance(found, Question):
+            return found
+        whose = found
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
@@ -179,6 +185,8 @@ def _without_ratios(
             continue
         few, many = known[0], known[-1]
         gain = (many.number(role) or 1) / (few.number(role) or 1)
+        if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
+            return FALLING[role]  # with devices, as for work that is constant
         if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
             column = table.column(role)
             if role == "throughput" and column is not None and column.per == "all":

@@ -31,7 +31,7 @@ def limits_together(of_runs: Iterable[str]) -> str:
 
 def shows_single_steps(observation: Observation) -> bool:
     """Returns whether the rows of a run are single steps, and not means over several."""
-    return not {Limit.AVERAGED, Limit.WHOLE_RUN} & set(limits_of(observation).split())
+    return not {Limit.AVERAGED, Limit.WHOLE_RUN, Limit.PRINTED} & set(limits_of(observation).split())
 
 
 def as_imported(observation: Observation, steps: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval, t_quantile
 from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.analyse.study.outlook import SPREAD
-from scalestudy.registry.codes import Verdict
+from scalestudy.registry.codes import Limit, Verdict
 from scalestudy.study.plan import Plan, Point
 
 MOST = 20
@@ -36,7 +36,7 @@ class Further:
     more: int
     """Runs that are missing; 0 if the verdict is decided."""
     device_hours: float
-    """Of these."""
+    """Of these; nan if no run shows how long one takes."""
     reachable: bool
     """Whether MOST runs would decide it, if its speedup and the spread are what they are now."""
 
@@ -63,7 +63,8 @@ class FurtherRuns:
 def further_runs(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> FurtherRuns:
     """Return the further runs of an imported study. summary, runs: its tables."""
     rates = runs.set_index("run_id")["throughput_samples_per_s"].dropna()
-    hours = (device_time_s(runs) / 3600).groupby(runs["run_id"]).first()
+    length_known = ~runs["limits"].astype(str).str.split().map(lambda codes: Limit.PRINTED in codes).astype(bool)
+    hours = (device_time_s(runs).where(length_known) / 3600).groupby(runs["run_id"]).first()
     spread, assumed = _spread([[rates[run] for run in point.runs if run in rates.index] for point in plan.points])
     bases: dict[tuple[str, ...], tuple[Point, int]] = {}
     places = []

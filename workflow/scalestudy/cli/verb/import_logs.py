@@ -22,6 +22,8 @@ def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Ca
 @_each("--gpus", "N", "Devices of the run, if its log does not say.")
 @_each("--nodes", "N", "Nodes of the run. Default: what its log says, or 1.")
 @_each("--batch", "N", "Work of a step on all devices, in the unit of the throughput.")
+@_each("--batch-per-gpu", "N", "The same on each device, in all micro-batches of a step or with --accumulation.")
+@_each("--samples", "N", "Work of the whole training or epoch that a table prints the time of.")
 @_each("--sequence-length", "N", "Tokens of a sample.")
 @_each("--accumulation", "N", "Micro-batches of a step. Default: what its log says, or 1.")
 @_each("--variant", "NAME", "Name of what was run: ddp, fsdp, or any other.")
@@ -36,6 +38,14 @@ def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Ca
     metavar="NAME",
     help="Format of all files. Default: recognised by content.",
 )
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="HEADER=KIND",
+    help="What a column of a scaling table is, as for `scalestudy audit`.",
+)
+@click.option("--line", type=click.IntRange(min=1), help="Only the scaling table whose header is at this line.")
 @click.option("--documents/--no-documents", default=True, help="Write figures, tables and reports as well.")
 @options.path("--results", metavar="FOLDER", help="Results folder. Default: results/NAME.")
 def import_logs(
@@ -43,6 +53,8 @@ def import_logs(
     name: str,
     scaling: str | None,
     form: str | None,
+    columns: tuple[str, ...],
+    line: int | None,
     documents: bool,
     results: Path | None,
     **said: tuple[str, ...],
@@ -50,16 +62,20 @@ def import_logs(
     """Import logs of other training tools as a study, with the documents of any other study.
 
     FILE is a log of torchtitan, Megatron-LM, DeepSpeed or nanotron, a table with a row for each step, or another
-    known format (docs/import.md). A log is one run. Runs with the same devices and batch are repeats.
+    known format (docs/import.md). A log is one run. Runs with the same devices and batch are repeats. A table with
+    a row for each number of devices, as papers and READMEs print it, has one run per row.
 
     Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
     for all files.
     """
+    from scalestudy.cli.audit_columns import columns_of
     from scalestudy.cli.imported import import_files
     from scalestudy.cli.naming import home
+    from scalestudy.importers.columns import Corrections
     from scalestudy.importers.logs.given import given_for
 
     given = given_for(files, {flag.replace("_", "-"): words for flag, words in said.items()})
     folder = results or home() / "results" / name
-    import_files(given, name, folder, scaling=scaling, form=form, documents=documents)
+    corrected = Corrections(columns_of(columns, None), line)
+    import_files(given, name, folder, scaling=scaling, form=form, corrected=corrected, documents=documents)
     return 0

@@ -1,34 +1,43 @@
-"""Reads the columns of a regular CSV file with Arrow, at many times the speed of reading its lines.
+"""Reads the columns of a CSV file with Arrow, at many times the speed of reading its lines.
 
-A file that is not regular (a comment, a row of another length, a column of ranks) is left to `csv_log.py`, which
-reads line by line.
+A row with too few cells is left out with a remark. A file that is not regular otherwise (a row with too many
+cells, a cell over several lines, bytes that are not UTF-8) is left to `csv_log.py`, which reads line by line and
+names the line.
 """
 
 from __future__ import annotations
 
+import codecs
+import re
+import zlib
 from dataclasses import dataclass, field
 from math import nan
-from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, csv
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import PACKED
+from scalestudy.importers.logs.lines import LONGEST_LINE, opened
 from scalestudy.importers.logs.model import Rows
 from scalestudy.importers.logs.table import (
-    EMPTY,
     MOST_REMARKS,
     SHOWN,
     TELL_APART,
     VALUES,
     Columns,
-    number_of,
+    other_ranks,
 )
+from scalestudy.importers.logs.values import EMPTY, value_of
 
 BLOCK = 1 << 20
 MOST_RUNS = 1000
+MOST_SHORT = 10_000
+"""Rows with too few cells up to which they are left out here."""
+MOST_UNITS = 100
+WITH_UNIT = r"^\s*(?P<number>[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,2})?)\s*(?P<unit>(?:[A-Za-z][A-Za-z/ ]*)?)$"
+COMMENT = re.compile(rb"\n#[^\n]*")
 NULLS = [form for word in EMPTY for form in (word, word.upper(), word.capitalize())]
 Key = tuple[str, ...]
 
@@ -41,54 +50,143 @@ class Regular:
     remarks: dict[Key, list[str]] = field(default_factory=dict)
     bad: int = 0
     """Cells that are not numbers."""
+    first_rank: str | None = None
+    ranks: set[str] = field(default_factory=set)
+    others: int = 0
+    """Rows of other ranks than the first."""
+
+
+class _Uncommented:
+    """A file without its lines that begin with #: each becomes a row of empty cells, so that lines keep their
+    numbers."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes], columns: int, delimiter: str) -> None:
+        self._file, self._empty = file, delimiter.encode() * (columns - 1)
+        self._begins, self._inside = True, False
+        self._line = 0  # bytes of the line that has begun
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+
+    def read(self, size: int) -> bytes:
+        """The next part of about that size; b'' at the end. Raises ValueError for what is no table of text."""
+        part = self._file.read(min(size, BLOCK))
+        self._decode(part, final=not part)
+        end = part.find(b"\n")
+        if self._line + (end if end >= 0 else len(part)) > LONGEST_LINE:
+            raise ValueError("too long a line")
+        self._line = len(part) - part.rfind(b"\n") if end >= 0 else self._line + len(part)
+        if not part:
+            return b""
+        kept = part
+        if self._inside or (self._begins and part[:1] == b"#") or b"\n#" in part:
+            kept = self._without(part)
+        self._begins = part[-1:] == b"\n"
+        return kept or self.read(size)
+
+    def _without(self, part: bytes) -> bytes:
+        head = b""
+        if self._inside:  # the rest of a comment that began in the part before
+            end = part.find(b"\n")
+            if end < 0:
+                return b""
+            head, part, self._begins = part[end : end + 1], part[end + 1 :], True
+        last = part.rfind(b"\n") + 1
+        self._inside = part[last : last + 1] == b"#" and (last > 0 or self._begins)
+        at = b"\n" + part if self._begins else part
+        at = COMMENT.sub(b"\n" + self._empty, at)
+        return head + (at[1:] if self._begins else at)
 
 
 def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_line: int) -> Regular | None:
     """Return the rows of a file; None if it is not regular. Raises UserError if it has too many rows."""
-    if len(set(names)) < len(names) or columns.name("rank") or _is_packed(columns.path):
+    if len(set(names)) < len(names):
         return None
     labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
     numbers = [quantity for quantity in VALUES if columns.name(quantity)]
-    wanted = [*labels, *(columns.read[quantity][0] for quantity in numbers)]
+    ranks = [name] if (name := columns.name("rank")) else []
+    wanted = [*labels, *ranks, *(columns.read[quantity][0] for quantity in numbers)]
     found = Regular()
+    short: list[tuple[int, int]] = []
+
+    def left_out(row: csv.InvalidRow) -> str:
+        if row.actual_columns > row.expected_columns or len(short) >= MOST_SHORT:
+            return "error"
+        short.append((row.number, row.actual_columns))
+        return "skip"
+
     line = header_line
     try:
-        with csv.open_csv(
-            columns.path,
-            read_options=csv.ReadOptions(
-                block_size=BLOCK, skip_rows=header_line, column_names=names, use_threads=False
-            ),
-            parse_options=csv.ParseOptions(delimiter=delimiter, ignore_empty_lines=False),
-            convert_options=csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict.fromkeys(wanted, pa.string()),
-                null_values=NULLS,
-                strings_can_be_null=True,
-            ),
-        ) as reader:
+        with (
+            opened(columns.path) as file,
+            csv.open_csv(
+                pa.PythonFile(_Uncommented(file, len(names), delimiter), mode="r"),
+                read_options=csv.ReadOptions(
+                    block_size=BLOCK, skip_rows=header_line, column_names=names, use_threads=False
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=delimiter, ignore_empty_lines=False, invalid_row_handler=left_out
+                ),
+                convert_options=csv.ConvertOptions(
+                    include_columns=wanted,
+                    column_types=dict.fromkeys(wanted, pa.string()),
+                    null_values=NULLS,
+                    strings_can_be_null=True,
+                ),
+            ) as reader,
+        ):
+            passed = 0
             for batch in reader:
-                _take(columns, batch, labels, numbers, line, found)
-                line += batch.num_rows
+                lines = np.arange(line + 1.0, line + 1.0 + batch.num_rows)
+                for number, _ in short[passed:]:  # of this block
+                    lines[lines >= number] += 1
+                passed = len(short)
+                _take(columns, batch, labels, numbers, lines, found)
+                line = int(lines[-1]) if len(lines) else line
     except UserError:
         raise
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, EOFError, zlib.error, ValueError):
         return None
+    _remark(found, short, len(names))
     return found
 
 
+def _remark(found: Regular, short: list[tuple[int, int]], width: int) -> None:
+    """Say at the first run which rows of the file are left out."""
+    if not found.remarks:
+        return
+    remarks = next(iter(found.remarks.values()))
+    remarks += [
+        f"line {line}: {count} of {width} cells; the row is left out" for line, count in short[:MOST_REMARKS]
+    ]
+    if len(short) > MOST_REMARKS:
+        remarks.append(f"{len(short) - MOST_REMARKS} more rows have too few cells; left out")
+    if found.others:
+        remarks.append(other_ranks(found.others, len(found.ranks) - 1, found.first_rank or ""))
+
+
 def _take(
-    columns: Columns, batch: pa.RecordBatch, labels: list[str], numbers: list[str], line: int, found: Regular
+    columns: Columns,
+    batch: pa.RecordBatch,
+    labels: list[str],
+    numbers: list[str],
+    lines: np.ndarray,
+    found: Regular,
 ) -> None:
-    """Add the rows of a batch. line: of its first row, minus one."""
+    """Add the rows of a batch. lines: their numbers."""
     count = batch.num_rows
     said: list[tuple[int, str]] = []
-    read = {"line": np.arange(line + 1.0, line + 1.0 + count)}
+    read = {"line": lines}
     for quantity in VALUES:
         read[quantity] = np.full(count, nan)
         if quantity in numbers:
-            read[quantity] = _numbers(columns, quantity, batch.column(columns.read[quantity][0]), line, said)
+            read[quantity] = _numbers(columns, quantity, batch.column(columns.read[quantity][0]), lines, said)
     timed = ~(np.isnan(read["step_time_s"]) & np.isnan(read["work_per_s"]) & np.isnan(read["clock_s"]))
+    if name := columns.name("rank"):
+        timed = _of_first_rank(batch.column(name), timed, found)
     for key, mine in _by_label(batch, labels):
+        if not (mine & timed).any():
+            continue
         if key not in found.rows and len(found.rows) >= MOST_RUNS:
             raise ValueError("too many runs for this way of reading")
         rows = found.rows.setdefault(key, Rows(columns.path))
@@ -98,27 +196,72 @@ def _take(
     found.bad += len(said)
 
 
+def _of_first_rank(column: pa.StringArray, timed: np.ndarray, found: Regular) -> np.ndarray:
+    """Which rows with a time are of the rank that the file begins with."""
+    ranks = column.fill_null("0")
+    found.ranks.update(compute.unique(ranks).to_pylist())
+    if found.first_rank is None and len(ranks) and timed.any():
+        found.first_rank = ranks[int(timed.argmax())].as_py()
+    mine: np.ndarray = compute.equal(ranks, found.first_rank or "").to_numpy(zero_copy_only=False)
+    found.others += int((timed & ~mine).sum())
+    mine &= timed
+    return mine
+
+
 def _numbers(
-    columns: Columns, quantity: str, column: pa.StringArray, line: int, said: list[tuple[int, str]]
+    columns: Columns, quantity: str, column: pa.StringArray, lines: np.ndarray, said: list[tuple[int, str]]
 ) -> np.ndarray:
     """A column as numbers in our unit. said: takes (row, remark) of each cell that is not one."""
     name, meaning = columns.read[quantity]
-    factor = meaning.factor or 1.0
+    comma = name in columns.commas
     text = column
-    if columns.decimal_comma:
+    if comma:
         text = compute.replace_substring(compute.replace_substring(text, ".", ""), ",", ".")
     try:
         values = compute.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
-        return np.where(np.isfinite(values), values, nan) * factor
+        return np.where(np.isfinite(values), values, nan) * (meaning.factor or 1.0)
     except pa.ArrowInvalid:
-        made = np.full(len(column), nan)
-    clock = quantity == "clock_s"
-    for at, cell in enumerate(column.to_pylist()):
+        made = _dates(text) if quantity == "clock_s" else _with_units(text, quantity, meaning.factor)
+    unknown = np.isnan(made) & column.is_valid().to_numpy(zero_copy_only=False)
+    for at in np.flatnonzero(unknown):
+        cell = column[int(at)].as_py()
         try:
-            made[at] = number_of(cell, clock=clock, decimal_comma=columns.decimal_comma)
+            made[at] = value_of(cell, quantity, meaning.factor, comma=comma)
         except ValueError:
-            said.append((at, f"line {line + at + 1}, {name}: {cell[:SHOWN]!r} is not a number; left out"))
-    return made * factor
+            said.append((int(at), f"line {int(lines[at])}, {name}: {cell[:SHOWN]!r} is not a number; left out"))
+    return made
+
+
+def _dates(text: pa.StringArray) -> np.ndarray:
+    """ISO dates as seconds since the epoch; nan unless all cells are dates."""
+    for zone in (None, "UTC"):
+        try:
+            stamps = compute.cast(text, pa.timestamp("us", tz=zone)).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            continue
+        return np.where(np.isnat(stamps), nan, stamps.astype("datetime64[us]").astype(np.int64) / 1e6)
+    return np.full(len(text), nan)
+
+
+def _with_units(text: pa.StringArray, quantity: str, factor: float | None) -> np.ndarray:
+    """Cells such as `12.5 ms` in our unit; nan for those of another form."""
+    parts = compute.extract_regex(text, pattern=WITH_UNIT)
+    number, unit = parts.flatten()
+    units = unit.dictionary_encode()
+    numbers = compute.cast(number, pa.float64()).to_numpy(zero_copy_only=False)
+    if len(units.dictionary) > MOST_UNITS:
+        return np.full(len(text), nan)
+    factors = []
+    for unit in units.dictionary.to_pylist():
+        try:
+            factors.append(value_of(f"1{unit}", quantity, factor, comma=False) if unit else factor or 1.0)
+        except ValueError:
+            factors.append(nan)
+    known = parts.is_valid().to_numpy(zero_copy_only=False)
+    codes = units.indices.fill_null(len(factors)).to_numpy(zero_copy_only=False)
+    each = np.array([*factors, nan])[codes]
+    found: np.ndarray = np.where(known & np.isfinite(numbers), numbers, nan) * each
+    return found
 
 
 def _by_label(batch: pa.RecordBatch, labels: list[str]) -> list[tuple[Key, np.ndarray]]:
@@ -133,8 +276,3 @@ def _by_label(batch: pa.RecordBatch, labels: list[str]) -> list[tuple[Key, np.nd
         words = [column.dictionary[int(code)].as_py() for column, code in zip(coded, distinct[:, at], strict=True)]
         made.append((tuple(words), which.reshape(-1) == at))
     return made
-
-
-def _is_packed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == PACKED

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.csv_columns import read_regular
-from scalestudy.importers.logs.lines import HEAD, LONGEST_LINE, numbered_lines, text_of
+from scalestudy.importers.logs.lines import HEAD, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.table import Columns, logs_from, logs_of
+from scalestudy.importers.logs.table import LOOKED_AT, Columns, logs_from, logs_of
 
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
@@ -58,12 +59,21 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}, line {first[0]}: not the header of a table ({error})") from None
     if len(names) > MOST_COLUMNS:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
-    columns = Columns.of(path, names, given)
-    columns.decimal_comma = delimiter == ";"
+    rows = _first_rows(path, first[0], names, delimiter)
+    columns = Columns.of(path, names, given, rows, semicolons=delimiter == ";")
     regular = read_regular(columns, names, delimiter, header_line=first[0])
     if regular is not None and regular.rows:
         return logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
     return logs_of(kind, columns, _rows(path, lines, names, delimiter))
+
+
+def _first_rows(path: Path, header: int, names: list[str], delimiter: str) -> list[dict[str, Any]]:
+    """The rows below the header that show what its columns leave open."""
+    below = ((number, line) for number, line in numbered_lines(path, whole=False) if number > header)
+    try:
+        return [row for _, row in islice(_rows(path, below, names, delimiter), LOOKED_AT)]
+    except UserError:
+        return []  # said when all rows are read
 
 
 def _rows(
@@ -90,5 +100,4 @@ def _delimiter(header: str) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    csv.field_size_limit(LONGEST_LINE)
     return next(csv.reader([line], delimiter=delimiter), [])

@@ -83,7 +83,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     stated = log.columns["step_time_s"].copy()
     rate, unit, per = _rate(log, given)
     by_clock = windows.clock_s / windows.steps
-    batch, unit = _batch(log, given, unit, remarks)
+    batch, unit = _batch(log, given, unit, devices, remarks)
     limits = [Limit.IMPORTED]
     scope_checked = False
     if unit == "steps":
@@ -116,7 +116,9 @@ def derive(log: Log, given: Given) -> ImportedRun:
         )
     if unit == "tokens":
         limits.append(Limit.TOKENS)
-    if log.whole_run:
+    if log.printed:
+        limits.append(Limit.PRINTED)
+    elif log.whole_run:
         limits.append(Limit.WHOLE_RUN)
     elif log.each == "unknown" or (log.each == "mean" and per_row > 1):
         limits.append(Limit.AVERAGED)
@@ -167,10 +169,12 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
     return rate, unit, given.per or log.per
 
 
-def _batch(log: Log, given: Given, unit: str, remarks: list[str]) -> tuple[int | None, str]:
+def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) -> tuple[int | None, str]:
     """(work of a step in the unit of the throughput, unit). Without a throughput a step is counted in samples."""
     if given.batch is not None:
         return given.batch, unit or "samples"
+    if given.batch_per_gpu is not None:
+        return given.batch_per_gpu * devices * (given.accumulation or 1), unit or "samples"
     batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
     if batch is not None and unit == "tokens":
         if length is None:

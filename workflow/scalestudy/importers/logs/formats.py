@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from scalestudy.importers.logs import (
 )
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.printed import shows_scaling
+from scalestudy.importers.tables import decoded
 
 Read = Callable[[Path, Given], list[Log]]
 BINARY = {
@@ -66,7 +69,26 @@ BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
     "csv": (csv_log.recognise, csv_log.read),
 }
 """Name -> (the kind of a file from its first bytes, '' if it is none; its reader)."""
-NAMES = (*(one.name for one in FORMATS), *BY_HEAD, "mlflow")
+TABLE = "table"
+NAMES = (*(one.name for one in FORMATS), *BY_HEAD, "mlflow", TABLE)
+
+
+def is_table(path: Path, name: str | None) -> bool:
+    """Return whether a file has tables of scaling, with a row per number of devices, and is no log.
+
+    name: of its format, as the user says.
+    """
+    if name is not None or path.is_dir():
+        return name == TABLE
+    head = head_of(path)
+    if b"\x00" in head or head.startswith(tuple(BINARY)) or any(one.mark.search(head) for one in FORMATS):
+        return False
+    if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
+        return False
+    try:
+        return shows_scaling(decoded(head[: head.rfind(b"\n") + 1] or head))
+    except (UnicodeDecodeError, csv.Error):
+        return False
 
 
 def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:

@@ -61,6 +61,8 @@ class Log:
     """Whether a row is the mean over the whole run, its start included."""
     digits: int = 0
     """Significant digits of the times as printed; 0 if they are not limited."""
+    printed: bool = False
+    """Whether the only row is a number of a published table, so that neither its steps nor its run are known."""
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -131,6 +133,9 @@ class Given:
     devices: int | None = None
     nodes: int | None = None
     batch: int | None = None
+    batch_per_gpu: int | None = None
+    samples: int | None = None
+    """Work of the whole training or epoch that a table's times are of."""
     sequence_length: int | None = None
     accumulation: int | None = None
     variant: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -10,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import iso_seconds
+from scalestudy.importers.cells import has_decimal_commas
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.quantities import TIMES, Meaning, meaning_of
+from scalestudy.importers.logs.values import EMPTY, has_unit_of_time, value_of
 
 VALUES = ("step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
-OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length")
+OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length", "accumulation")
 TELL_APART = ("run", "variant", *OF_THE_RUN)
-EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 MOST_RUNS, MOST_REMARKS = 10_000, 5
 SHOWN = 40
-THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
+LOOKED_AT = 200
+"""First rows of a table that show what its columns leave open: decimal commas, and units in cells."""
 NO_FACTS = Facts()
 
 
@@ -32,12 +32,24 @@ class Columns:
     given: Given
     read: dict[str, tuple[str, Meaning]] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
-    decimal_comma: bool = False
-    """Whether a comma always precedes decimals, as where the delimiter is a semicolon."""
+    commas: frozenset[str] = frozenset()
+    """Names of columns whose decimals follow a comma."""
 
     @classmethod
-    def of(cls, path: Path, names: Iterable[str], given: Given) -> Columns:
-        """Raises UserError, naming the column and the option, if a time has no unit."""
+    def of(
+        cls,
+        path: Path,
+        names: Iterable[str],
+        given: Given,
+        first: Sequence[Mapping[str, str]] = (),
+        *,
+        semicolons: bool = False,
+    ) -> Columns:
+        """Return what is read of these columns.
+
+        first: the first rows as text. semicolons: they separate cells, so a comma precedes decimals. Raises
+        UserError, naming the column and the option, if a time has no unit.
+        """
         made = cls(path, given)
         for name in names:
             meaning = meaning_of(name)
@@ -55,19 +67,38 @@ class Columns:
                 made.read[meaning.quantity] = (name, meaning)
             else:
                 made.left.append(name)
-        made._ask()
+        made._ask(first)
+        made.commas = made._commas(first, semicolons=semicolons)
         return made
 
-    def _ask(self) -> None:
-        """Complete units from the options; refuse what has none."""
+    def _commas(self, first: Sequence[Mapping[str, str]], *, semicolons: bool) -> frozenset[str]:
+        """The columns with decimal commas: by their own cells, else by those of all columns.
+
+        Where no cell shows it, points precede decimals: programs write no thousands.
+        """
+        names = [name for quantity in VALUES if (name := self.name(quantity))]
+        cells = {name: [row.get(name) or "" for row in first] for name in names}
+        whole = has_decimal_commas(cell for column in cells.values() for cell in column)
+        found = set()
+        for name, column in cells.items():
+            own = has_decimal_commas(column)
+            said = whole if own is None else own
+            if said or (said is None and semicolons and any("," in cell for cell in column)):
+                found.add(name)
+        return frozenset(found)
+
+    def _ask(self, first: Sequence[Mapping[str, str]]) -> None:
+        """Complete units from the cells and the options; refuse what has none."""
         for quantity in ("step_time_s",):
             if quantity in self.read and self.read[quantity][1].factor is None:
                 name, _ = self.read[quantity]
-                if self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
+                if any(has_unit_of_time(row.get(name) or "") for row in first):
+                    self.read[quantity] = (name, Meaning(quantity))
+                elif self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
                     raise UserError(
                         f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us"
                     )
-                if self.given.time is None:
+                elif self.given.time is None:
                     del self.read[quantity]
                     self.left.append(name)
                 else:
@@ -111,7 +142,11 @@ def logs_of(
     remarks: dict[tuple[str, ...], list[str]] = {}
     bad, ranks = 0, set()
     labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
-    places = [(columns.name(quantity), columns.read.get(quantity, (None, Meaning("")))[1]) for quantity in VALUES]
+    places = [
+        (name, quantity, columns.read[quantity][1].factor if name else None, name in columns.commas)
+        for quantity in VALUES
+        for name in [columns.name(quantity)]
+    ]
     rank = columns.name("rank")
     first_rank: Any = None
     others = 0
@@ -133,29 +168,29 @@ def logs_of(
                 )
             rows_of, remarks[key] = found.setdefault(key, Rows(path)), []
         values = []
-        for name, meaning in places:
+        for name, quantity, factor, comma in places:
             text = row.get(name) if name else None
             try:
-                value = float(text) if type(text) is str else _number_or_nan(text)
+                value = value_of(text, quantity, factor, comma=comma)
             except ValueError:
-                try:
-                    value = number_of(
-                        text, clock=meaning.quantity == "clock_s", decimal_comma=columns.decimal_comma
-                    )
-                except ValueError:
-                    bad += 1
-                    if bad <= MOST_REMARKS:
-                        said = f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out"
-                        remarks[key].append(said)
-                    value = nan
-            values.append(value * meaning.factor if meaning.factor else value)
+                bad += 1
+                if bad <= MOST_REMARKS:
+                    said = f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out"
+                    remarks[key].append(said)
+                value = nan
+            values.append(value)
         step, step_time, rate, clock, work, loss = values
         if isfinite(step_time) or isfinite(rate) or isfinite(clock):
             rows_of.add(number, step, step_time, rate, clock, work, loss)
     if others and remarks:
-        left = f"{others} rows of {len(ranks) - 1} other ranks are left out: those of rank {first_rank} count"
-        next(iter(remarks.values())).append(left)
+        next(iter(remarks.values())).append(other_ranks(others, len(ranks) - 1, first_rank))
     return logs_from(kind, columns, found, remarks=remarks, facts=facts, bad=bad)
+
+
+def other_ranks(rows: int, ranks: int, first: str) -> str:
+    """A remark on rows that do not count."""
+    count = f"{ranks} other ranks" if ranks > 1 else "another rank"
+    return f"{rows} rows of {count} are left out: those of rank {first[:SHOWN]} count"
 
 
 def logs_from(
@@ -194,7 +229,7 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         if text.strip().lower() in EMPTY:
             return None
         try:
-            value = number_of(text)
+            value = value_of(text, quantity, None, comma=False)
         except ValueError:
             value = nan
         if not (value >= 1 and value == int(value)):
@@ -204,7 +239,8 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     devices, batch = whole("devices") or facts.devices, whole("batch") or facts.global_batch
     each = whole("batch_per_device")
     if batch is None and each is not None and (devices or columns.given.devices):
-        batch = each * (columns.given.devices or devices or 1)
+        steps = columns.given.accumulation or whole("accumulation") or 1
+        batch = each * (columns.given.devices or devices or 1) * steps
     run, variant = (labels.get(name, "") if (name := columns.name(what)) else "" for what in ("run", "variant"))
     rate = columns.read.get("work_per_s")
     work = columns.read.get("work")
@@ -220,7 +256,7 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
             nodes=whole("nodes") or facts.nodes,
             global_batch=batch,
             sequence_length=whole("sequence_length") or facts.sequence_length,
-            accumulation=facts.accumulation,
+            accumulation=whole("accumulation") or facts.accumulation,
             variant=variant or facts.variant,
             precision=facts.precision,
             device=facts.device,
@@ -230,37 +266,6 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         per=rate[1].per if rate else "",
         remarks=([f"run {run}"] if run else []) + remarks,
     )
-
-
-def _number_or_nan(value: Any) -> float:
-    """Return a value of JSON as a number; nan if it is none."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else nan
-
-
-def number_of(text: Any, *, clock: bool = False, decimal_comma: bool = False) -> float:
-    """Return a cell as a number; nan if it is empty. Raises ValueError if it is none.
-
-    Reads `1.234,5` and `1,234.5`. A single comma before three digits separates thousands, unless decimal_comma.
-    """
-    if text is None or text is True or text is False:
-        return nan
-    if isinstance(text, (int, float)):
-        return float(text) if isfinite(text) else nan
-    word = str(text).strip()
-    if word.lower() in EMPTY:
-        return nan
-    try:
-        value = float(word)
-        return value if isfinite(value) else nan
-    except ValueError:
-        pass
-    if clock and ":" in word:
-        return iso_seconds(word)
-    head, comma, tail = word.rpartition(",")
-    thousands = "," in head or "." in tail or (THOUSANDS.fullmatch(word) and not decimal_comma)
-    if comma and not thousands:
-        word = f"{head.replace('.', '')}.{tail}"
-    return float(word.replace(",", ""))
 
 
 def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -5,9 +5,10 @@ from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import counted
 
 IMPORTED = {
-    Limit.IMPORTED: "imported from a log, which shows no parts of a step, no single ranks and no load of the host",
+    Limit.IMPORTED: "imported: no parts of a step, no single ranks and no load of the host are known",
     Limit.AVERAGED: "each time is a mean over several steps, so the spread of single steps is unknown",
     Limit.WHOLE_RUN: "the log has one mean over the whole run, its start and its evaluations included",
+    Limit.PRINTED: "a number as printed in a table: how long the run was and what it includes is unknown",
     Limit.CLOCK: "step times are the times between lines of the log, with everything that happened in between",
     Limit.TOKENS: "work is counted in tokens: a sample of these columns is a token",
     Limit.ROUNDED: "the log prints times with three digits",
