@@ -61,7 +61,7 @@ def steps_of(observation: Observation) -> Steps:
         outcome=record.outcome,
         parameters={name: value for name in PARAMETERS if (value := getattr(spec, name, None)) is not None}
         | {"global_batch_size": spec.global_batch},
-        steps=np.array(sorted(grouped.groups), dtype=np.int64),
+        steps=np.unique(rows["step"].to_numpy(dtype=np.int64)),
         metrics={name: values for name, values in metrics.items() if np.isfinite(values).any()},
         started_s=started_s,
         clock_s=started_s + np.cumsum(times_s),
