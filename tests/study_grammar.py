@@ -336,13 +336,14 @@ def _of_one_rank(study: Content, report: Content) -> None:
 
 
 def _within_limits(study: Content) -> None:
-    """Remove limits of memory and time from networks that may not keep them."""
+    """Remove limits of memory, time and progress from networks that may not keep them."""
     models = [workload["model"] for workload in study["workloads"].values()]
     data = [workload["data"]["samples"] for workload in study["workloads"].values()]
     if all("widths" in model or model == {"type": "mlp"} for model in models) and max(data) < 5000:
         return
     if study.get("host", {}).get("memory_limit_gib"):
         del study["host"]["memory_limit_gib"]
+    study.pop("stall_limit_s", None)
     if study.get("host", {}).get("device") == "cpu":
         study["host"]["cores_per_rank"] = 64
         study["host"]["pin"] = False

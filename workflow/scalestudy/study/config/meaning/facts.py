@@ -27,6 +27,11 @@ def distributed(study: Study) -> list[str]:
     return [name for name, variant in study.variants.items() if variant.strategy != "single"]
 
 
+def compared_with(study: Study, single: str) -> list[str]:
+    """Names of the variants of several ranks whose baseline is this one."""
+    return [name for name in distributed(study) if study.base_of(name) == single]
+
+
 def most_ranks(study: Study) -> int:
     """Ranks of the largest run."""
     return max(map(world_size, study.scales)) if distributed(study) else 1

@@ -13,7 +13,7 @@ from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import write_at
-from scalestudy.study.config.tune import OF_KEYS, SHARDING, Tune
+from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, Tune
 from scalestudy.study.config.variants import Knobs, Variant
 
 
@@ -39,6 +39,9 @@ def _strategies(study: Study) -> Iterator[str]:
     if not built_in(study):
         for name in (*[name for name in study.tune.given if name != "batch_factors"], *study.tune.also):
             yield f"tune.{name}: has no effect, since every workload is a command; leave it out"
+        for key in study.tune.hold:
+            nothing = "is all that can be searched" if key == BATCH else "is not searched"
+            yield f"tune.hold: {key} {nothing}, since every workload is a command; leave it out"
         return
     tune, names = study.tune, distributed(study)
     of_strategy = [key for key in study.tune.also if key.partition(".")[0] in ("ddp", "fsdp")]
@@ -79,7 +82,9 @@ def _places(study: Study) -> Iterator[str]:
             f"tune.workers: [{', '.join(map(str, tune.workers))}] cannot be tried, since data on the device are"
             " not read by workers; leave it out, or set data.on_device: false"
         )
-    most = max(one.batch_size * max(1, *tune.batch_factors) for one in built_in(study).values())
+    most = max(
+        one.batch_size * (max(1, *tune.batch_factors) if one.epochs else 1) for one in built_in(study).values()
+    )
     for parts in (one for one in tune.accumulation_steps if "accumulation_steps" in tune.given and one > most):
         yield f"tune.accumulation_steps: no batch has {parts} samples; the largest to be tried has {most:g}"
     for key, values in tune.also.items():

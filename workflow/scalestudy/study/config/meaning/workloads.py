@@ -51,6 +51,11 @@ def _accuracy(workload: Workload) -> Iterator[str]:
         )
     elif data.type in LEARNED and target <= (chance := 1 / getattr(data, "classes", 1)):
         yield f"target_accuracy: {target:g} is reached by guessing; use more than {chance:g}"
+    elif data.type in OFFICIAL_SAMPLES and target == 1:
+        yield (
+            f"target_accuracy: 1 is every sample of the validation part, which no training on {data.type} reaches;"
+            " use less, such as 0.8"
+        )
 
 
 def _model(workload: Workload) -> Iterator[str]:
