@@ -64,6 +64,27 @@ HASTY: dict[str, tuple[Content, str]] = {
         OWN | {"tune": {"hold": ["batch_size"]}},
         "tune.hold: batch_size is all that can be searched, since every workload is a command",
     ),
+    "a held batch that is not searched": (
+        PAIR | {"tune": {"hold": ["batch_size"]}},
+        "tune.hold: batch_size is not searched, since no workload trains for epochs",
+    ),
+    "a held key of one process": (
+        ALONE | {"tune": {"hold": ["sharding"]}},
+        "tune.hold: sharding is not searched, since every variant is one process",
+    ),
+    "NCCL of a script's baseline": (
+        OWN | {"variants": DDP | {"single": SINGLE_NCCL}},
+        "variants.single.environment.NCCL_P2P_DISABLE: has no effect, since one process sends nothing",
+    ),
+    "a warm-up longer than a training on official data": (
+        of(
+            TEXTS,
+            data={"type": "imdb", "path": "/d"},
+            batch_size=1000,
+            optimizer={"type": "adamw", "warmup_steps": 200},
+        ),
+        "workloads.w.optimizer.warmup_steps: 200 is more than the 50 steps of a run at 1x1 (strong)",
+    ),
     "a warm-up of a script that ends by itself": (
         TO_ITS_END | {"measure": {"max_warmup_steps": 100}},
         "measure.max_warmup_steps: 100 has no effect, since every script runs to its end",
@@ -98,6 +119,8 @@ HASTY: dict[str, tuple[Content, str]] = {
 SENSIBLE: dict[str, Content] = {
     "NCCL of both": PAIR
     | {"variants": {name: one | {"environment": {"NCCL_ALGO": "Ring"}} for name, one in DDP.items()}},
+    "NCCL of a group of one": OWN | {"variants": DDP | {"single": SINGLE_NCCL | {"launcher": "torchrun"}}},
+    "a held batch": tuned(hold=["batch_size"]),
     "NCCL of all ranks": variable("NCCL_DEBUG", "INFO"),
     "cores that ranks share": PAIR | {"scales": ["1x16"], "host": {"cores_per_rank": 100, "pin": False}},
     "buffers that are there": of(DIGITS, model={"type": "convnet", "norm": "batch"})

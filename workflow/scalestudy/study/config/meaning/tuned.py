@@ -44,6 +44,11 @@ def _strategies(study: Study) -> Iterator[str]:
             yield f"tune.hold: {key} {nothing}, since every workload is a command; leave it out"
         return
     tune, names = study.tune, distributed(study)
+    if BATCH in tune.hold and not any(one.epochs for one in built_in(study).values()):
+        yield f"tune.hold: {BATCH} is not searched, since no workload trains for epochs; leave it out"
+    for key in (SHARDING, OF_KEYS["bucket_cap_mb"]):
+        if key in tune.hold and not names:
+            yield f"tune.hold: {key} is not searched, since every variant is one process; leave it out"
     of_strategy = [key for key in study.tune.also if key.partition(".")[0] in ("ddp", "fsdp")]
     if not names:
         given = [name for name in ("sharding", "bucket_cap_mb") if name in tune.given]

@@ -91,9 +91,9 @@ def _of_gpus(study: Study, path: str, environment: Mapping[str, str]) -> Iterato
 def _of_ranks(study: Study, path: str, environment: Mapping[str, str]) -> Iterator[str]:
     """Variables of NCCL that only single processes see, and that no variant compared with one has."""
     section, _, name = path.removesuffix(".environment").partition(".")
-    if scripts(study) or (section == "host" and distributed(study)):
+    if section == "workloads" or (section == "host" and (distributed(study) or scripts(study))):
         return
-    if section == "variants" and name not in study.singles():
+    if section == "variants" and (name not in study.singles() or study.variants[name].launcher == "torchrun"):
         return
     others = [study.variants[one].environment for one in compared_with(study, name)] if name else []
     for variable in (one for one in environment if one.startswith(("NCCL_", "TORCH_NCCL_"))):
