@@ -64,6 +64,24 @@ HASTY: dict[str, tuple[Content, str]] = {
         OWN | {"tune": {"hold": ["batch_size"]}},
         "tune.hold: batch_size is all that can be searched, since every workload is a command",
     ),
+    "a search of batches of too few steps": (
+        tuned(batch_factors=[2, 4]),
+        "tune.batch_factors: no batch of [2, 4] times batch_size leaves tune.fewest_steps: 30 steps of an epoch",
+    ),
+    "a search of no workers without reading": (
+        PAIR | {"tune": {"workers": [0]}},
+        "tune.workers: [0] cannot be tried, since data on the device are not read by workers",
+    ),
+    "a checkpoint one step after the longest run": (
+        ddp(checkpoint_every_steps=300),
+        "variants.ddp.checkpoint_every_steps: no run has 300 steps, the longest has 299",
+    ),
+    "more arithmetic than a core has time for": (
+        of(STREAM, model={"type": "language-model", "parameters": "1.3B"}, data=TOKENS | {"sequence_length": 32})
+        | ON_CPU
+        | {"time_limit_min": 3},
+        "workloads.w.batch_size: 60 steps are 480 samples, and one process, the baseline, computes them in",
+    ),
     "a held batch that is not searched": (
         PAIR | {"tune": {"hold": ["batch_size"]}},
         "tune.hold: batch_size is not searched, since no workload trains for epochs",
@@ -120,6 +138,7 @@ SENSIBLE: dict[str, Content] = {
     "NCCL of both": PAIR
     | {"variants": {name: one | {"environment": {"NCCL_ALGO": "Ring"}} for name, one in DDP.items()}},
     "NCCL of a group of one": OWN | {"variants": DDP | {"single": SINGLE_NCCL | {"launcher": "torchrun"}}},
+    "the present batch": tuned(batch_factors=[1]),
     "a held batch": tuned(hold=["batch_size"]),
     "NCCL of all ranks": variable("NCCL_DEBUG", "INFO"),
     "cores that ranks share": PAIR | {"scales": ["1x16"], "host": {"cores_per_rank": 100, "pin": False}},

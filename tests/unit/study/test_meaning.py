@@ -106,7 +106,7 @@ def test_a_workload_of_unknown_size_hides_no_mistake_of_another() -> None:
     own = TEXTS | {"data": {"type": "text-file", "path": "/d"}, "model": {"type": "language-model"}}
     assert refused(study | {"workloads": {"w": own}}) == []
     assert refused(study) == [
-        "variants.ddp.log_every_steps: no run has 1000000 steps, the longest has 300; use fewer, or leave it out"
+        "variants.ddp.log_every_steps: no run has 1000000 steps, the longest has 299; use fewer, or leave it out"
     ]
 
 

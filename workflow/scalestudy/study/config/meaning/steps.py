@@ -129,9 +129,9 @@ def _points(study: Study, workload: Workload) -> Iterator[tuple[str, str, str]]:
 
 
 def _longest(study: Study) -> int:
-    """The most steps of a run without epochs."""
+    """The most steps of a run without epochs: it ends with the block in which it has enough."""
     measure = study.measure
-    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps - 1
 
 
 def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tail: bool) -> int | None:
