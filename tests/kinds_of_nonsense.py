@@ -329,7 +329,7 @@ KINDS: dict[str, tuple[Content, str]] = {
     ),
     "a longer warm-up than a run without epochs": (
         optimized(warmup_steps=4000),
-        "workloads.w.optimizer.warmup_steps: 4000 is more than the 300 steps that a run can have with epochs: 0",
+        "workloads.w.optimizer.warmup_steps: 4000 is more than the 299 steps that a run can have with epochs: 0",
     ),
     "buckets larger than the network": (
         ddp(ddp={"bucket_cap_mb": 50}),

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import yaml
+from hasty_studies import HASTY
 from hypothesis import strategies as st
 from kinds_of_nonsense import KINDS
 from meaningless_studies import MEANINGLESS
@@ -204,8 +205,9 @@ CONTRADICTIONS: dict[str, Any] = {
 }
 
 
-EVERY = MEANINGLESS | {
-    kind: case for kind, case in KINDS.items() if find_spec("transformers") or "workloads.w.model." not in case[1]
+OF_TRANSFORMERS = "workloads.w.model."
+EVERY = (MEANINGLESS | HASTY) | {
+    kind: case for kind, case in KINDS.items() if find_spec("transformers") or OF_TRANSFORMERS not in case[1]
 }
 
 

@@ -38,7 +38,7 @@ SHORT: dict[str, Any] = {
     },
     "report": {"overhead_reference": False},
 }
-OF_STEPS = ("min_steps", "max_steps", "probe_steps")
+OF_STEPS = ("min_steps", "max_steps", "max_warmup_steps", "probe_rounds", "probe_steps")
 
 
 def commands_of(readme: Path) -> list[str]:

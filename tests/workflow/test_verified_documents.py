@@ -43,7 +43,7 @@ def test_documents_are_made_again_when_advice_was_tried_by_hand(edited: Checkout
 @pytest.mark.parametrize("mode", ["asked", "auto"])
 def test_advice_is_tried_before_the_documents_where_the_study_says_so(edited: Checkout, mode: str) -> None:
     file = edited.root / "config/config.yaml"
-    content = yaml.safe_load(file.read_text()) | {"verify": {"mode": mode, "budget_device_hours": 0.001}}
+    content = yaml.safe_load(file.read_text()) | {"verify": {"mode": mode, "budget_device_hours": 0.002}}
     file.write_text(yaml.safe_dump(content, sort_keys=False))
     made = jobs(edited)
     assert not {job for job in made if job.startswith("train")}

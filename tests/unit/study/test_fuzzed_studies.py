@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scalestudy.errors import UserError
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import make_plan
-from study_grammar import Content, studies
+from study_grammar import Content, studies, without_what_means_nothing
 from study_mutations import Malformed, malformed, written
 
 FOREIGN = ("pydantic", "validation error", "value error", "Traceback", "Value error")
@@ -96,6 +96,48 @@ def test_what_was_made_wrong_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_valid_by_construction_is_accepted(tmp_path: Path) -> None:
     assert fuzz(studies(), refused_valid(tmp_path / "study.yaml"), 60) == []
+
+
+@pytest.mark.parametrize(
+    ("scale", "ranks", "first", "second"),
+    [
+        ("1x2", 2, {"learning_rate_scaling": "sqrt"}, {}),
+        ("1x2", 2, {"weight_decay": 0, "learning_rate": "1e-3"}, {}),
+        ("1x1", 1, {"scaling": ["strong", "weak"]}, {}),
+    ],
+)
+def test_workloads_that_become_equal_are_one(
+    tmp_path: Path, scale: str, ranks: int, first: Content, second: Content
+) -> None:
+    """A key that is removed, or has its default, may be all that they differ in."""
+    workload = {
+        "model": {"type": "mlp"},
+        "data": {"type": "synthetic-images", "samples": 640},
+        "optimizer": {"type": "adam"},
+        "batch_size": 64,
+        "epochs": 0,
+        "scaling": ["strong"],
+    }
+
+    def with_keys(keys: Content) -> Content:
+        of_optimizer = {key: value for key, value in keys.items() if key != "scaling"}
+        return (
+            workload
+            | {key: value for key, value in keys.items() if key == "scaling"}
+            | {"optimizer": workload["optimizer"] | of_optimizer}
+        )
+
+    study: Content = {
+        "study": "equal",
+        "scales": [scale],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "workloads": {"a": with_keys(first), "b": with_keys(second)},
+        "repeats": 3,
+        "report": {"overhead_reference": False} if ranks > 1 else {},
+    }
+    made = without_what_means_nothing(study, [ranks])
+    assert list(made["workloads"]) == ["a"]
+    assert refused_valid(tmp_path / "study.yaml")(made) == ""
 
 
 @pytest.mark.slow

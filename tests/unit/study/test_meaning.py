@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import small_content
+from hasty_studies import HASTY, SENSIBLE
 from kinds_of_nonsense import KINDS
 from meaningless_studies import MEANINGLESS, PAIR, TEXTS, ddp
 from scalestudy.errors import RefusedStudyError
@@ -25,7 +26,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-EVERY = MEANINGLESS | KINDS
+EVERY = MEANINGLESS | KINDS | HASTY
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -102,9 +103,10 @@ def test_a_workload_of_unknown_size_hides_no_mistake_of_another() -> None:
             ]
     variants = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "log_every_steps": 10**6}}
     study = small_content() | PAIR | {"variants": variants}
-    assert refused(study | {"workloads": {"w": texts}}) == []
+    own = TEXTS | {"data": {"type": "text-file", "path": "/d"}, "model": {"type": "language-model"}}
+    assert refused(study | {"workloads": {"w": own}}) == []
     assert refused(study) == [
-        "variants.ddp.log_every_steps: no run has 1000000 steps, the longest has 300; use fewer, or leave it out"
+        "variants.ddp.log_every_steps: no run has 1000000 steps, the longest has 299; use fewer, or leave it out"
     ]
 
 
@@ -157,6 +159,12 @@ def test_a_key_that_has_an_effect_is_accepted() -> None:
     script = {"command": "train.py --batch {batch_per_rank}", "batch_size": 64}
     own = pair | {"workloads": {"s": script}, "variants": {"single": {"strategy": "single"}, "ddp": starts}}
     assert refused(own | {"host": {"environment": {"MASTER_PORT": "29501"}}}) == []
+
+
+@pytest.mark.parametrize("case", SENSIBLE)
+def test_the_same_keys_where_something_heeds_them(case: str, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_bytes(written(small_content() | SENSIBLE[case]))
+    load_study("study.yaml")
 
 
 def test_the_longest_list_of_mistakes_has_a_line_for_each() -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.meaning import meaningless
-from scalestudy.study.config.meaning.buckets import needless_buckets
+from scalestudy.study.config.meaning.buckets import needless_of_ddp
 from scalestudy.study.config.origin import is_ours, planned_content, with_planned_defaults
 from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
@@ -145,7 +145,7 @@ def parse_written(content: Mapping[str, Any], *, source: str, files: Sequence[st
     study = parse_study(content, source=source)
     problems = meaningless(study, content)
     if len(files) < 2:
-        problems += needless_buckets(study)
+        problems += needless_of_ddp(study)
     if problems and not _is_planned(study) and not any(map(is_ours, files)):
         raise RefusedStudyError(source, problems)
     return study

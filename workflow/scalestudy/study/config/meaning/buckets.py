@@ -1,4 +1,4 @@
-"""Sizes of DDP's buckets that change nothing, since one bucket holds the whole network in any case."""
+"""Options of DDP that change nothing: the gradients are one bucket in any case, or no network has buffers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from itertools import pairwise
 from math import inf, prod
 
 from scalestudy.study.config.meaning.facts import built_in, scripts
-from scalestudy.study.config.models import ConvnetModel, LanguageModel, MlpModel, TextClassifierModel
+from scalestudy.study.config.models import (
+    ConvnetModel,
+    HuggingFaceModel,
+    LanguageModel,
+    MlpModel,
+    TextClassifierModel,
+)
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import DdpOptions
 from scalestudy.study.config.workloads import Workload
@@ -18,13 +24,14 @@ POOLED = 4
 """Values of a channel after the pooling of a convnet."""
 
 
-def needless_buckets(study: Study) -> Iterator[str]:
-    """A line for each size of buckets with which DDP makes one bucket, as with the default size.
+def needless_of_ddp(study: Study) -> Iterator[str]:
+    """A line for each size of buckets with which DDP makes one bucket, as with the default size, and for buffers.
 
     It depends on the sizes of the networks. So it does not apply to a second file that scales a study down.
     """
     if scripts(study):
         return
+    yield from _buffers(study)
     largest = max(_gradients_mib(workload) for workload in built_in(study).values())
     for name, variant in study.variants.items():
         size = variant.ddp.bucket_cap_mb
@@ -34,6 +41,31 @@ def needless_buckets(study: Study) -> Iterator[str]:
                 f" network have {largest:.2g} MiB, which are one bucket at the default size, too; leave it out, or"
                 " use a larger network or smaller buckets"
             )
+    sizes = study.tune.bucket_cap_mb if "bucket_cap_mb" in study.tune.given else ()
+    ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
+    if sizes and ddp and largest < min(*sizes, FIRST_MIB):
+        yield (
+            f"tune.bucket_cap_mb: [{', '.join(f'{size:g}' for size in sizes)}] has nothing to try, since the"
+            f" gradients of the largest network have {largest:.2g} MiB, which are one bucket at each size; leave"
+            " it out, or use a larger network or smaller buckets"
+        )
+
+
+def _buffers(study: Study) -> Iterator[str]:
+    """A line for each variant that does not send buffers, where no network has any."""
+    if any(_may_have_buffers(workload) for workload in built_in(study).values()):
+        return
+    for name, variant in study.variants.items():
+        if not variant.ddp.broadcast_buffers:
+            yield (
+                f"variants.{name}.ddp.broadcast_buffers: false has no effect, since no network has buffers, such"
+                " as the running statistics of batch normalisation; leave it out"
+            )
+
+
+def _may_have_buffers(workload: Workload) -> bool:
+    model = workload.model
+    return isinstance(model, HuggingFaceModel) or (isinstance(model, ConvnetModel) and model.norm == "batch")
 
 
 def distinct_sizes(workload: Workload, sizes: Sequence[float]) -> list[float]:

@@ -11,6 +11,16 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.workloads import Workload
 
+OFFICIAL_SAMPLES = {"cifar": 50_000, "imdb": 25_000, "ag-news": 120_000}
+"""Training samples of distributions that are the same everywhere."""
+
+
+def most_samples(workload: Workload) -> int | None:
+    """Training samples, or at most so many; None if that is unknown before the data are read."""
+    data = workload.data
+    known = [workload.known_train_samples, getattr(data, "max_samples", None), OFFICIAL_SAMPLES.get(data.type)]
+    return min((one for one in known if one is not None), default=None)
+
 
 def built_in(study: Study) -> dict[str, Workload]:
     """Workloads that the built-in training trains."""
@@ -25,6 +35,11 @@ def scripts(study: Study) -> dict[str, CommandWorkload]:
 def distributed(study: Study) -> list[str]:
     """Names of the variants of several ranks."""
     return [name for name, variant in study.variants.items() if variant.strategy != "single"]
+
+
+def compared_with(study: Study, single: str) -> list[str]:
+    """Names of the variants of several ranks whose baseline is this one."""
+    return [name for name in distributed(study) if study.base_of(name) == single]
 
 
 def most_ranks(study: Study) -> int:

@@ -64,6 +64,16 @@ def _probed(study: Study) -> bool:
     return turns or _tried(study) or (measure.probe_rounds > 0 and bool(distributed(study)) and probed)
 
 
+def _probe_rounds(study: Study) -> bool:
+    """Whether any run has rounds of probes. One process has none."""
+    early = bool(built_in(study)) or any(not one.run_to_end for one in scripts(study).values())
+    return early and bool(distributed(study))
+
+
+def _not_probed(study: Study) -> str:
+    return f"{TO_THE_END}, and such runs are not probed" if distributed(study) else ALONE
+
+
 def _tried(study: Study) -> bool:
     """Whether any run tries larger batches. Without probes only one of `scalestudy tune` does."""
     ddp = any(variant.strategy == "ddp" for variant in study.variants.values())
@@ -103,6 +113,11 @@ def _ends_early(study: Study) -> bool:
     make such runs of every study."""
     early = bool(built_in(study)) or any(not one.run_to_end for one in scripts(study).values())
     return early or study.measure.warmup_steps > default_of("measure.max_steps")  # max_steps cannot be less
+
+
+def _drops_more(study: Study) -> bool:
+    """Whether any run decides how many steps to drop. The number cannot be less than `measure.warmup_steps`."""
+    return _ends_early(study) or study.measure.warmup_steps > default_of("measure.max_warmup_steps")
 
 
 def _timed(study: Study) -> bool:
@@ -166,8 +181,10 @@ TABLE: tuple[Heeded, ...] = (
         _not_tried,
         neutral=(0,),
     ),
+    Heeded("measure.probe_rounds", _probe_rounds, _not_probed, neutral=(0,)),
     Heeded("measure.max_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
     Heeded("measure.min_steps", _ends_early, TO_THE_END, "leave out run_to_end"),
+    Heeded("measure.max_warmup_steps", _drops_more, TO_THE_END, "leave out run_to_end"),
     Heeded(
         "measure.launch_half_width",
         _timed,

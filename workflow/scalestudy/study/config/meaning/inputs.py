@@ -11,6 +11,9 @@ from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Variant
 
+LEAST_DELAY_US = 1.0
+"""Of a batch. A process that sleeps for less wakes up 50 microseconds later in any case."""
+
 
 def unused_of_inputs(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each option of an input that has no effect, and for data that are read too slowly."""
@@ -76,7 +79,14 @@ def _delays(study: Study) -> Iterator[str]:
     most = max(1, *(variant.input.workers for variant in study.variants.values()))
     for name, workload in built_in(study).items():
         if isinstance(workload.data, Synthetic):
-            step_s = workload.data.sample_delay_us * 1e-6 * workload.batch_size / most
+            delay_us = workload.data.sample_delay_us * workload.batch_size
+            if 0 < delay_us < LEAST_DELAY_US:
+                yield (
+                    f"workloads.{name}.data.sample_delay_us: {workload.data.sample_delay_us:g} delays a batch of"
+                    f" {workload.batch_size} samples by {delay_us:.2g} microseconds, less than any step shows; use"
+                    " more, or leave it out"
+                )
+            step_s = delay_us * 1e-6 / most
             if step_s > 60 * study.time_limit_min:
                 yield (
                     f"workloads.{name}.data.sample_delay_us: a batch takes {step_s:.3g} s to read, more than"

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import default_of, value_of
+from scalestudy.study.config.meaning.facts import default_of, distributed, value_of
 from scalestudy.study.config.refusals import shown
+from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 
-LEAST = {"time_limit_min": (0.1, "min"), "start_limit_s": (1, "s"), "stall_limit_s": (1, "s")}
-"""Key -> (least value, unit): no run starts, and no step need end, in less."""
+LEAST = {"time_limit_min": (0.1, "min"), "start_limit_s": (3, "s"), "stall_limit_s": (1, "s")}
+"""Key -> (least value, unit): no run starts, and no step need end, in less. Before a node reports, the scheduler
+starts a shell and Python there, one or two seconds on an idle node."""
 LEAST_GIB = 0.1
 """Memory of a process before it trains: Python and torch alone have more."""
-LEAST_TRIAL_HOURS, LEAST_BUDGET_HOURS = 1e-5, 1e-6
-"""A few milliseconds: no process starts in less."""
+LEAST_TRIAL_HOURS, LEAST_BUDGET_HOURS = 1.5e-3, 1e-6
+"""5.4 s of a device, in which no two runs of two ranks start, and a few milliseconds, in which no process does."""
 LEAST_STEP_S = 5e-5
 """A step of any training takes longer: its calls of Python and torch alone do."""
 LEAST_HALF_WIDTH = 1e-5
 """A microsecond of a step of 0.1 s."""
+MOST_CORES = 1024
+"""More than any node has: 16 processors of 60 cores are 960."""
 MOST_MARGIN = 0.25
 MOST_CONFIDENCE = 0.9999
 """Beyond this the tails of the distribution matter, and no few repeats show them."""
@@ -31,11 +35,24 @@ def wrong_limits(study: Study, content: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key}: no run can start and train within {value:g} {unit}; use {least:g} or more"
     if (gib := study.host.memory_limit_gib) is not None and gib < LEAST_GIB:
         yield f"host.memory_limit_gib: {gib:g} GiB is less than Python and torch need; use {LEAST_GIB:g} or more"
+    yield from _cores(study)
     yield from _order(study)
     yield from _trials(study)
     yield from _budget(study)
     yield from _steps(study)
     yield from _precision(study)
+
+
+def _cores(study: Study) -> Iterator[str]:
+    """More cores than a node has, where every rank is bound to its own."""
+    cores, scales = study.host.cores_per_rank, study.scales if distributed(study) else ("1x1",)
+    widest = max(scales, key=lambda scale: nodes_and_devices(scale)[1])
+    ranks = nodes_and_devices(widest)[1]
+    if study.host.pin and cores is not None and cores * ranks > MOST_CORES:
+        yield (
+            f"host.cores_per_rank: {cores} for each of the {ranks} ranks of a node at scale {widest} are"
+            f" {cores * ranks} cores, more than any node has; use {MOST_CORES // ranks} or fewer, or pin: false"
+        )
 
 
 def _order(study: Study) -> Iterator[str]:
@@ -54,20 +71,21 @@ def _order(study: Study) -> Iterator[str]:
 
 
 def _trials(study: Study) -> Iterator[str]:
-    verify = study.verify
-    if not verify.automatic:
-        if not verify.most and verify.budget_device_hours:
+    verify, hours = study.verify, study.verify.budget_device_hours
+    if not verify.automatic and not verify.most:
+        if hours:
             yield (
-                f"verify.budget_device_hours: {verify.budget_device_hours:g} has no effect with most: 0, which"
-                " tries nothing; leave out one of them"
+                f"verify.budget_device_hours: {hours:g} has no effect with most: 0, which tries nothing; leave out"
+                " one of them"
             )
         return
     if not verify.most:
         yield "verify.most: 0 with mode: auto tries nothing; use 1 or more, or leave out mode"
-    if verify.budget_device_hours is not None and verify.budget_device_hours < LEAST_TRIAL_HOURS:
+    if hours is not None and hours < LEAST_TRIAL_HOURS:
+        instead = "leave out mode: auto" if verify.automatic else "leave it out"
         yield (
-            f"verify.budget_device_hours: no trial fits into {verify.budget_device_hours:g}; use the device-hours"
-            " of a few runs, or leave out mode: auto"
+            f"verify.budget_device_hours: no trial fits into {hours:g}; use the device-hours of a few runs, or"
+            f" {instead}"
         )
 
 

@@ -23,12 +23,16 @@ MOST_ON_DEVICE, MOST_IN_MEMORY = 1e12, 32e12
 """Bytes: more than any device has, and as many as the largest host."""
 FASTEST_DEVICE, FASTEST_CORE = 1e16, 1e13
 """Operations per second of matrix products: more than any GPU, and any core of a CPU, reaches in bf16."""
+FASTEST_DEVICE_FP32, FASTEST_CORE_FP32 = 2e14, 4e11
+"""The same in fp32. AMD's data sheet of the MI300X gives 163e12; a core with two units of 16 numbers makes 64
+operations in a cycle, which are 0.38e12 at 6 GHz."""
 
 
 def wrong_sizes(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each workload whose baseline fits no machine."""
     for name, workload in built_in(study).items():
-        yield from (f"workloads.{name}.{line}" for line in _too_large(study, workload))
+        too_large = list(_too_large(study, workload))
+        yield from (f"workloads.{name}.{line}" for line in too_large)
         limit = study.host.memory_limit_gib
         if limit is not None and (needed := _least_bytes(study, workload) / 2**30) > limit:
             yield (
@@ -36,15 +40,16 @@ def wrong_sizes(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                 f" of workload {name} needs for data, weights, gradients, optimizer and the outputs of the"
                 " layers, so none can train; raise it, or use a smaller network or batch"
             )
-        yield from (f"workloads.{name}.{line}" for line in _too_slow(study, workload))
+        if not too_large:
+            yield from (f"workloads.{name}.{line}" for line in _too_slow(study, workload))
+            yield from _stalled(study, name, workload)
 
 
 def _too_slow(study: Study, workload: Workload) -> Iterator[str]:
     """Trainings whose arithmetic alone takes one process, the baseline, longer than a run may last."""
     steps = study.measure.warmup_steps + study.measure.min_steps
     samples = workload.epochs * (workload.known_train_samples or 0) or steps * workload.batch_size
-    on_cpu = study.host.device == "cpu"
-    rate = FASTEST_CORE * (study.host.cores_per_rank or 1) if on_cpu else FASTEST_DEVICE
+    rate = max(_fastest(study, name) for name in study.singles())
     minutes = samples * _operations(workload) / rate / 60
     if minutes > study.time_limit_min:
         key = f"epochs: {workload.epochs} are" if workload.epochs else f"batch_size: {steps} steps are"
@@ -53,6 +58,29 @@ def _too_slow(study: Study, workload: Workload) -> Iterator[str]:
             f" even at {rate:.0e} operations per second, longer than time_limit_min: {study.time_limit_min:g}; use"
             " fewer samples, a smaller network or more time"
         )
+
+
+def _stalled(study: Study, name: str, workload: Workload) -> Iterator[str]:
+    """A limit that ends every baseline in its backward pass, a single call of a micro-batch."""
+    singles = {one: study.variants[one] for one in study.singles()}
+    if any(variant.activation_checkpointing for variant in singles.values()):  # it runs forward passes between
+        return
+    samples = {one: workload.batch_size / variant.accumulation_steps for one, variant in singles.items()}
+    shortest_s = min(samples[one] * _operations(workload) / _fastest(study, one) for one in singles)
+    if shortest_s > study.stall_limit_s:
+        yield (
+            f"stall_limit_s: a backward pass of workload {name} takes one process, the baseline,"
+            f" {shortest_s:.3g} s or more, so {study.stall_limit_s:g} s end every run; use several"
+            " times as many, or a smaller batch"
+        )
+
+
+def _fastest(study: Study, variant: str) -> float:
+    """Operations per second that no process of a variant exceeds."""
+    plain = study.variants[variant].precision == "fp32"
+    if study.host.device == "cpu":
+        return (FASTEST_CORE_FP32 if plain else FASTEST_CORE) * (study.host.cores_per_rank or 1)
+    return FASTEST_DEVICE_FP32 if plain else FASTEST_DEVICE
 
 
 def _operations(workload: Workload) -> float:

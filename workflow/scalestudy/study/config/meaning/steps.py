@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in, default_of, scripts
+from scalestudy.study.config.meaning.facts import built_in, default_of, most_samples, scripts
 from scalestudy.study.config.meaning.limits import LEAST_STEP_S
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
@@ -129,9 +129,9 @@ def _points(study: Study, workload: Workload) -> Iterator[tuple[str, str, str]]:
 
 
 def _longest(study: Study) -> int:
-    """The most steps of a run without epochs."""
+    """The most steps of a run without epochs: it ends with the block in which it has enough."""
     measure = study.measure
-    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps
+    return max(measure.max_warmup_steps, measure.warmup_steps) + measure.max_steps + measure.block_steps - 1
 
 
 def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tail: bool) -> int | None:
@@ -141,7 +141,7 @@ def _steps_of(study: Study, workload: Workload, scale: str, scaling: str, *, tai
     """
     if not workload.epochs:
         return _longest(study)
-    samples = workload.known_train_samples or getattr(workload.data, "max_samples", None)
+    samples = most_samples(workload)
     if samples is None or samples < workload.batch_size:  # the second has a line of its own
         return None
     batch = workload.batch_size * (world_size(scale) if scaling == "weak" else 1)

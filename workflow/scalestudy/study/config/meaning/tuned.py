@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scalestudy.study.config.meaning.facts import built_in, distributed, most_ranks, scripts
+from scalestudy.study.config.meaning.facts import built_in, distributed, most_ranks, most_samples, scripts
 from scalestudy.study.config.refusals import shown, words
 from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import write_at
-from scalestudy.study.config.tune import OF_KEYS, SHARDING, Tune
+from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, Tune
 from scalestudy.study.config.variants import Knobs, Variant
 
 
@@ -39,8 +39,16 @@ def _strategies(study: Study) -> Iterator[str]:
     if not built_in(study):
         for name in (*[name for name in study.tune.given if name != "batch_factors"], *study.tune.also):
             yield f"tune.{name}: has no effect, since every workload is a command; leave it out"
+        for key in study.tune.hold:
+            nothing = "is all that can be searched" if key == BATCH else "is not searched"
+            yield f"tune.hold: {key} {nothing}, since every workload is a command; leave it out"
         return
     tune, names = study.tune, distributed(study)
+    if BATCH in tune.hold and not any(one.epochs for one in built_in(study).values()):
+        yield f"tune.hold: {BATCH} is not searched, since no workload trains for epochs; leave it out"
+    for key in (SHARDING, OF_KEYS["bucket_cap_mb"]):
+        if key in tune.hold and not names:
+            yield f"tune.hold: {key} is not searched, since every variant is one process; leave it out"
     of_strategy = [key for key in study.tune.also if key.partition(".")[0] in ("ddp", "fsdp")]
     if not names:
         given = [name for name in ("sharding", "bucket_cap_mb") if name in tune.given]
@@ -74,12 +82,14 @@ def _places(study: Study) -> Iterator[str]:
             " several"
         )
     on_device = all(getattr(one.data, "on_device", False) for one in built_in(study).values())
-    if "workers" in tune.given and any(tune.workers) and on_device:
+    if "workers" in tune.given and on_device:
         yield (
             f"tune.workers: [{', '.join(map(str, tune.workers))}] cannot be tried, since data on the device are"
             " not read by workers; leave it out, or set data.on_device: false"
         )
-    most = max(one.batch_size * max(1, *tune.batch_factors) for one in built_in(study).values())
+    most = max(
+        one.batch_size * (max(1, *tune.batch_factors) if one.epochs else 1) for one in built_in(study).values()
+    )
     for parts in (one for one in tune.accumulation_steps if "accumulation_steps" in tune.given and one > most):
         yield f"tune.accumulation_steps: no batch has {parts} samples; the largest to be tried has {most:g}"
     for key, values in tune.also.items():
@@ -122,10 +132,16 @@ def _batches(study: Study) -> Iterator[str]:
     widest = most_ranks(study)
     growth = {scaling: FARTHEST_BATCH * (widest if scaling == "strong" else 1) for scaling in ("strong", "weak")}
     limit = max(growth[scaling] for one in workloads for scaling in one.scaling)
+    others = [factor for factor in tried if factor != 1]
     if "batch_factors" in tune.given and tried and min(tried) > limit:
         yield (
             f"tune.batch_factors: {min(tried):g} gives more than {FARTHEST_BATCH:g} times the largest measured"
             f" batch per rank at every scale; use at most {limit:g}"
+        )
+    elif "batch_factors" in tune.given and others and not _leave_steps(study, others):
+        yield (
+            f"tune.batch_factors: no batch of [{', '.join(f'{one:g}' for one in others)}] times batch_size leaves"
+            f" tune.fewest_steps: {tune.fewest_steps} steps of an epoch; use smaller ones, or fewer steps"
         )
     smallest = min(one.batch_size for one in workloads)
     if tune.largest_batch is not None and all(
@@ -143,6 +159,15 @@ def _batches(study: Study) -> Iterator[str]:
             f"tune.fewest_steps: no batch to be tried leaves {tune.fewest_steps} steps of an epoch of"
             f" {max(samples or 0 for samples, _ in known)} samples; use fewer"
         )
+
+
+def _leave_steps(study: Study, factors: Sequence[float]) -> bool:
+    """Whether an epoch has, or may have, enough steps at any of these multiples of the batch."""
+    known = [(most_samples(one), one.batch_size) for one in built_in(study).values() if one.epochs]
+    fewest = study.tune.fewest_steps
+    return any(
+        samples is None or samples >= fewest * int(size * factor) for samples, size in known for factor in factors
+    )
 
 
 def _values(key: str, values: Sequence[Any]) -> Iterator[str]:

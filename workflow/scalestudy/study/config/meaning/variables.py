@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.conditions import THREAD_VARIABLES
-from scalestudy.study.config.meaning.facts import distributed, repeated, scripts
+from scalestudy.study.config.meaning.facts import compared_with, distributed, repeated, scripts
 from scalestudy.study.config.refusals import shown
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
@@ -50,6 +50,7 @@ def wrong_variables(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                     yield f"{path}.{name}: the launcher sets this variable for every rank; leave it out"
         yield from _misspelt(path, environment)
         yield from _of_gpus(study, path, environment)
+        yield from _of_ranks(study, path, environment)
         yield from _of_python(path, environment)
         yield from _compiled(study, path, environment)
         yield from _hidden(study, path, environment)
@@ -84,6 +85,22 @@ def _of_gpus(study: Study, path: str, environment: Mapping[str, str]) -> Iterato
             yield (
                 f"{path}.{name}: has no effect with host.device: cpu, which uses neither CUDA nor NCCL; leave it"
                 " out"
+            )
+
+
+def _of_ranks(study: Study, path: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Variables of NCCL that only single processes see, and that no variant compared with one has."""
+    section, _, name = path.removesuffix(".environment").partition(".")
+    if section == "workloads" or (section == "host" and (distributed(study) or scripts(study))):
+        return
+    if section == "variants" and (name not in study.singles() or study.variants[name].launcher == "torchrun"):
+        return
+    others = [study.variants[one].environment for one in compared_with(study, name)] if name else []
+    for variable in (one for one in environment if one.startswith(("NCCL_", "TORCH_NCCL_"))):
+        if not any(variable in other for other in others):
+            yield (
+                f"{path}.{variable}: has no effect, since one process sends nothing; leave it out, or set it for a"
+                " ddp or fsdp variant"
             )
 
 

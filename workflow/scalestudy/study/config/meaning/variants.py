@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scalestudy.study.config.meaning.facts import built_in
+from scalestudy.study.config.meaning.facts import built_in, compared_with
 from scalestudy.study.config.models import ConvnetModel, HuggingFaceModel
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
@@ -16,7 +16,7 @@ from scalestudy.study.config.workloads import Workload
 def unused_options(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
     """A line for each option that has no effect."""
     for name, variant in study.variants.items():
-        for line in [*_ddp(variant), *_fsdp(study, variant)]:
+        for line in [*_ddp(variant), *_fsdp(study, variant), *_alone(study, name)]:
             yield f"variants.{name}.{line}"
         normed = [one for one, workload in built_in(study).items() if _has_batch_norm(workload)]
         if variant.strategy == "fsdp" and variant.precision == "bf16" and study.host.device == "cpu" and normed:
@@ -35,6 +35,18 @@ def unused_options(study: Study, _: Mapping[str, Any]) -> Iterator[str]:
                     f"variants.{name}.ddp.sync_batch_norm: workload {lacking[0]} has no batch normalisation, so"
                     " its runs fail; leave it out, or use a convnet with norm: batch"
                 )
+
+
+def _alone(study: Study, name: str) -> Iterator[str]:
+    """Options of synchronisation of a baseline that no variant shares with it."""
+    variant = study.variants[name]
+    if variant.strategy != "single" or not variant.accumulation_sync:
+        return
+    if not any(study.variants[one].accumulation_sync for one in compared_with(study, name)):
+        yield (
+            "accumulation_sync: true has no effect, since one process has nothing to synchronise, and no variant"
+            " that is compared with it has this key; leave it out"
+        )
 
 
 def _ddp(variant: Variant) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.datasets import DigitsData, Synthetic, SyntheticTokens
-from scalestudy.study.config.meaning.facts import built_in, most_ranks, repeated
+from scalestudy.study.config.meaning.facts import OFFICIAL_SAMPLES, built_in, most_ranks, repeated
 from scalestudy.study.config.meaning.sizes import MOST_ON_DEVICE
 from scalestudy.study.config.models import LanguageModel
 from scalestudy.study.config.refusals import shown
@@ -18,8 +18,6 @@ RANDOM = "synthetic-"
 """How the types of data begin whose labels are random."""
 LEARNED = ("digits", "cifar", "imdb", "ag-news")
 """Types of data with about as many samples of each class."""
-OFFICIAL_SAMPLES = {"cifar": 50_000, "imdb": 25_000, "ag-news": 120_000}
-"""Training samples of distributions that are the same everywhere."""
 EMPTY = hashlib.sha256().hexdigest()
 LEAST_SIZE = "0.05M"
 
@@ -51,6 +49,11 @@ def _accuracy(workload: Workload) -> Iterator[str]:
         )
     elif data.type in LEARNED and target <= (chance := 1 / getattr(data, "classes", 1)):
         yield f"target_accuracy: {target:g} is reached by guessing; use more than {chance:g}"
+    elif data.type in OFFICIAL_SAMPLES and target == 1:
+        yield (
+            f"target_accuracy: 1 is every sample of the validation part, which no training on {data.type} reaches;"
+            " use less, such as 0.8"
+        )
 
 
 def _model(workload: Workload) -> Iterator[str]:
