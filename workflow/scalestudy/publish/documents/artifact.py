@@ -29,7 +29,7 @@ def artifact_view(
         "data": _data(plan),
         "effort": effort_view(plan, results.runs, book),
         "command": command,
-        # The command of a study says where it ran, so that its documents can be made again elsewhere.
+        # The command of a study says where it ran, so that its documents can be rebuilt elsewhere.
         "packaged": command.startswith("scalestudy ") if command else installed(),
     }
 
