@@ -49,7 +49,8 @@ def steps_of(observation: Observation) -> Steps:
     spec = record.spec
     rows = training_steps(observation) if len(observation.steps) else observation.steps
     grouped = rows.groupby("step", sort=True)
-    times_s = grouped["step_time_s"].max().to_numpy(dtype=float)
+    slowest_s = grouped["step_time_s"].max()
+    times_s = slowest_s.to_numpy(dtype=float)
     metrics = {
         "step_time_s": times_s,
         "throughput_samples_per_s": grouped["samples"].sum().to_numpy(dtype=float) / times_s,
@@ -61,7 +62,7 @@ def steps_of(observation: Observation) -> Steps:
         outcome=record.outcome,
         parameters={name: value for name in PARAMETERS if (value := getattr(spec, name, None)) is not None}
         | {"global_batch_size": spec.global_batch},
-        steps=np.unique(rows["step"].to_numpy(dtype=np.int64)),
+        steps=slowest_s.index.to_numpy(dtype=np.int64),
         metrics={name: values for name, values in metrics.items() if np.isfinite(values).any()},
         started_s=started_s,
         clock_s=started_s + np.cumsum(times_s),
