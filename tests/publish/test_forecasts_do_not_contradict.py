@@ -92,7 +92,7 @@ def contradictions(said: str, ranks: int) -> list[str]:
         speedup, efficiency = (float(numbers[name][1]) for name in ("speedup", "efficiency"))
         if efficiency * ranks / 100 != pytest.approx(speedup, rel=0.06, abs=0.06):
             found.append("efficiency is not speedup over ranks")
-    weights = [int(percent) for percent in re.findall(r"(?:linear|logarithmic|constant|1-1/n|1/n) (\d+)%", said)]
+    weights = [int(percent) for percent in re.findall(r"(?:linear|logarithmic|constant|1-1/n|1/n) (\d+) %", said)]
     if weights and abs(sum(weights) - 100) > 1:
         found.append("weights that do not add up")
     return found

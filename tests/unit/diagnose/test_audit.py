@@ -73,9 +73,9 @@ def sentence(name: str, case: str) -> str:
 def test_what_the_sentences_say() -> None:
     """Figures that a reader would check first."""
     slow = sentence("seeds", "mlp-b256")
-    assert "0.37 times the work of 1, an efficiency of 18%" in slow
+    assert "0.37 times the work of 1, an efficiency of 18 %" in slow
     assert "33.8 ms longer" in slow
-    assert "82% of the step" in slow
+    assert "82 % of the step" in slow
     assert "printed 3.8, but the throughputs give 3.56" in sentence("published", "dle-bert-dgx2-fp16-b7")
     two = sentence("published", "pytorch-ddp-resnet50")
     assert "0.930 relative to single on 1 and 0.959 relative to ddp on 1" in two

@@ -141,8 +141,8 @@ def test_a_baseline_of_several_devices(tmp_path: Path) -> None:
     assert summary["karp_flatt"].isna().all()
     found = diagnose_study(plan_of(results).study, summary, table_of(results, "forecasts"))
     assert [one.world_size for one in found] == [16, 32], "the baseline is no point of its own"
-    assert "of the target of 75%" in found[0].sentence or "the target of 75%" in found[0].sentence
-    assert "the target of 56%" in found[1].sentence
+    assert "of the target of 75 %" in found[0].sentence or "the target of 75 %" in found[0].sentence
+    assert "the target of 56 %" in found[1].sentence
     assert "as fast as the 8 ranks of the baseline" in found[1].findings[0].explanation
 
 

@@ -98,7 +98,7 @@ def test_methods_whose_difference_is_not_resolved_do_not_agree() -> None:
 
 def test_laws_are_told_by_weight_and_each_weight_has_its_key() -> None:
     row = FORECAST | NAN | WEIGHTS | {"forecast_of": "scale", "overhead_model": "laws"}
-    assert laws(row) == "linear 89%, 1-1/n 10%"
+    assert laws(row) == "linear 89 %, 1-1/n 10 %"
     assert law_percents(row) == {"linear": 89, "share": 10}
     assert [piece.key for piece in laws(row).pieces if piece.key] == [
         law_key(row, law) for law in ("linear", "share")

@@ -31,6 +31,7 @@ from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, ro
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
+from scalestudy.registry.words.percent import percent
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def _unprinted(table: Table) -> Iterator[Remark]:
     for scale in table.scales:
         row = scale.row
         if row.printed_speedup and not row.printed_efficiency and row is not table.base:
-            text = f"it is {scale.efficiency.value:.0%}; the table has the efficiency of other rows"
+            text = f"it is {percent(scale.efficiency.value)}; the table has the efficiency of other rows"
             yield Remark("efficiency not printed", row.gpus, text)
 
 

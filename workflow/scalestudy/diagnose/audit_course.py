@@ -8,6 +8,7 @@ from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.series import batch_per_gpu
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.remark import Remark
+from scalestudy.registry.words.percent import percent
 
 TOLERANCE = 2 * ASSUMED_ERROR
 """Relative difference up to which two measurements without intervals count as the same."""
@@ -37,13 +38,13 @@ def _slower(scale: Recomputed, table: Table) -> str:
     base = table.base
     text = (
         f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
-        f" {base.gpus if base else 1}, an efficiency of {scale.efficiency.value:.0%}"
+        f" {base.gpus if base else 1}, an efficiency of {percent(scale.efficiency.value)}"
     )
     if base and base.step_time_s and scale.row.step_time_s and batch_per_gpu(base) == batch_per_gpu(scale.row):
         more = scale.row.step_time_s.value - base.step_time_s.value
         text += (
             f"; a step takes {more * 1e3:.3g} ms longer than on one device at equal batch per device, which is"
-            f" {more / scale.row.step_time_s.value:.0%} of the step"
+            f" {percent(more / scale.row.step_time_s.value)} of the step"
         )
     return text
 
@@ -85,8 +86,8 @@ def _limit_of_a_node(table: Table) -> Iterator[Remark]:
         return
     text = (
         f"from {inside[-2].row.gpus} to {inside[-1].row.gpus} devices in a node, throughput changes by"
-        f" {gain - 1:+.1%}, but {nodes:g} nodes do {efficiency * nodes:.2f} times the work of one: the devices of"
-        " a node saturate a shared resource, most likely its input"
+        f" {percent(gain - 1, 1, signed=True)}, but {nodes:g} nodes do {efficiency * nodes:.2f} times the work of"
+        " one: the devices of a node saturate a shared resource, most likely its input"
     )
     yield Remark("limit of a node", inside[-1].row.gpus, text)
 

@@ -9,6 +9,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.errors import UserError
+from scalestudy.registry.words.percent import percent
 
 if TYPE_CHECKING:
     from scalestudy.diagnose.audit import Audit
@@ -70,7 +71,7 @@ def forecast(
     if not cases:
         raise UserError(f"{table}: no series has a throughput or a time at two sizes, which a forecast needs")
     views = {"tables": reading_view(file, audits, asked), "others": file.others, "cases": forecast_view(cases)}
-    print(render(DIRECTORY / "forecast.txt", **views, confidence=f"{confidence:.0%}", unseen=UNSEEN), end="")
+    print(render(DIRECTORY / "forecast.txt", **views, confidence=percent(confidence), unseen=UNSEEN), end="")
     if figure:
         draw(cases, figure)
     return 0 if any(one.made for case in cases for one in case.foretold) else CANNOT_TELL

@@ -62,7 +62,7 @@ def measured(row: Row) -> str:
 
 
 def laws(row: Row) -> Phrase:
-    """The growth models of the overhead: 'linear 90%, logarithmic 10%', each weight with its key.
+    """The growth models of the overhead: 'linear 90 %, logarithmic 10 %', each weight with its key.
 
     Where the data cannot distinguish between the models, a sentence that lists them.
     """
@@ -73,4 +73,4 @@ def laws(row: Row) -> Phrase:
     if model in OVERHEAD:
         return Phrase(f"step time linear in the batch, overhead {OVERHEAD[model]}")
     shares = [(LAW_WORDS.get(law, law), law_key(row, law), percent) for law, percent in law_percents(row).items()]
-    return joined([Phrase(f"{law} ", Piece(str(percent), key), "%") for law, key, percent in shares])
+    return joined([Phrase(f"{law} ", Piece(str(percent), key), " %") for law, key, percent in shares])

@@ -22,6 +22,7 @@ from scalestudy.publish.figures.style import (
 from scalestudy.publish.figures.tidy import FORECAST, Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
+from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
@@ -132,7 +133,7 @@ def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
         left.set_ylabel(f"Speedup, {first:.0f} ranks = {first:.0f}")
     along = np.geomspace(ends[0], ends[-1])
     targets = [compounded_efficiency(target, count / first) for count in along]
-    right.plot(along, targets, label=f"target: {target:.0%} per doubling", **dotted)
+    right.plot(along, targets, label=f"target: {percent(target)} per doubling", **dotted)
     for axes, panel in zip((right, *batches), panels[1:], strict=True):
         # The bar of a forecast can be several times as long as all others; it then runs out of the panel.
         highest = shown(frame[frame["panel"] == panel.number])["y"].max()
