@@ -60,7 +60,8 @@ if rank == 0:
     csv_log = CSVLogger(out, name="", version="", flush_logs_every_n_steps=100)
     board = SummaryWriter(f"{out}/board")
     mlflow.set_tracking_uri(f"file://{out}/mlruns")
-    text = {name: open(f"{out}/{name}", "w") for name in ("megatron", "deepspeed", "titan", "nanotron", "json", "dll")}
+    names = ("megatron", "deepspeed", "titan", "nanotron", "json", "dll")
+    text = {name: open(f"{out}/{name}", "w") for name in names}
     print(f"using world size: {ranks}, data-parallel size: {ranks}", file=text["megatron"])
     mlflow.start_run()
     mlflow.log_params({"world_size": ranks, "global_batch_size": world})
@@ -70,22 +71,24 @@ if rank == 0:
         csv_log.log_metrics({"epoch": 0, "samples_per_second": rate}, step)
         board.add_scalar("perf/samples_per_second", rate, step, walltime=at)
         mlflow.log_metric("train/samples_per_second", rate, step=step, timestamp=int(at * 1000))
-        print(f" [{stamp}] iteration {step:8d}/     700 | consumed samples: {step * world:12d} | elapsed time per"
-              f" iteration (ms): {time_s * 1e3:.1f} | learning rate: 1.0E-02 | global batch size: {world:5d} | lm loss:"
-              f" {loss:.6E} | loss scale: 1.0 | grad norm: 1.000 | number of skipped iterations:   0 | number of nan"
-              f" iterations:   0 |", file=text["megatron"])
+        print(f" [{stamp}] iteration {step:8d}/     700 | consumed samples: {step * world:12d} |"
+              f" elapsed time per iteration (ms): {time_s * 1e3:.1f} | learning rate: 1.0E-02 |"
+              f" global batch size: {world:5d} | lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: 1.000 |"
+              " number of skipped iterations:   0 | number of nan iterations:   0 |", file=text["megatron"])
         print(f"[{stamp},000] [INFO] [timer.py:260:stop] epoch=0/micro_step={step}/global_step={step},"
-              f" RunningAvgSamplesPerSec={rate}, CurrSamplesPerSec={rate}, MemAllocated=0.1GB, MaxMemAllocated=0.1GB",
+              f" RunningAvgSamplesPerSec={rate}, CurrSamplesPerSec={rate}, MemAllocated=0.1GB,"
+              " MaxMemAllocated=0.1GB",
               file=text["deepspeed"])
         print(f"[rank0]:[titan] {stamp},000 - root - INFO - step: {step:2}  loss: {loss:7.4f}  grad_norm:  1.0000"
-              f"  memory:  0.10GiB(1.00%)  tps: {round(batch / time_s):,}  tflops: 1.00  mfu: 1.00%", file=text["titan"])
-        human = f"{time_s * 1e3:.3g}"
-        print(f"{time.strftime('%m/%d/%Y %H:%M:%S', time.gmtime(at))} [INFO|DP=0|PP=0|TP=0|host]: iteration: {step} /"
-              f" 700 | consumed_tokens: {step * world} | elapsed_time_per_iteration_ms: {human} | tokens_per_sec:"
-              f" {rate / 1e3:.3g}K | tokens_per_sec_per_gpu: {rate / ranks / 1e3:.3g}K | global_batch_size: {world} |"
+              f"  memory:  0.10GiB(1.00%)  tps: {round(batch / time_s):,}  tflops: 1.00  mfu: 1.00%",
+              file=text["titan"])
+        day = time.strftime("%m/%d/%Y %H:%M:%S", time.gmtime(at))
+        print(f"{day} [INFO|DP=0|PP=0|TP=0|host]: iteration: {step} / 700 | consumed_tokens: {step * world} |"
+              f" elapsed_time_per_iteration_ms: {time_s * 1e3:.3g} | tokens_per_sec: {rate / 1e3:.3g}K |"
+              f" tokens_per_sec_per_gpu: {rate / ranks / 1e3:.3g}K | global_batch_size: {world} |"
               f" lm_loss: {loss:.3g} | lr: 0.01 | grad_norm: 1", file=text["nanotron"])
-        print(json.dumps({"_step": step, "_timestamp": at, "_runtime": at - rows[0][2], "train/step_time_s": time_s}),
-              file=text["json"])
+        row = {"_step": step, "_timestamp": at, "_runtime": at - rows[0][2], "train/step_time_s": time_s}
+        print(json.dumps(row), file=text["json"])
         print("DLLL " + json.dumps({"timestamp": str(at), "datetime": stamp, "elapsedtime": "1", "type": "LOG",
               "step": [0, step], "data": {"throughput (samples/s)": rate, "loss": loss}}), file=text["dll"])
     mlflow.end_run()

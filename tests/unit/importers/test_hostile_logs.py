@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from scalestudy.importers.logs.formats import read_log
+from scalestudy.analyse.published.runs import logs_of_tables
+from scalestudy.importers.logs.formats import is_table, read_log
 from scalestudy.importers.logs.lines import LONGEST_LINE
 from scalestudy.importers.logs.model import Given
+from scalestudy.importers.reading import read_published
 
 HEADER = "step,step_time_ms\n"
 
@@ -124,8 +126,9 @@ LARGE = """
 import resource, sys, time
 from pathlib import Path
 from scalestudy.importers.logs.derive import derive
-from scalestudy.importers.logs.formats import read_log
+from scalestudy.importers.logs.formats import is_table, read_log
 from scalestudy.importers.logs.model import Given
+from scalestudy.importers.reading import read_published
 given = Given(devices=8, batch=64, per="all", rate="samples")
 (log,) = read_log(Path(sys.argv[1]), given)
 run = derive(log, given)
@@ -163,3 +166,38 @@ def test_half_a_gigabyte_is_read_in_half_a_gigabyte(tmp_path: Path, kind: str) -
     assert float(step_s) == pytest.approx(0.1005)
     assert int(rows) <= 200_000
     assert float(mib) <= 500
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "| GPUs | img/s | batch per GPU |\n|--|--|--|\n| 1 | -5 | 4 |\n| 2 | inf | 4 |\n",
+            "no row has a measurement",
+        ),
+        (
+            "| GPUs | img/s | batch per GPU |\n|--|--|--|\n| 1 | 5 | 0.5 |\n",
+            "the table has no batch; add --batch-per-gpu",
+        ),
+        (
+            "| GPUs | img/s | batch per GPU |\n|--|--|--|\n| 1 | 5 | 4 |\n| 2 | 9 | 4 |\n\n" * 600,
+            "add --line N for one",
+        ),
+    ],
+)
+def test_tables_without_a_usable_row(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(content)
+    assert is_table(path, None)
+    with pytest.raises(ValueError) as error:
+        logs_of_tables(read_published(path), path, Given(), scaling=None)
+    assert str(path) in str(error.value)
+    assert said in str(error.value)
+
+
+def test_ten_million_columns(tmp_path: Path) -> None:
+    for name, text in (("a.csv", "c," * 10**7 + "\n1\n"), ("a.md", "|a" * 10**7 + "\n" + "|-" * 10**7 + "\n")):
+        path = tmp_path / name
+        path.write_text(text)
+        assert not is_table(path, None)
+        assert "line 1: longer than 1 MiB" in refused(path, devices=1)

@@ -172,3 +172,55 @@ def test_hostile_and_broken_files_are_refused_in_words(tmp_path: Path, content: 
         read_published(path)
     assert said in str(error.value)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        (
+            "| Number of images | GPUs | Time (min) |\n|--|--|--|\n| 90 | 1 | 80 |\n| 90 | 2 | 45 |\n",
+            "gpus time_s",
+        ),
+        ("| GPUs | tok/s | MB comms/step |\n|--|--|--|\n| 1 | 90 | 3 |\n| 2 | 170 | 4 |\n", "gpus throughput"),
+        (
+            "| GPUs | tok/s/GPU | tok/s ratio |\n|--|--|--|\n| 4 | 90 | 2.25x |\n| 8 | 40 | 1.0x |\n",
+            "gpus throughput_per_gpu",
+        ),
+        ("| GPUs | steps | tok/s |\n|--|--|--|\n| 1 | 900 | 70 |\n| 2 | 450 | 130 |\n", "gpus throughput"),
+        (
+            "| GPUs | img/s | vs. single |\n|--|--|--|\n| 1x | 90 | 1x |\n| 2x | 170 | 1.9x |\n",
+            "gpus throughput printed_speedup",
+        ),
+        (
+            "| Workers | 1 GPU | 2 GPUs |\n|--|--|--|\n| 12 | 90s | 50s |\n| 24 | 80s | 41s |\n",
+            "label gpus time_s",
+        ),
+        (
+            "| Step, milliseconds | 1 GPU | 2 GPUs |\n|--|--|--|\n| a | 90 | 50 |\n| b | 80 | 41 |\n",
+            "label gpus step_time_s",
+        ),
+        (
+            "| name | 1 GPU | 2 GPUs | scaling |\n|--|--|--|--|\n| a | 90 | 171 | 1.9x |\n",
+            "label scaling_ratio gpus throughput",
+        ),
+        (
+            "| mesh | GPUs | ms/step |\n|--|--|--|\n| a | 1 | 9 |\n| | 2 | 5 |\n| b | 1 | 8 |\n| | 2 | 5 |\n",
+            "label gpus step_time_s",
+        ),
+    ],
+)
+def test_what_columns_are_by_their_cells(tmp_path: Path, text: str, roles: str) -> None:
+    (table,) = read(tmp_path, text).tables
+    assert [column.role for column in table.columns] == roles.split()
+
+
+def test_a_name_that_stands_once_is_that_of_the_rows_below(tmp_path: Path) -> None:
+    text = "| mesh | GPUs | ms/step |\n|--|--|--|\n| a | 1 | 9 |\n| | 2 | 5 |\n| b | 1 | 8 |\n| | 2 | 5 |\n"
+    (table,) = read(tmp_path, text).tables
+    assert [row.label("mesh") for row in table.rows] == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize(("cell", "seconds"), [("50m", 3000), ("0.5 h", 1800), ("1h 40m", 6000), ("412 s", 412)])
+def test_units_of_time_in_cells(tmp_path: Path, cell: str, seconds: float) -> None:
+    (table,) = read(tmp_path, f"| GPUs | Time |\n|--|--|\n| 1 | {cell} |\n| 2 | 1 s |\n").tables
+    assert table.rows[0].number("time_s") == seconds

@@ -18,6 +18,8 @@ MOST_BYTES = 16 * 2**20
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
 LONGEST_CELL = 131_072
+LONGEST_RULE = 40_000
+"""Characters of a rule below a header; one of more columns than a table may have is none."""
 _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -110,7 +112,10 @@ def _piped(lines: list[str]) -> Iterator[RawTable]:
 def is_rule(line: str) -> bool:
     text = line.strip()
     return (
-        bool(text) and set(text) <= set("|+-=: \t") and bool(set(text) & set("-=")) and bool(_RULE.fullmatch(text))
+        0 < len(text) <= LONGEST_RULE
+        and set(text) <= set("|+-=: \t")
+        and bool(set(text) & set("-="))
+        and bool(_RULE.fullmatch(text))
     )
 
 

@@ -20,10 +20,11 @@ from scalestudy.analyse.published.settle import (
 )
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
-from scalestudy.importers.logs.quantities import TIMES, work_of
+from scalestudy.importers.logs.quantities import TIMES, is_of_flops, work_of
 from scalestudy.importers.published import MEASURED, PublishedFile, PublishedRow, PublishedTable
 
 KIND = "scaling table"
+MOST_ROWS = 1000
 RATES = ("throughput", "throughput_per_gpu")
 ANSWERS = {"device": PER_DEVICE, "all": TOGETHER, "weak": WEAK, "strong": STRONG}
 
@@ -37,6 +38,10 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
     tables = [kept for table in file.tables if (kept := _without_flops(table)).rows]
     if not tables:
         raise UserError(f"{path}: its throughputs are FLOP/s only, of which no step time follows")
+    if (rows := sum(len(table.rows) for table in tables)) > MOST_ROWS:
+        raise UserError(
+            f"{path}: {rows} rows in {len(tables)} tables, too many to import; add --line N for one table"
+        )
     for table in tables:
         said = replace(table, scaling=table.scaling or scaling or "")
         series = series_of(said)
@@ -45,14 +50,15 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
             if isinstance(settled, Question):
                 raise UserError(f"{path}, line {table.line}, {settled.header}: {_question(settled, said)}")
             found += _logs(said, settled, path, given)
-    if found:
-        found[0].remarks += [f"left out: {text}" for text in file.others]
+    if not found:
+        raise UserError(f"{path}: no row has a measurement above 0")
+    found[0].remarks += [f"left out: {text}" for text in file.others]
     return found
 
 
 def _without_flops(table: PublishedTable) -> PublishedTable:
     """The table without throughputs in FLOP/s, and without the rows that have nothing else."""
-    flops = [column.role for column in table.columns if column.role in RATES and "flop" in column.unit]
+    flops = [column.role for column in table.columns if column.role in RATES and is_of_flops(column.unit)]
     if not flops:
         return table
     rows = (row.having(**dict.fromkeys(flops)) for row in table.rows)

@@ -29,6 +29,11 @@ def limits_together(of_runs: Iterable[str]) -> str:
     return " ".join(code for code in Limit if code in known and code != Limit.NONE) or Limit.NONE
 
 
+def length_is_known(limits: str) -> bool:
+    """Returns whether it is known how long a run took; not for a number of a published table."""
+    return Limit.PRINTED not in limits.split()
+
+
 def shows_single_steps(observation: Observation) -> bool:
     """Returns whether the rows of a run are single steps, and not means over several."""
     return not {Limit.AVERAGED, Limit.WHOLE_RUN, Limit.PRINTED} & set(limits_of(observation).split())

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.run.imported import length_is_known
 from scalestudy.analyse.statistics.intervals import Interval, t_quantile
 from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.analyse.study.outlook import SPREAD
-from scalestudy.registry.codes import Limit, Verdict
+from scalestudy.registry.codes import Verdict
 from scalestudy.study.plan import Plan, Point
 
 MOST = 20
@@ -63,8 +64,8 @@ class FurtherRuns:
 def further_runs(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> FurtherRuns:
     """Return the further runs of an imported study. summary, runs: its tables."""
     rates = runs.set_index("run_id")["throughput_samples_per_s"].dropna()
-    length_known = ~runs["limits"].astype(str).str.split().map(lambda codes: Limit.PRINTED in codes).astype(bool)
-    hours = (device_time_s(runs).where(length_known) / 3600).groupby(runs["run_id"]).first()
+    known = runs["limits"].map(length_is_known).astype(bool)
+    hours = (device_time_s(runs).where(known) / 3600).groupby(runs["run_id"]).first()
     spread, assumed = _spread([[rates[run] for run in point.runs if run in rates.index] for point in plan.points])
     bases: dict[tuple[str, ...], tuple[Point, int]] = {}
     places = []

@@ -26,6 +26,8 @@ MOST_COLUMNS = 20_000
 
 def recognise(head: bytes) -> str:
     """Return the kind of a table; '' if the first line is not the header of one."""
+    if b"\0" in head:
+        return ""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
     if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
@@ -35,6 +37,8 @@ def recognise(head: bytes) -> str:
         names = _cells(lines[0], delimiter)
     except csv.Error:
         return ""
+    if len(names) > MOST_COLUMNS:
+        return KIND  # refused when it is read
     if len(names) < 2 or not any(
         (meaning := meaning_of(name)) and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
         for name in names

@@ -85,9 +85,13 @@ def is_table(path: Path, name: str | None) -> bool:
         return False
     if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
         return False
+    whole = head[: head.rfind(b"\n") + 1] or head
     try:
-        return shows_scaling(decoded(head[: head.rfind(b"\n") + 1] or head))
-    except (UnicodeDecodeError, csv.Error):
+        try:
+            return shows_scaling(decoded(whole))
+        except UnicodeDecodeError:  # which the reader of tables says
+            return shows_scaling(whole.decode("latin-1"))
+    except csv.Error:
         return False
 
 

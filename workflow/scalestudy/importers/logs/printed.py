@@ -22,7 +22,8 @@ def shows_scaling(text: str) -> bool:
     """
     found = find_tables(text)
     markup = "<table" in text.lower() or any("|" in line and is_rule(line) for line in text.splitlines())
-    return any(_has_scaling(table) and (markup or not _is_log(table)) for table in found)
+    few = [table for table in found if len(table.header) <= MOST_COLUMNS]
+    return any(_has_scaling(table) and (markup or not _is_log(table)) for table in few)
 
 
 def _is_log(table: RawTable) -> bool:
@@ -31,8 +32,6 @@ def _is_log(table: RawTable) -> bool:
 
 
 def _has_scaling(table: RawTable) -> bool:
-    if len(table.header) > MOST_COLUMNS:
-        return False
     few = upright(replace(table, rows=table.rows[:MOST_ROWS]))
     roles = {meaning.role for meaning in columns_of(few, {})}
     return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED})

@@ -151,3 +151,8 @@ def work_of(unit: str) -> str:
     if not unit or _NO_WORK.search(unit):
         return ""
     return "tokens" if _TOKENS.match(unit) else "steps" if _STEPS.match(unit) else "samples"
+
+
+def is_of_flops(unit: str) -> bool:
+    """Return whether a throughput counts floating-point operations, from which no step time follows."""
+    return "flop" in unit
