@@ -89,7 +89,7 @@ def is_table(path: Path, name: str | None) -> bool:
     try:
         try:
             return shows_scaling(decoded(whole))
-        except UnicodeDecodeError:  # which the reader of tables says
+        except UnicodeDecodeError:  # the reader names the byte
             return shows_scaling(whole.decode("latin-1"))
     except csv.Error:
         return False
