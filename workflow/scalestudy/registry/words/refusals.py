@@ -15,8 +15,8 @@ REASONS = {
     Refused.NO_STEP_TIME: "a step time of {refused_value:g} s at size {refused_limit:g} is not valid",
     Refused.TOO_FAR: "{world_size} ranks are {refused_value:g} times the largest measured size; growth models"
     " diverge beyond {refused_limit:g} times",
-    Refused.TOO_WIDE: "the limits of the step time would be more than {refused_limit:g} times apart: the overhead"
-    " at the measured sizes is too large to tell how it grows",
+    Refused.TOO_WIDE: "the limits of the step time would be more than {refused_limit:g} times apart: the measured"
+    " overhead is too large or too uncertain to tell how it grows",
     Refused.NETWORK_NOT_MEASURED: "no scale with {devices_per_node} devices on each of several nodes was measured,"
     " so the cost of the network between nodes is not known",
     Refused.OVERHEAD_NEGATIVE: "the growth models that fit best give no positive step time: the measured overhead"
