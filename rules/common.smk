@@ -27,6 +27,7 @@ mark_temporary(workflow)
 
 from scalestudy.chain.callers import add_caller, end_with_callers
 from scalestudy.chain.config import (
+    OWN_RULES,
     command_line,
     config_json,
     keep_config_for_jobs,
@@ -46,7 +47,7 @@ from scalestudy.chain.locks import live_calls, note_locks, release_dead_locks
 from scalestudy.chain.slurm.patience import be_patient
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
-from scalestudy.project import OWN_RULES, root
+from scalestudy.project import root
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         audit,
         efficiency,
         read,
+        snakefile,
         speedup,
     )
-    from scalestudy.project import snakefile
     from scalestudy.recorder import Recorder
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 ]
 __version__ = "0.2.0"
 
-_ELSEWHERE = {"Recorder": "recorder", "UserError": "errors", "snakefile": "project"}
+_ELSEWHERE = {"Recorder": "recorder", "UserError": "errors"}
 """Modules of the names that do not come from scalestudy.library."""
 
 

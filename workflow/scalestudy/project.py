@@ -3,14 +3,10 @@
 Both have the same folders in the same relative positions. `setup.py` copies them into the wheel.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 _COPIED = _PACKAGE / "_project"
-OWN_RULES = "SCALESTUDY_OWN_RULES"
-"""Variable: set in a workflow that imports ours, whose own Snakefile does not run another study."""
 
 
 def root() -> Path:
@@ -21,8 +17,3 @@ def root() -> Path:
 def installed() -> bool:
     """Return whether the package was installed from a wheel and does not run from a checkout."""
     return _COPIED.is_dir()
-
-
-def snakefile() -> str:
-    """Return the path of the workflow's Snakefile, for `module` of another workflow."""
-    return str(root() / "workflow/Snakefile")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import Checkout, tiny_study
+from scalestudy.chain.config import OWN_RULES
 from scalestudy.cli.main import main
 from scalestudy.cli.verb import run as module
 from scalestudy.cli.verb.run import snakemake_line
-from scalestudy.project import OWN_RULES, root
+from scalestudy.project import root
 
 
 def planned(output: str) -> int:

@@ -16,6 +16,9 @@ from scalestudy.study.config.study import Study
 SUBMITTED = "SCALESTUDY_SUBMITTED"
 """Variable: the files with the configs of submitted cluster jobs, one for each study of the workflow."""
 
+OWN_RULES = "SCALESTUDY_OWN_RULES"
+"""Variable: set in a workflow that imports ours, whose own Snakefile does not run another study."""
+
 PROFILE = "SNAKEMAKE_PROFILE"
 """Variable: the profile of a Snakemake that was started without `--profile`."""
 

@@ -8,6 +8,7 @@ from scalestudy.library.needs import MissingPackageError
 from scalestudy.library.published import Audit, AuditedCase, audit
 from scalestudy.library.ratios import Efficiency, Speedup, efficiency, speedup
 from scalestudy.library.results import Results, read
+from scalestudy.library.workflow import snakefile
 
 __all__ = [
     "Audit",
@@ -19,5 +20,6 @@ __all__ = [
     "audit",
     "efficiency",
     "read",
+    "snakefile",
     "speedup",
 ]

@@ -16,7 +16,7 @@ from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.errors import UserError
-from scalestudy.project import OWN_RULES, root
+from scalestudy.project import root
 
 ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
@@ -226,6 +226,8 @@ def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
 
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
     """Return the command that runs a study of these files in `place`: a checkout or any other folder."""
+    from scalestudy.chain.config import OWN_RULES
+
     line = [sys.executable, "-m", "snakemake"]
     if OWN_RULES in os.environ or not is_checkout(place):
         line += ["--snakefile", str(root() / "workflow/Snakefile")]
