@@ -11,6 +11,7 @@ CHANGES = {
     " decide.",
     "equal_batch_reference": "Import a run on one device at the batch per device of this one: without it the"
     " overhead is unknown.",
+    "more_ranks": "Import a run on more devices as well.",
     "same_settings": "Import runs that differ in the number of devices only.",
 }
 """Id of a recommendation -> what to do instead of changing the study."""

@@ -59,9 +59,11 @@ def find_bottleneck(case: Case) -> Bottleneck:
 
     `launch` is the part of one process's step that does not depend on its batch, `compute` the rest. Communication
     is the synchronisation that the probes found, minus waiting for a late rank; without probes, all overhead.
-    `memory` if no run completed because memory was short.
+    `memory` if no run completed because memory was short. Unknown for imported runs, whose logs have no parts.
     """
     point = case.point
+    if case.study.imported:
+        return Bottleneck(kind="", shares={})
     if not point["launches_ok"]:
         return Bottleneck(kind="memory" if point["launches_oom"] else "", shares={})
     step_s = point["step_time_s"]

@@ -195,7 +195,7 @@ def _study(
     several = max(map(len, groups.values()))
     content = {
         "study": name,
-        "description": f"Imported from logs: {', '.join(kinds_of_logs)}. Nothing was run by scalestudy.",
+        "description": f"Imported from: {', '.join(kinds_of_logs)}. Nothing was run by scalestudy.",
         "repeats": several,
         "max_repeats": several,
         "scales": list(scales) or ["1x2"],
