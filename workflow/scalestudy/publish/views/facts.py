@@ -45,8 +45,8 @@ STEPS_OF_SCRIPTS = (
     " the start of an epoch are left out. Warm-up is dropped by MSER-5 and by the study's minimum."
 )
 STEPS_OF_IMPORTED = (
-    "Step times are those of the imported logs and tables, as others measured them. The first row of a log and rows"
-    " after a restart are left out, and warm-up is dropped by MSER-5."
+    "Step times are those of the imported logs and tables, as others measured them. The first row of a log and"
+    " rows after a restart are left out, and warm-up is dropped by MSER-5."
 )
 """How steps are timed."""
 NO_FLOORS: dict[str, Any] = {"rows": [], "most": False, "drift": False, "missing": []}
