@@ -86,7 +86,18 @@ def load_all() -> None:
         "sklearn.datasets",
     ):
         importlib.import_module(module)
-    rooms = ("analyse", "cli", "compare", "diagnose", "publish", "registry", "study", "tune", "verify")
+    rooms = (
+        "analyse",
+        "cli",
+        "compare",
+        "diagnose",
+        "importers",
+        "publish",
+        "registry",
+        "study",
+        "tune",
+        "verify",
+    )
     for module in pkgutil.walk_packages(scalestudy.__path__, "scalestudy."):
         if module.name.split(".")[1] in rooms:
             importlib.import_module(module.name)

@@ -10,6 +10,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.options import of_results
+from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
     from scalestudy.record.files import write_bytes
 
     out = out or source.with_suffix(".pdf")
+    if not out.name:
+        raise UserError(f"--out {out}: is a folder; name the file")
     made = typeset(source, log=tex_log or out.with_suffix(".log"))
     write_bytes(out, made.pdf)
     print(f"{out}: {made.pages} page{'s' if made.pages > 1 else ''}")
