@@ -25,8 +25,6 @@ TAKES_APART = {
 }
 
 ALLOWED = {
-    "analyse/published/runs.py": ({"in"}, "units of tables that others published"),
-    "analyse/study/further.py": ({"str"}, "codes in a column of runs.csv"),
     "analyse/trace/summary.py": ({"startswith"}, "names of events, as PyTorch's profiler writes them"),
     "analyse/trace/work.py": ({"re", "in", "startswith"}, "names of kernels and fields of a trace"),
     "cli/exported.py": ({"in"}, "the address of a server on the command line"),
