@@ -241,7 +241,7 @@ def test_every_link_leads_somewhere_and_says_what_numbers_json_says(
     assert len(links) > 150
     for key, text in links:
         first, whole = numbers[key].shown.value, str(numbers[key].shown)
-        assert text.rstrip("%") in (first, whole, f"{first}×", whole.replace(" [", "× ["))
+        assert text.removesuffix(" %") in (first, whole, f"{first}×", whole.replace(" [", "× ["))
 
 
 def test_every_number_in_a_cell_is_a_link(page: Page, file: Path) -> None:

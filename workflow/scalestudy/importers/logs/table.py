@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
@@ -21,6 +22,8 @@ MOST_RUNS, MOST_REMARKS = 10_000, 5
 SHOWN = 40
 LOOKED_AT = 200
 """First rows of a table that show what its columns leave open: decimal commas, and units in cells."""
+SUMMARISED = re.compile(r"(?<![a-z])(mean|average|avg|median|total)(?![a-z])")
+"""Of a column that may have one value for the whole training, such as `mean_step_time_s`."""
 NO_FACTS = Facts()
 
 
@@ -62,7 +65,7 @@ class Columns:
                     f"{path}: columns {before[0][:SHOWN]} and {name[:SHOWN]} are of two runs; export each run to a"
                     " file of its own"
                 )
-            if before is None or (_more(meaning) > _more(before[1])):
+            if before is None or _more(name, meaning) > _more(*before):
                 made.left += [before[0]] if before else []
                 made.read[meaning.quantity] = (name, meaning)
             else:
@@ -120,9 +123,9 @@ def _of_another_run(first: str, second: str) -> bool:
     return all(runs) and runs[0] != runs[1]
 
 
-def _more(meaning: Meaning) -> int:
-    """Of two columns for one quantity, the one that says more counts."""
-    return (meaning.factor is not None) + bool(meaning.unit)
+def _more(name: str, meaning: Meaning) -> tuple[int, bool]:
+    """Of two columns for one quantity, the one that says more counts; then one that is no mean of many steps."""
+    return (meaning.factor is not None) + bool(meaning.unit), not SUMMARISED.search(name.lower())
 
 
 def _few(names: Sequence[str]) -> str:
