@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 OLDEST = (3, 11)
 MODULES = (
-    *("click", "fontTools", "jinja2", "matplotlib", "numpy", "pynvml", "pandas", "psutil", "pyarrow"),
+    *("click", "fontTools", "jinja2", "matplotlib", "numpy", "packaging", "pynvml", "pandas", "psutil", "pyarrow"),
     *("pydantic", "yaml", "quantiphy", "requests", "rich", "sklearn", "scipy", "seaborn", "snakemake", "tqdm"),
 )
 """Import names of the packages in the extra `study` of pyproject.toml."""

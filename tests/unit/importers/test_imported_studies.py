@@ -90,7 +90,7 @@ def test_one_run_of_each_has_no_interval_and_the_fewest_further_runs(
     assert [(place.point.world_size, place.more) for place in found.places] == [(1, 1), (4, 1)]
     assert found.device_hours == pytest.approx(1 + 4, rel=0.02), "an hour on each device"
     assert (
-        "2 further runs would decide the verdicts (5 device-hours); no point has two runs, so a spread of 3%"
+        "2 further runs would decide the verdicts (5 device-hours); no point has two runs, so a spread of 3 %"
         in " ".join(capsys.readouterr().out.split())
     )
     (diagnosis,) = diagnose_study(plan.study, summary, table_of(results, "forecasts"))
