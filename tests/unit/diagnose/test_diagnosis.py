@@ -56,6 +56,17 @@ def test_verdict_and_cause(content: dict[str, Any], times: dict, verdict: str, c
         assert (diagnosis.verdict, causes(diagnosis)) == (verdict, [cause])
 
 
+def test_more_ranks_are_advised_beyond_the_largest_scale_only(content: dict[str, Any]) -> None:
+    plan = make_plan(parse_study(content | {"scales": ["1x2", "1x4"], "repeats": 3}, source="x"))
+    four = {("mlp", 1, 8): 0.0030, ("mlp", 4, 8): 0.0032, ("mlp", 4, 32): 0.0106}
+    times = {key: [time * factor for factor in NOISE] for key, time in (HEALTHY | four).items()}
+    found = {(d.scaling, d.world_size): d for d in diagnosed(plan, summary_of(plan, times))}
+    assert {diagnosis.verdict for diagnosis in found.values()} == {"healthy"}
+    for (_, ranks), diagnosis in found.items():
+        advice = [one.scale for one in diagnosis.findings[0].recommendations]
+        assert advice == ([] if ranks == 2 else ["1x8"])
+
+
 def test_more_than_ideal_without_an_interval_is_undecided(content: dict[str, Any]) -> None:
     fast = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0022, ("mlp", 2, 32): 0.0044}
     strong = diagnose(content, fast, noise=(1.0,))["strong"]

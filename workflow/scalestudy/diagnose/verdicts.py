@@ -137,7 +137,7 @@ def _text(value: Any) -> str:
 
 
 def healthy(case: Case) -> Finding:
-    """The finding for a healthy point that needs no fix: it advises to measure more ranks."""
+    """The finding for a healthy point that needs no fix: it advises more ranks, unless they were measured."""
     point = case.point
     wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
     prediction, unpredicted = _forecast(case, wider)
@@ -159,7 +159,7 @@ def healthy(case: Case) -> Finding:
             *(() if case.study.imported and isnan(point["overhead_s"]) else (_overhead_share(case),)),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
-        recommendations=(case.accepted(more),),
+        recommendations=() if wider in case.study.scales else (case.accepted(more),),
     )
 
 

@@ -171,7 +171,7 @@ def _log(
             variant=named or ("" if strategy.lower() in PLAIN else strategy),
             device=row.label("hardware") or None,
         ),
-        label=", ".join(filter(None, (f"line {row.line}", named, f"{row.gpus} devices"))),
+        label=", ".join(filter(None, (f"line {row.line}", named, f"{row.gpus} device{'s' * (row.gpus != 1)}"))),
         unit=unit,
         per="all",
         whole_run=True,
