@@ -157,6 +157,7 @@ def test_ranks_that_read_the_same_samples_are_refused(tmp_path: Path) -> None:
     assert reason.startswith("ranks 0 and 1 read identical samples in their first 3 batches")
 
 
+@pytest.mark.slow
 def test_ranks_that_train_each_by_itself_are_refused(tmp_path: Path) -> None:
     head = HEAD.replace('int(os.environ.get("WORLD_SIZE", 1))', "1")
     outcome, reason = ended(run(tmp_path, "train()", ranks=2, head=head, allow_equal_batches=True))

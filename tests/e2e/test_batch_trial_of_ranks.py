@@ -20,6 +20,7 @@ WORKLOAD: dict[str, Any] = {
 PROBES = {"probe_rounds": 2, "probe_steps": 3}
 
 
+@pytest.mark.slow
 def test_two_ranks_try_larger_batches(tmp_path: Path) -> None:
     spec = spec_of(DDP, WORKLOAD, measure=PROBES)
     found = succeeded(spec, tmp_path / "with")

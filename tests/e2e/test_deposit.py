@@ -140,6 +140,7 @@ def test_every_document_is_made_again_without_torch_and_snakemake(archive: Path,
     assert (rebuilt / "report.pdf").exists() == (not missing_tex())
 
 
+@pytest.mark.slow
 def test_another_number_is_named(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As from a version that computes a number differently, and one that only writes it differently."""
     book = json.loads(content(archive, "numbers.json"))
@@ -335,6 +336,7 @@ def test_tensorboard_and_back(results: Path, tmp_path: Path) -> None:
         assert log.columns["loss"].tolist() == pytest.approx(losses(observation).tolist(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_an_imported_study_is_exported_deposited_and_rebuilt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,8 @@ SAMPLES = {"huggingface": 1920, "lightning": 1440, "accelerate": 1440, "own-loop
 """Of an epoch, of the examples that run to their end and report their accuracy."""
 BATCH = {"ddp": 48, "fsdp2": 16, "imagenet": 32}
 """Samples of a step of one process, of the others."""
+LATER = ("accelerate", "fsdp2", "own-loop")
+"""Examples that `make test-all` runs; other tests train with the same calls."""
 SHORT: dict[str, Any] = {
     "repeats": 1,
     "max_repeats": 1,
@@ -103,7 +105,9 @@ def test_a_script_that_is_measured_without_a_changed_line_does_not_name_us(name:
     assert "scalestudy" not in (EXAMPLES / name / "train.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LATER else []) for name in NAMES]
+)
 def test_an_example_runs_in_a_short_form(name: str, tmp_path: Path) -> None:
     folder = copied(name, tmp_path)
     study = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))

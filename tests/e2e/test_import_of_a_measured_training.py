@@ -113,7 +113,7 @@ LOGS = {
 }
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_logs_of_other_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
     for module in ("lightning", "tensorboard", "mlflow", "mlperf_logging.mllog"):
         pytest.importorskip(module)

@@ -164,6 +164,7 @@ def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Ins
     assert installed.state() == before
 
 
+@pytest.mark.slow
 def test_another_workflow_takes_the_rules_of_the_wheel(installed: Installed) -> None:
     (installed.place / "Snakefile").write_text(
         "import scalestudy\n\n"

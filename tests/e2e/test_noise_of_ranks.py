@@ -63,6 +63,7 @@ def close(directory: Path, spec: RunSpec) -> bool:
     return found.low <= true <= found.high
 
 
+@pytest.mark.slow
 def test_two_ranks_find_the_noise_scale_and_train_as_without_the_probe(tmp_path: Path) -> None:
     """The probes before it train the replicas apart. The noise scale is of the parameters before them."""
     probed = spec_of(DDP, {"epochs": 3}, measure=PROBES)

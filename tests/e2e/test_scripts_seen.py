@@ -92,6 +92,7 @@ def test_buffers_and_synchronised_layers_are_seen_and_their_broadcast_is_timed(t
     assert row["buffer_broadcast_s"] > 0
 
 
+@pytest.mark.slow
 def test_memory_is_read_while_a_script_runs(tmp_path: Path) -> None:
     leak = {"AFTER": "kept = globals().setdefault('kept', []); kept.append(torch.ones(2**17)); time.sleep(0.05)"}
     more = MEASURE | {"min_steps": 200, "max_steps": 200, "block_steps": 10}

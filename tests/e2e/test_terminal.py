@@ -50,7 +50,7 @@ def test_a_study_is_one_screen_and_its_summary(checkout: Checkout) -> None:
     assert any(line.startswith("study small: ") for line in again.screen()), "all is measured: the summary again"
 
 
-@pytest.mark.parametrize("term", ["dumb", pytest.param("", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("term", [pytest.param(term, marks=pytest.mark.slow) for term in ("dumb", "")])
 def test_a_terminal_that_cannot_paint_gets_a_line_per_run(checkout: Checkout, term: str) -> None:
     checkout.configure(study())
     terminal = seen(checkout, term=term)

@@ -32,7 +32,7 @@ MEASURE = {"alternating_rounds": ROUNDS, "probe_steps": STEPS, "probe_rounds": 2
     [
         ({"strategy": "ddp"}, {}),
         ({"strategy": "ddp", "accumulation_steps": 2, "compile": False}, {"scaling": ["weak"]}),
-        ({"strategy": "fsdp"}, {}),
+        pytest.param({"strategy": "fsdp"}, {}, marks=pytest.mark.slow),
     ],
 )
 def test_blocks_take_turns_and_every_rank_counts_alike(
@@ -128,6 +128,7 @@ def _take_a_core(core: int) -> None:
         sum(range(10000))
 
 
+@pytest.mark.slow
 def test_turns_leave_the_training_as_it_was(tmp_path: Path) -> None:
     """The same losses to the last digit, step by step, with and without them."""
     found = [

@@ -100,6 +100,7 @@ def test_advice_is_tried_scored_and_not_run_again(place: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in place.glob("results/*/runs/*/run.json")} == records
 
 
+@pytest.mark.slow
 def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path, tmp_path: Path) -> None:
     copy = Path(
         shutil.copytree(

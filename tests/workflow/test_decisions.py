@@ -59,6 +59,7 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
     assert not [rule for rule in planned(settled.run("snakemake", "-n").stdout) if rule.startswith("train")]
 
 
+@pytest.mark.slow
 def test_a_budget_ends_between_repeats(checkout: Checkout) -> None:
     checkout.configure(study_of(budget_device_hours=1e-6))
     printed = checkout.run("scalestudy", "plan").stdout

@@ -94,6 +94,7 @@ def test_the_default_target_is_the_one_of_the_workflow_that_imports(checkout: Ch
     assert "scaling_report" in planned(dry_run(checkout, folder, BEGIN + text))
 
 
+@pytest.mark.slow
 def test_two_studies_in_one_workflow(checkout: Checkout, folder: Path) -> None:
     text = (
         BEGIN + module("one", "one", 'config["scaling"]') + module("two", "two", 'config["more"]', 'prefix: "b"')
