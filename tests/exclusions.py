@@ -25,7 +25,7 @@ def statements(said: str, pairs: Pairs) -> list[str]:
 
 
 def generated(examples: int) -> settings:
-    """Return the settings for so many generated studies, always the same ones, besides those that a test names."""
+    """Return settings of hypothesis for this number of generated studies. They are the same in each run."""
     return settings(
         max_examples=examples,
         deadline=None,

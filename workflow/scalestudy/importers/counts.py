@@ -33,7 +33,7 @@ _NO_HARDWARE = re.compile(
 
 @dataclass(frozen=True)
 class Count:
-    """Number of devices, with the nodes and the hardware that stand beside it."""
+    """Number of devices, with the nodes and the hardware in the same cell."""
 
     gpus: int
     nodes: int | None = None

@@ -87,7 +87,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
 
 
 def _by_ratio(table: RawTable, across: dict[int, tuple[str, str]], ratio: int) -> str:
-    """Whether numbers below devices are throughputs or times, by the speedup that stands beside most of them."""
+    """Whether numbers below devices are throughputs or times, by the speedups in most of the rows."""
     places = list(across)
     rates = times = 0
     for _, cells in table.rows:
@@ -105,7 +105,7 @@ def _by_ratio(table: RawTable, across: dict[int, tuple[str, str]], ratio: int) -
 
 
 def _quantity(table: RawTable, across: Iterable[int]) -> str:
-    """What the cells of a table with devices across are: by their own units, its corner or its headings."""
+    """What the cells of a table with devices across hold: by their units, else by the headers and headings."""
     cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
     own = [named for cell in cells if (named := quantity_of(cell))]
     if own and len(own) > len(cells) / 2:

@@ -1,4 +1,4 @@
-"""Tells apart the measurements that stand beside each other in a row: precisions, strategies, units."""
+"""Tells apart several measurements in one row: precisions, strategies, units."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ OFFICIAL_SAMPLES = {"cifar": 50_000, "imdb": 25_000, "ag-news": 120_000}
 
 
 def most_samples(workload: Workload) -> int | None:
-    """Training samples, or at most so many; None if that is unknown before the data are read."""
+    """Largest number of training samples; None if it is unknown before the data are read."""
     data = workload.data
     known = [workload.known_train_samples, getattr(data, "max_samples", None), OFFICIAL_SAMPLES.get(data.type)]
     return min((one for one in known if one is not None), default=None)
