@@ -14,8 +14,8 @@ from scalestudy.analyse.costs.calibrated import (
     FITTED,
     LEAST,
     Fitted,
-    Interval,
     Parts,
+    StepInterval,
     compute_for,
     drawn_steps_s,
     limits_s,
@@ -38,13 +38,13 @@ EXACT = Fitted(
 )
 
 
-def interval(setting: Setting, compute_s: float, family: str, strategy: str = "ddp") -> Interval:
+def interval(setting: Setting, compute_s: float, family: str, strategy: str = "ddp") -> StepInterval:
     """Return the interval of a step of a strategy."""
     (item,) = [item for item in traffic(setting) if item.strategy == strategy]
     return step_interval_s(setting, item, compute_s, share=SHARES[family], family=family)
 
 
-def values(one: Interval) -> list[float]:
+def values(one: StepInterval) -> list[float]:
     """Return lower limit, median and upper limit."""
     return [one.low, one.median, one.high]
 
@@ -96,7 +96,7 @@ def test_more_computation_never_makes_a_shorter_step(family: str) -> None:
 
 
 def test_one_rank_has_the_step_of_one_process() -> None:
-    assert interval(Setting(1e8, 1, TEN_GBIT), 0.2, "any") == Interval(0.2, 0.2, 0.2)
+    assert interval(Setting(1e8, 1, TEN_GBIT), 0.2, "any") == StepInterval(0.2, 0.2, 0.2)
 
 
 def test_without_spread_the_step_is_that_of_the_formula() -> None:

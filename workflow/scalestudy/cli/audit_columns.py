@@ -1,15 +1,46 @@
-"""Columns that a user names on the command line or in a file: HEADER=KIND."""
+"""A published table with the corrections of a user, who names columns as HEADER=KIND or in a file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from scalestudy.errors import UserError
 from scalestudy.study.named_file import nearest, read_named
 
+if TYPE_CHECKING:
+    from scalestudy.diagnose.audit import Asked, Audit
+    from scalestudy.importers.published import PublishedFile
+
 MOST_BYTES = 2**20
+
+
+def audited(
+    path: Path, columns: tuple[str, ...], mapping: Path | None, scaling: str | None, line: int | None
+) -> tuple[PublishedFile, list[Audit], list[Asked]]:
+    """Return the tables of a file, the audits of their series, and what has to be answered for the others."""
+    from dataclasses import replace
+
+    from scalestudy.diagnose.audit import audit_file
+    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.reading import read_published
+
+    file = read_published(path, Corrections(columns_of(columns, mapping), line))
+    if scaling:
+        file = replace(file, tables=tuple(replace(one, scaling=one.scaling or scaling) for one in file.tables))
+    audits, asked = audit_file(file, path.stem)
+    return file, audits, asked
+
+
+def refuse_unanswered(path: Path, asked: Sequence[Asked]) -> None:
+    """Raise UserError if a table needs an answer; it names what to add."""
+    from scalestudy.publish.audit import question_of
+
+    if asked:
+        raise UserError("\n  ".join([f"{path}: needs an answer", *map(question_of, asked)]))
 
 
 def columns_of(given: tuple[str, ...], mapping: Path | None) -> dict[str, str]:

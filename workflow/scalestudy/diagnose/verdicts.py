@@ -18,7 +18,7 @@ from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Changes, Verdict, Wrapper
-from scalestudy.registry.words.percent import percent
+from scalestudy.registry.words.percent import percent, percent_digits
 from scalestudy.registry.words.points import counted, outcomes, spoiled, unsteady
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
@@ -75,7 +75,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 
 def _interval_includes(case: Case) -> str:
     """'the 95 % interval of the efficiency includes the target of 75 %'; or 1 that of the speedup."""
-    level = f"{100 * case.study.level:.4g} %"
+    level = percent_digits(case.study.level, 4)
     if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
         return f"the {level} interval of the speedup includes 1"
     return f"the {level} interval of the efficiency includes the target of {percent(case.target_efficiency)}"

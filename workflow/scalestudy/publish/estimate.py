@@ -11,7 +11,7 @@ from scalestudy.analyse.costs.links import KINDS, SHARES, Z95, family_of
 from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.words.counts import in_words
-from scalestudy.registry.words.percent import percent
+from scalestudy.registry.words.percent import percent, percent_digits
 
 FEW = 8  # sources of a share below which the page says that they are few
 
@@ -112,7 +112,7 @@ def _ratio(value: float) -> str:
 
 def _percent(share: float) -> str:
     """'87 %', '0.12 %': whole per cent, or two digits of less than one."""
-    return percent(share) if share >= 0.01 else f"{100 * share:.2g} %"
+    return percent(share) if share >= 0.01 else percent_digits(share, 2)
 
 
 def _text(value: float, unit: str) -> str:

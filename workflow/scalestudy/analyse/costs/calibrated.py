@@ -62,8 +62,11 @@ UNTESTED = 2.0
 
 
 @dataclass(frozen=True)
-class Interval:
-    """Limits of a 90 % interval, and its median, in seconds."""
+class StepInterval:
+    """Limits of a 90 % interval of a step, and its median, in seconds.
+
+    `statistics.intervals` has the interval of measurements. Its import needs pandas, which an estimate does not.
+    """
 
     low: float
     median: float
@@ -144,13 +147,15 @@ def limits_s(steps: Array, compute_s: Array | float, margin: float) -> tuple[Arr
     return np.maximum(low / exp(margin), LEAST * compute_s), median, high * exp(margin)
 
 
-def step_interval_s(setting: Setting, item: Traffic, compute_s: float, *, share: Share, family: str) -> Interval:
+def step_interval_s(
+    setting: Setting, item: Traffic, compute_s: float, *, share: Share, family: str
+) -> StepInterval:
     """Returns the 90 % interval of a step on the setting's ranks, whose computation takes compute_s.
 
     family: of the link, or `any`, or `measured`. One rank does not communicate: its step is its computation.
     """
     if setting.ranks == 1:
-        return Interval(compute_s, compute_s, compute_s)
+        return StepInterval(compute_s, compute_s, compute_s)
     steps = drawn_steps_s(
         Parts.of(setting, item),
         compute_s,
@@ -159,7 +164,7 @@ def step_interval_s(setting: Setting, item: Traffic, compute_s: float, *, share:
         contention=FITTED.contention[family],
     )
     margin = FITTED.margin * (1.0 if item.strategy == "ddp" else UNTESTED)
-    return Interval(*(float(value) for value in limits_s(steps, compute_s, margin)))
+    return StepInterval(*(float(value) for value in limits_s(steps, compute_s, margin)))
 
 
 def compute_for(

@@ -50,23 +50,14 @@ def forecast(
     Without --at and --to, the next two doublings are forecast. Limits include what growth models miss on published
     tables. There is no forecast for several nodes from one node, or beyond four times the largest size.
     """
-    from dataclasses import replace
-
-    from scalestudy.cli.audit_columns import columns_of
-    from scalestudy.diagnose.audit import audit_file
-    from scalestudy.importers.columns import Corrections
-    from scalestudy.importers.reading import read_published
-    from scalestudy.publish.audit import question_of, reading_view
+    from scalestudy.cli.audit_columns import audited, refuse_unanswered
+    from scalestudy.publish.audit import reading_view
     from scalestudy.publish.forecast import draw, forecast_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.publish.views.forecasts import UNSEEN
 
-    file = read_published(table, Corrections(columns_of(columns, mapping), line))
-    if scaling:
-        file = replace(file, tables=tuple(replace(one, scaling=one.scaling or scaling) for one in file.tables))
-    audits, asked = audit_file(file, table.stem)
-    if asked:
-        raise UserError("\n  ".join([f"{table}: needs an answer", *map(question_of, asked)]))
+    file, audits, asked = audited(table, columns, mapping, scaling, line)
+    refuse_unanswered(table, asked)
     cases = [case for audit in audits if (case := _case(audit, at, to, node, confidence, scaling))]
     if not cases:
         raise UserError(f"{table}: no series has a throughput or a time at two sizes, which a forecast needs")

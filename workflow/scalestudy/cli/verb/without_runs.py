@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from scalestudy.analyse.costs.links import KINDS
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_results
 from scalestudy.cli.quantities import bandwidth, count, seconds
@@ -25,21 +26,7 @@ LATENCY_S = 20e-6  # default latency of a message
 @click.option(
     "--link",
     "kind",
-    type=click.Choice(
-        [
-            "nvlink1",
-            "nvlink2",
-            "nvlink3",
-            "nvlink4",
-            "nvlink5",
-            "pcie3",
-            "pcie4",
-            "pcie5",
-            "infiniband",
-            "roce",
-            "ethernet",
-        ]
-    ),
+    type=click.Choice(list(KINDS)),
     help="Kind of the slowest link of the ring. NVLink and PCIe have a nominal bandwidth.",
 )
 @click.option(
@@ -90,7 +77,6 @@ def estimate(
     published steps.
     """
     from scalestudy.analyse.costs.collectives import Link
-    from scalestudy.analyse.costs.links import KINDS
     from scalestudy.analyse.costs.strategies import Setting
     from scalestudy.cli.inputs import table_of
     from scalestudy.publish.estimate import estimate_view
@@ -182,20 +168,12 @@ def audit(
     column of devices, and a throughput, a time or a speedup. Headers are recognised by their usual names. The
     interpretation is printed first.
     """
-    from dataclasses import replace
-
-    from scalestudy.cli.audit_columns import columns_of
-    from scalestudy.diagnose.audit import audit_file
-    from scalestudy.importers.columns import Corrections
-    from scalestudy.importers.reading import read_published
-    from scalestudy.publish.audit import audit_document, audit_view, question_of, reading_view
+    from scalestudy.cli.audit_columns import audited, refuse_unanswered
+    from scalestudy.publish.audit import audit_document, audit_view, reading_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
 
-    file = read_published(table, Corrections(columns_of(columns, mapping), line))
-    if scaling:
-        file = replace(file, tables=tuple(replace(one, scaling=one.scaling or scaling) for one in file.tables))
-    audits, asked = audit_file(file, table.stem)
+    file, audits, asked = audited(table, columns, mapping, scaling, line)
     remarked = sum(bool(audit.remarks) for audit in audits)
     if audits:
         tables = reading_view(file, audits, asked)
@@ -203,6 +181,5 @@ def audit(
         print(render(DIRECTORY / "audit.txt", **views), end="")
     if out:
         write_document(out, audit_document(file, audits))
-    if asked:
-        raise UserError("\n  ".join([f"{table}: needs an answer", *map(question_of, asked)]))
+    refuse_unanswered(table, asked)
     return 1 if remarked else 0

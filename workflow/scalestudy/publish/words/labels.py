@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.registry.column import Row
-from scalestudy.registry.words.percent import percent
+from scalestudy.registry.words.percent import percent, percent_digits
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Point
 
@@ -85,8 +85,9 @@ def intervals(study: Study, methods: Container[object]) -> str:
     if several:
         looks = listed([str(look) for look in study.looks])
         shared = (
-            f" Verdicts were checked after {looks} runs. Each interval has a level of {100 * study.level:.4g} %,"
-            f" so that all checks together have {percent(study.report.confidence)}."
+            f" Verdicts were checked after {looks} runs. Each interval has a level of"
+            f" {percent_digits(study.level, 4)}, so that all checks together have"
+            f" {percent(study.report.confidence)}."
         )
     return (
         f"Geometric means over {launches} runs; intervals at {percent(study.report.confidence)} confidence"
