@@ -36,6 +36,7 @@ if what == "deaf":
 if what == "port" and rank == 0:
     import socket
     taken = socket.socket()
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     taken.bind(("", int(os.environ["MASTER_PORT"])))
     taken.listen()
 if what == "daemon" and rank == 0 and os.fork() == 0:

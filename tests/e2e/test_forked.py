@@ -153,17 +153,47 @@ def test_a_process_that_is_killed(checkout: Checkout, mark: str, who: str) -> No
         assert "left no report" in record.reason
 
 
-def test_a_parent_ends_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A parent in this process ends at once, and its handlers are removed after it."""
     monkeypatch.setattr(parent, "IDLE_S", 0.01)
     before = signal.getsignal(signal.SIGCHLD)
+    yield
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_parent_ends_when_nobody_asks() -> None:
     with client.socket.socket(client.socket.AF_UNIX) as listener:
         listener.bind(client.address(uuid4().hex))
         listener.listen()
-        try:
-            parent.serve(listener)
-        finally:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, before)
+        parent.serve(listener)
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_request_in_the_last_moment_of_a_parent_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It came after the parent had decided to end, and before its address was closed."""
+    place, asking = client.address(uuid4().hex), client.socket.socket(client.socket.AF_UNIX)
+
+    class Listener(client.socket.socket):  # type: ignore[misc,name-defined]
+        def shutdown(self, how: int) -> None:
+            asking.connect(place)
+            super().shutdown(how)
+
+    def answer(connection: client.socket.socket) -> int:  # type: ignore[name-defined]
+        connection.sendall(b"served")
+        return 0
+
+    monkeypatch.setattr(parent, "supervise", answer)
+    monkeypatch.setattr(parent, "unfit", lambda: "")
+    with asking, Listener(client.socket.AF_UNIX) as listener:
+        listener.bind(place)
+        listener.listen()
+        parent.serve(listener)
+        assert asking.recv(6) == b"served"
+        with client.socket.socket(client.socket.AF_UNIX) as late, pytest.raises(ConnectionRefusedError):
+            late.connect(place)  # and another parent is started for it
 
 
 def test_a_process_with_threads_forks_no_ranks(monkeypatch: pytest.MonkeyPatch) -> None:

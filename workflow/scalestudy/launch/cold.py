@@ -12,7 +12,14 @@ import socket
 import sys
 
 from scalestudy.launch.family import end_with_parent
-from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks, torchrun_environment
+from scalestudy.launch.ranks import (
+    code_of,
+    group_environment,
+    held_port,
+    port_of,
+    run_ranks,
+    torchrun_environment,
+)
 
 
 def main() -> int:
@@ -25,7 +32,9 @@ def main() -> int:
     told, telling = socket.socketpair()
     for signum in (signal.SIGINT, signal.SIGHUP):  # run_ranks handles SIGTERM
         signal.signal(signum, lambda *_: telling.send(b"end"))
-    command, port = [python, "-u", *worker], free_port()
+    command = [python, "-u", *worker]
+    holder = held_port()
+    port = port_of(holder)
 
     def start(rank: int, _: object) -> int:
         environment = group_environment(os.environ, rank, ranks, port)
@@ -40,7 +49,8 @@ def main() -> int:
                 os._exit(127)
         return pid
 
-    return code_of(run_ranks(told, ranks, start))
+    with holder:
+        return code_of(run_ranks(told, ranks, start))
 
 
 if __name__ == "__main__":

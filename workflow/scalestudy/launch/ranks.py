@@ -104,17 +104,31 @@ def torchrun_environment(rank: int, ranks: int, name: str) -> dict[str, str]:
     return words | {name: str(number) for name, number in numbers.items()}
 
 
-def free_port() -> int:
-    """A port of this host that is free now, drawn at random, so that two runs are unlikely to draw the same one.
+def held_port() -> socket.socket:
+    """A socket on a port of this host, drawn at random. While it is open, no other run takes this port.
 
-    It must stay free until the first rank has imported torch, which may take a minute.
+    The first rank can listen on the port nevertheless, because the store of torch allows the reuse of an address
+    and nothing listens on this socket. The rank may import torch for a minute before it does.
     """
     for _ in range(100):
-        port = random.SystemRandom().choice(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("", port))
-            except OSError:
-                continue
-            return port
+        holder = socket.socket()
+        try:
+            holder.bind(("", random.SystemRandom().choice(PORTS)))
+        except OSError:
+            holder.close()
+            continue
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # before bind, two runs could share a port
+        return holder
     raise UserError(f"no port of {PORTS.start} to {PORTS.stop - 1} is free on {platform.node()}")
+
+
+def port_of(holder: socket.socket) -> int:
+    """The port of a socket."""
+    port: int = holder.getsockname()[1]
+    return port
+
+
+def free_port() -> int:
+    """A port of this host that is free now, for a store that another host may open. It is not held until then."""
+    with held_port() as holder:
+        return port_of(holder)

@@ -47,10 +47,10 @@ def connect(key: str) -> socket.socket:
             connection.close()
             if starting is None:
                 starting = start_parent(key)
-            elif starting.poll() is not None:
-                sys.exit(
-                    f"the process that forks the ranks ended with {starting.returncode} before it forked them"
-                )
+            elif (code := starting.poll()) is not None:
+                if code:
+                    sys.exit(f"the process that forks the ranks ended with {code} before it forked them")
+                starting = None  # another one had the address, and may have ended since
             time.sleep(POLL_S)
             continue
         if peer_uid(connection) != os.getuid():

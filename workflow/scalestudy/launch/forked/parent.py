@@ -6,6 +6,7 @@ process. Forks of one parent share its memory layout and hash seed; therefore ea
 parent. It ends after IDLE_S seconds without a request.
 """
 
+import errno
 import importlib
 import os
 import selectors
@@ -61,12 +62,15 @@ def serve(listener: socket.socket) -> None:
         while True:
             events = selector.select(None if busy else IDLE_S)
             if not events and not busy:
-                return
-            for key, _ in events:
+                listener.shutdown(socket.SHUT_RD)  # refuses later requests; one that just came is still accepted
+            for key, _ in events or selector.select(0):
                 if key.fileobj is waking:
                     waking.recv(4096)
                     continue
-                connection, _ = listener.accept()
+                try:
+                    connection, _ = listener.accept()
+                except OSError:  # it is shut down, and no request is left
+                    return
                 if peer_uid(connection) == os.getuid() and not unfit():
                     busy.add(fork_supervisor(connection, listener, waking, woken, selector))
                 connection.close()
@@ -100,7 +104,9 @@ def main() -> int:
     with socket.socket(socket.AF_UNIX) as listener:
         try:
             listener.bind(address(sys.argv[1]))
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             return 0
         listener.listen()
         for number in (1, 2):  # do not keep the log of the run that started this process open

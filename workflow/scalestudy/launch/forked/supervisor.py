@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from scalestudy.launch.family import adopt_orphans, descendants, end_all, end_with_parent
 from scalestudy.launch.forked.client import CODE, LENGTH
-from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
+from scalestudy.launch.ranks import code_of, group_environment, held_port, port_of, run_ranks
 
 LEFT_S = 1.0
 """Seconds for children of ranks that outlive the ranks."""
@@ -25,12 +25,14 @@ def supervise(connection: socket.socket) -> int:
     adopt_orphans()
     os.dup2(output, 1)
     os.dup2(output, 2)
-    ranks, port = request["ranks"], free_port() if request["ranks"] else 0
+    ranks: int = request["ranks"]
+    holders = [held_port()] if ranks else []
+    port = port_of(holders[0]) if holders else 0
 
     def start(rank: int, ours: Sequence[socket.socket]) -> int:
         pid = os.fork()
         if pid == 0:
-            for end in (connection, *ours):
+            for end in (connection, *holders, *ours):
                 end.close()
             become_rank(request, rank, port)
         return pid
