@@ -91,10 +91,10 @@ CASES = (
     Case("random walk", walk),
     Case("shared by a repeat", shared),
     Case("bursts", bursts),
-    Case("outliers, 10 % of launches", outliers),
+    Case("outliers, 10 % of runs", outliers),
     Case("unequal variances, quiet", quiet, own=(0.003, 0.03)),
     Case("unequal variances, shared", shared, own=(0.003, 0.03)),
-    Case("15 % of launches fail, shared", shared, failed=0.15),
+    Case("15 % of runs fail, shared", shared, failed=0.15),
 )
 
 
@@ -160,7 +160,7 @@ def until_decided(sides: np.ndarray, efficiency: float) -> Ends:
 def table_until_decided(studies: int, random: Random) -> list[str]:
     """Lines of Markdown: outcomes of the studies of each case and efficiency."""
     lines = [
-        "| host | true efficiency | holds the truth | settled | wrong verdict | repeats, mean |",
+        "| host | true efficiency | coverage | settled | wrong verdict | repeats, mean |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     target = Report().target_efficiency
@@ -202,8 +202,8 @@ def check(random: Random) -> None:
 def table(studies: int, random: Random) -> list[str]:
     """Lines of Markdown: coverage and half-width of each case and number of repeats."""
     lines = [
-        "| host | repeats | within repeats: holds the truth | half-width | independent: holds the truth"
-        " | half-width | over the oracle's half-width |",
+        "| host | repeats | within repeats: coverage | half-width | independent samples: coverage"
+        " | half-width | relative to the oracle |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for case in CASES:

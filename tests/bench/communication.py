@@ -84,7 +84,7 @@ def main() -> int:
     arguments = parser.parse_args()
     rows = run(arguments.launches)
     for row in rows:
-        print(f"{row['size']}: {row['gradient_mib']:.1f} MiB of gradients, {row['launches']} launches; ms a step")
+        print(f"{row['size']}: {row['gradient_mib']:.1f} MiB of gradients, {row['launches']} runs; ms a step")
         for name in SHOWN:
             value, low, high = (row[f"{name}_s{limit}"] * 1e3 for limit in ("", "_low", "_high"))
             print(f"  {name.replace('_', ' '):14s}{value:9.3f} [{low:.3f}, {high:.3f}]")

@@ -169,7 +169,7 @@ def judge(path: Path) -> str:
     ]
     for times in (1.0, 1.5, 2.0, 3.0):
         until, fixed = launches_to_a_verdict(spread, times * spread)
-        lines.append(f"| {times:g} spreads of a launch | {until:.1f} | {fixed} |")
+        lines.append(f"| {times:g} spreads of a run | {until:.1f} | {fixed} |")
     return "\n".join(lines)
 
 

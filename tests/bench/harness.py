@@ -94,7 +94,7 @@ def render(rows: list[dict[str, Any]]) -> str:
     lines = []
     for case, ranks in dict.fromkeys((row["case"], row["ranks"]) for row in rows):
         mine = [row for row in rows if (row["case"], row["ranks"]) == (case, ranks)]
-        counts = f"{mine[0]['rounds']} rounds in {mine[0]['launches']} launch(es)"
+        counts = f"{mine[0]['rounds']} rounds in {mine[0]['launches']} run(s)"
         lines += [
             f"{case}, {ranks} rank(s), {counts}; ratio to {mine[0]['contender']}, 95 % interval",
             f"  {'':22}{'ms a step':>10}{'ratio':>8}{'low':>8}{'high':>8}{'medians':>9}{'extra us':>10}",

@@ -84,7 +84,7 @@ HOSTS: dict[str, Host] = {
     "random walk": walk,
     "shared by a repeat": shared,
     "bursts": bursts,
-    "outliers, 10 % of launches": outliers,
+    "outliers, 10 % of runs": outliers,
 }
 OTHER_WORK = (bursts, outliers)
 
@@ -114,7 +114,7 @@ def log_speedups(host: Host, slows: str, repeats: int, studies: int, random: Ran
 def table(studies: int, random: Random) -> list[str]:
     """Lines of Markdown: coverage, half-width and its ratio to the oracle's."""
     lines = [
-        "| host | slows | launches | holds the truth | half-width | over the oracle's half-width |",
+        "| host | slows | runs | coverage | half-width | relative to the oracle |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, host in HOSTS.items():

@@ -89,7 +89,7 @@ def simulate_all(target: float, studies: int) -> list[dict[str, Any]]:
     random = np.random.default_rng(2026)
     until = {"target": target, "studies": studies}
     rows = []
-    print(f"{'launch-to-launch CV / step CV':32s}{'fixed, steps':>14s}", end="")
+    print(f"{'run-to-run CV / step CV':32s}{'fixed, steps':>14s}", end="")
     print("".join(f"{f'{first} first: covers':>18s}{'of fixed':>10s}" for first in FIRST))
     for name, spread in PUBLISHED.items():
         for truth in (Truth(launch_cv=cv, step_cv=step_cv) for cv in spread for step_cv in STEP_CVS):
@@ -178,7 +178,7 @@ def show_real(name: str, found: dict[str, Any]) -> None:
         row = found[protocol]
         print(
             f"  {protocol:10s}step {row['step_time_s'] * 1e3:.2f} ms +-{row['half_width']:.2%}; {row['launches']}"
-            f" launches, CV {row['launch_cv']:.2%}; {row['steps']} steps, {row['training_s']:.1f} s of steps,"
+            f" runs, CV {row['launch_cv']:.2%}; {row['steps']} steps, {row['training_s']:.1f} s of steps,"
             f" {row['wall_s']:.1f} s with start-up"
         )
     steps, training, wall = found["ratio"].values()

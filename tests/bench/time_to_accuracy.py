@@ -345,7 +345,7 @@ def summary_of(rows: Sequence[Row]) -> list[str]:
 
     said = [
         f"{len(rows)} predictions over {len({row.workload for row in rows})} workloads; in"
-        f" {len(rows) - len(whole)} of them a launch did not reach the target, or did so in its first epoch, or"
+        f" {len(rows) - len(whole)} of them a run did not reach the target, or did so in its first epoch, or"
         " nothing was predicted.",
     ]
     if not whole:

@@ -148,7 +148,7 @@ def test_efficiency_is_in_percent_on_a_linear_axis() -> None:
     axes = figure.axes[1]
     assert axes.get_yscale() == "linear"
     assert ticks(axes.xaxis) == ticks(figure.axes[0].xaxis)
-    assert "100%" in ticks(axes.yaxis).values()
+    assert "100\N{NO-BREAK SPACE}%" in ticks(axes.yaxis).values()
     assert frame.loc[frame["panel"] == 2, "y"].max() <= 1.2, "the data are shares"
 
 

@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
 
 from scalestudy.publish.figures.font import families
 
@@ -117,6 +117,11 @@ def ratio_axis(axes: Axes, counts: Sequence[int], limits: tuple[float, float], h
     axes.set_yticks(shown, labels)
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylim(*limits)
+
+
+def percent_axis(axes: Axes) -> None:
+    """Show shares on the vertical axis in per cent, in the form of the texts: `75 %`."""
+    axes.yaxis.set_major_formatter(PercentFormatter(1, symbol="\N{NO-BREAK SPACE}%"))
 
 
 def ratio_limits(points: pd.DataFrame, *more: float) -> tuple[float, float]:

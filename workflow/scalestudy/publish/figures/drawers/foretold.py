@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from scalestudy.publish.figures.drawers.scaling import AXIS_IN, HOLLOW
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
@@ -13,6 +12,7 @@ from scalestudy.publish.figures.style import (
     REFERENCE,
     counts_of,
     legend_below,
+    percent_axis,
     ratio_axis,
     ratio_limits,
 )
@@ -51,6 +51,6 @@ def foretold(rows: pd.DataFrame) -> Figure:
     ratio_axis(left, counts, limits, HEIGHT_IN - AXIS_IN)
     right.axhline(1, **REFERENCE)
     right.set_ylim(0, max(1.1, 1.02 * right.get_ylim()[1]))
-    right.yaxis.set_major_formatter(PercentFormatter(1))
+    percent_axis(right)
     legend_below(figure, left, last=HOLLOW)
     return figure

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from scalestudy.publish.figures.panels import LINE_END, MOST_TOGETHER, panel_grid
-from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks, series_style
+from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks, percent_axis, series_style
 from scalestudy.publish.figures.tidy import Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
@@ -169,7 +169,7 @@ def _draw_step_times(plan: Plan, frame: pd.DataFrame) -> Figure:
             axes.axhline(share, **REFERENCE | {"linestyle": ":"})
     first = panels[0]
     first.set_ylim(0, 1.02)
-    first.yaxis.set_major_formatter(PercentFormatter(1))
+    percent_axis(first)
     if shown(frame).empty:
         first.set_xticks([])
         first.annotate("not measured", (0.5, 0.7), xycoords="axes fraction", ha="center")

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.publish.figures.points import Panel, distributed_series, draw_panels, point_rows
@@ -16,6 +15,7 @@ from scalestudy.publish.figures.style import (
     counts_of,
     legend_below,
     log_ticks,
+    percent_axis,
     ratio_axis,
     ratio_limits,
 )
@@ -138,7 +138,7 @@ def _draw_scaling(plan: Plan, frame: pd.DataFrame) -> Figure:
         # The bar of a forecast can be several times as long as all others; it then runs out of the panel.
         highest = shown(frame[frame["panel"] == panel.number])["y"].max()
         axes.set_ylim(0, max(min(1.02 * axes.get_ylim()[1], 2 * highest), 1.1))
-        axes.yaxis.set_major_formatter(PercentFormatter(1))
+        percent_axis(axes)
     for axes in batches:
         axes.axhline(1, **REFERENCE)
         axes.axhline(compounded_efficiency(target, most), **dotted)
