@@ -7,6 +7,7 @@ from scalestudy.analyse.guard.decide import MOST_RUNS, Check
 from scalestudy.analyse.guard.limits import Limit
 from scalestudy.publish.words import labels
 from scalestudy.registry.codes import Guarded
+from scalestudy.registry.words.percent import percent_digits
 
 STATUS = {Guarded.WITHIN: 0, Guarded.WORSE: 1, Guarded.CANNOT_TELL: 3}
 """Exit status for each answer; 2 is a user error."""
@@ -74,4 +75,6 @@ def _number(change: float, limit: Limit, form: str) -> str:
 
 def intervals_note(tests: Sequence[Check]) -> str:
     """The confidence of the intervals in the lines."""
-    return f"Confidence of intervals: {1 - 2 * tests[0].alpha:.4g} (two one-sided tests at {tests[0].alpha:.3g})."
+    alpha, alone = tests[0].alpha, " of each comparison on its own" if len(tests) > 1 else ""
+    level = percent_digits(1 - 2 * alpha, 4)
+    return f"Confidence of intervals{alone}: {level} (two one-sided tests at {percent_digits(alpha, 3)})."
