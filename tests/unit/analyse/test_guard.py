@@ -18,6 +18,7 @@ from scalestudy.analyse.guard.decide import (
 )
 from scalestudy.analyse.guard.limits import QUANTITIES, Limit
 from scalestudy.analyse.statistics.intervals import Sample
+from scalestudy.compare.guard import intervals_note
 from scalestudy.registry.codes import Guarded
 from scipy import stats
 
@@ -110,6 +111,13 @@ def test_the_launches_that_it_asks_for_decide_in_four_of_five_cases() -> None:
     assert 0.7 < found.count(Guarded.WITHIN) / STUDIES < 0.9
     assert more_runs(Change(LIMIT.worsening, 0.01, 3, 4), LIMIT.worsening, alpha=ERROR) == inf
     assert isnan(more_runs(Change(0.1, nan, nan, 1), LIMIT.worsening, alpha=ERROR))
+
+
+def test_intervals_are_said_to_be_of_each_comparison_on_its_own() -> None:
+    one, two = Change(0.01, 0.01, 9, 10), Change(0.02, 0.01, 9, 10)
+    assert intervals_note(judged(one)) == "Confidence of intervals: 90 % (two one-sided tests at 5 %)."
+    several = intervals_note(judged(one, two, looks=3))
+    assert "of each comparison on its own: 96.67 % (two one-sided tests at 1.67 %)" in several
 
 
 def simulated(change: float, limit: Limit, *, points: int = 1, seed: int = 0) -> float:
