@@ -125,7 +125,7 @@ def about(results: Path) -> dict[str, Any]:
     ends = ", ".join(f"{count} {outcome}" for outcome, count in facts["outcomes"])
     return {
         "description": facts["study"]["description"],
-        "measured": f"{facts['runs']} runs ({ends}); {', '.join(host)}. {facts['spoiled']}".strip(),
+        "measured": f"{facts['counted_runs']} ({ends}); {', '.join(host)}. {facts['spoiled']}".strip(),
         "answers": [(one.said, one.meaning, one.action, one.compared) for one in facts["answers"]],
     }
 

@@ -121,3 +121,17 @@ def test_an_error_names_the_file_and_writes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "b.log: no known format" in done.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_one_run_has_every_document(tmp_path: Path) -> None:
+    """It has no speedup, and nothing to compare its baseline with."""
+    table = "| Nodes | samples/s/GPU | global batch | strategy |\n|---|---|---|---|\n| 1 | 33.5 | 32 | fsdp |\n"
+    (tmp_path / "one.md").write_text(table)
+    done = call("import", "one.md", "--study", "one", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 run, 1 point: results/one" in done.stdout
+    assert "No speedup: import runs on at least two numbers of devices." in done.stdout
+    text = " ".join((tmp_path / "results/one/performance_report.txt").read_text().split())
+    assert "Baseline: the runs on one device (fsdp)." in text
+    assert "1 run: 1 ok." in text
+    assert (tmp_path / "results/one/figures/one_throughput.svg").stat().st_size

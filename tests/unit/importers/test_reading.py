@@ -224,3 +224,12 @@ def test_a_name_that_stands_once_is_that_of_the_rows_below(tmp_path: Path) -> No
 def test_units_of_time_in_cells(tmp_path: Path, cell: str, seconds: float) -> None:
     (table,) = read(tmp_path, f"| GPUs | Time |\n|--|--|\n| 1 | {cell} |\n| 2 | 1 s |\n").tables
     assert table.rows[0].number("time_s") == seconds
+
+
+@pytest.mark.parametrize("cell", ["-1", "0", "-3.5x", "0 %"])
+def test_a_ratio_that_is_not_above_0_is_left_out(tmp_path: Path, cell: str) -> None:
+    text = f"| GPUs | images/sec | Speedup |\n|---|---|---|\n| 1 | 410.5 | 1.00 |\n| 2 | 790.2 | {cell} |\n"
+    (table,) = read(tmp_path, text).tables
+    assert f"line 4, Speedup: '{cell}' is not above 0, so the cell was left out" in table.notes
+    assert [row.printed_speedup is None for row in table.rows] == [False, True]
+    assert [row.number("throughput") for row in table.rows] == [410.5, 790.2]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scalestudy.cli.remade import STAGES, TABLES_ONLY, make_documents
 from scalestudy.errors import UserError
+from scalestudy.publish.words.labels import counted
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def import_files(
     for remark in found.remarks:
         print(f"* {remark}")
     _write(found, folder)
-    print(f"{len(found.runs)} runs, {len(found.plan.points)} points: {folder}")
+    print(f"{counted(len(found.runs), 'run')}, {counted(len(found.plan.points), 'point')}: {folder}")
     make_documents(folder, STAGES if documents else TABLES_ONLY)
     if documents:
         print(f"documents: {folder / RESULTS['page']}, {folder / RESULTS['text']}, {folder / 'report.tex'}")

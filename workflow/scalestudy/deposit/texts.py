@@ -13,7 +13,6 @@ from scalestudy.deposit.datapackage import LICENCES
 from scalestudy.deposit.describe import as_json
 from scalestudy.deposit.model import Creator, DepositFile
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.publish.words.labels import counted
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.plan import Plan
 
@@ -28,7 +27,7 @@ def deposit_texts(plan: Plan, facts: dict[str, Any], about: DepositFile, *, date
         DIRECTORY / TEMPLATE,
         about=about,
         description=plan.study.description,
-        runs=counted(facts["runs"], "run"),
+        runs=facts["counted_runs"],
         dates=dates,
         answers=answers,
         hardware=facts["hardware"],

@@ -151,6 +151,7 @@ class Reader:
         labels: dict[str, str],
     ) -> None:
         meaning = self.meanings[place]
+        quoted = f"'{text}'" if len(text) <= _SHOWN else f"'{text[:_SHOWN]}...'"
         try:
             if meaning.role == "gpus" and self.has_ratios and _is_no_device(text):
                 numbers["gpus"] = Printed(0.0)
@@ -168,13 +169,18 @@ class Reader:
                         labels["hardware"] = count.hardware
             else:
                 part = own_part(text, meaning, variant)
-                numbers[meaning.role] = self._quantity(place, part, labels)
+                number = self._quantity(place, part, labels)
+                if meaning.role in MEASURED or number.value > 0:  # the audit has a finding for a measured 0
+                    numbers[meaning.role] = number
+                else:
+                    self._leave_out(line, meaning, f"{quoted} is not above 0")
         except ValueError as error:
-            quoted = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
-            what = why if "whole number" in why else f"'{quoted}' is not a number"
-            self.noted.add(line)
-            self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {what}, so the cell was left out"] = None
+            self._leave_out(line, meaning, why if "whole number" in why else f"{quoted} is not a number")
+
+    def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
+        self.noted.add(line)
+        self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning = self.meanings[place]

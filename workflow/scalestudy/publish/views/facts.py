@@ -89,7 +89,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "spoiled": spoiled_launches(needed),
         "protocols": older_runs(map(Measured, needed["protocol"], needed["strategy"])),
-        "runs": len(needed),
+        "counted_runs": labels.counted(len(needed), "run"),
         "wall_time": wall_time_view(numbers),
         "idle": idle_view(numbers),
         "unneeded": len(results.runs) - len(needed),
@@ -127,7 +127,7 @@ def spoiled_launches(launches: pd.DataFrame) -> str:
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
     """Values for the heads and captions of a study's documents."""
     study = plan.study
-    distributed = summary[summary["world_size"] > 1]
+    distributed, bases = summary[summary["world_size"] > 1], summary[summary["is_base"]]
     return {
         "name": study.name,
         "description": study.description,
@@ -136,11 +136,11 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "target_efficiency": percent(study.report.target_efficiency),
         "cores": _cores(study, summary),
         "intervals": labels.intervals(study, set(summary["interval"])),
-        "base": _base(summary),
+        "base": _base(summary, imported=study.imported),
         "steps": STEPS_OF_IMPORTED if study.imported else STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
         "imported": study.imported,
         "unit": "tokens" if _in_tokens(plan) else "samples",
-        "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
+        "base_variants": ", ".join(sorted(set(distributed["base_variant"]) or set(bases["variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()}))
         or ("unknown devices" if study.imported else DASH),
         "version": __version__,
@@ -166,11 +166,13 @@ def _is_of_scripts(plan: Plan) -> bool:
     return any(isinstance(workload, CommandWorkload) for workload in plan.study.workloads.values())
 
 
-def _base(summary: pd.DataFrame) -> str:
-    """What the baselines are: the plain model, or a model in a wrapper."""
+def _base(summary: pd.DataFrame, *, imported: bool) -> str:
+    """What the baselines are: the plain model, or a model in a wrapper, which is not known of imported runs."""
     several = sorted({int(row) for row in summary.get("base_world_size", ()) if row > 1})
     if several:
         return f"the runs on {labels.listed([*map(str, several)])} devices"
+    if imported:
+        return "the runs on one device"
     wrappers = set(summary.loc[summary["is_base"], "wrapper"])
     return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 

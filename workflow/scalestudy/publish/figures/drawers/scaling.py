@@ -52,8 +52,9 @@ def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     forecasts = frames.forecasts[(frames.forecasts["workload"] == workload) & frames.forecasts["speedup"].notna()]
     foretold, larger = (forecasts[forecasts["forecast_of"] == of] for of in ("scale", "batch"))
     most = int(larger["world_size"].max()) if len(larger) else 0
-    every = distributed_series(frames.measured(workload))
-    base, parts = _bases(every).head(1), []
+    mine = frames.measured(workload)
+    every = distributed_series(mine)
+    base, parts = _bases(mine, every).head(1), []
     begins = _one_process(base)
     for panel, y in ((SPEEDUP, "speedup"), (EFFICIENCY, "efficiency")):
         parts.append(point_rows(panel, base, "world_size", y, outcomes, series=begins, style=BASE_STYLE))
@@ -79,10 +80,10 @@ def _one_process(base: pd.DataFrame) -> str:
     return ONE_PROCESS if most == 1 else f"{labels.ranks(most)} (baseline)"
 
 
-def _bases(every: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
-    """The baselines at which series begin, each once."""
+def _bases(mine: pd.DataFrame, every: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
+    """The baselines at which series begin, each once; those of the workload where an import has no series."""
     found = [points[points["is_base"]] for _, points in every]
-    together = pd.concat(found) if found else pd.DataFrame(columns=["variant", "batch_per_rank"])
+    together = pd.concat(found) if found else mine[mine["is_base"]]
     return together.drop_duplicates(["variant", "batch_per_rank"])
 
 
@@ -162,7 +163,7 @@ def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     every = distributed_series(mine)
     parts = [
         rows(points, series=_base_name(points), style=BASE_STYLE)
-        for _, points in _bases(every).groupby(["variant", "batch_per_rank"], sort=False)
+        for _, points in _bases(mine, every).groupby(["variant", "batch_per_rank"], sort=False)
     ]
     for style, (name, points) in enumerate(every):
         own = points[~points["is_base"]]
