@@ -198,7 +198,7 @@ def test_a_study_file_broken_while_it_runs_harms_nothing(checkout: Checkout, tmp
 
 
 EDITED = {
-    "the analysis code": ("analyse/published.py", "# edited\n", "does nothing"),
+    "the analysis code": ("analyse/published/table.py", "# edited\n", "does nothing"),
     "the measuring code": (
         "measure/stopping.py",
         "EDITED_HERE = 1\n",
