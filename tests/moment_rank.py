@@ -21,6 +21,7 @@ from scalestudy.train.place import watchdog
 
 MOMENT, FOLDER = "TEST_MOMENT", "TEST_FOLDER"
 MOMENTS: dict[str, tuple[Any, str, int]] = {
+    "start of a rank": (rank, "place_rank", 1),
     "rendezvous": (rank, "make_strategy", 1),
     "warm-up": (Trainer, "train_block", 1),
     "block": (Trainer, "train_block", 4),

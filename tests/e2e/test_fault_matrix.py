@@ -23,6 +23,8 @@ from scalestudy.launch.run import measure_run
 from scalestudy.record.tables import read_observation
 from scalestudy.study.limits import Limits
 
+EARLY = "start of a rank"
+"""A rank has no report yet that it could write."""
 IN_TRAINING = ("rendezvous", "warm-up", "block")
 IN_RANKS = (*IN_TRAINING, "probe", "writing")
 MOMENTS = ("preparing", *IN_RANKS)
@@ -82,7 +84,7 @@ def cells_of_ranks() -> Iterator[Cell]:
     for moment in IN_RANKS:
         yield Cell("rank", signal.SIGKILL, moment, FAILED, "left no report; ended by SIGKILL")
         yield Cell("rank", signal.SIGSTOP, moment, WHOLE)
-    for moment in IN_TRAINING:
+    for moment in (EARLY, *IN_TRAINING):
         yield Cell("rank", signal.SIGTERM, moment, FAILED, "was stopped by SIGTERM before any rank had failed")
     yield Cell("rank", signal.SIGTERM, "probe", STOPPED)
     yield Cell("rank", signal.SIGTERM, "writing", WHOLE)
@@ -95,7 +97,7 @@ def cells_of_what_starts_ranks() -> Iterator[Cell]:
         ("keeper", signal.SIGKILL): "the process that starts the ranks was ended by SIGKILL",
     }
     for (victim, fault), reason in reasons.items():
-        for moment in IN_TRAINING:
+        for moment in (*([EARLY] if fault == signal.SIGTERM else []), *IN_TRAINING):
             yield Cell(victim, fault, moment, FAILED, reason)
         yield Cell(victim, fault, "probe", STOPPED)
         yield Cell(victim, fault, "writing", WHOLE)
@@ -140,7 +142,7 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
         called = launch.call(terminal=cell.fault == HANG_UP)
         launch.meet(called)
         launch.hit(cell.victim, cell.fault)
-        if cell.recorded == WHOLE:  # whatever else is recorded, the rank ends where it waits
+        if cell.recorded == WHOLE or cell.moment == EARLY:  # otherwise the rank ends where it waits
             launch.let_go()
         if cell.moment == "preparing" and cell.recorded == NOTHING:
             called.wait(SOON_S)

@@ -65,6 +65,20 @@ def test_a_rank_that_was_killed_and_one_that_torchrun_ended(spec: RunSpec) -> No
     assert reason.startswith("rank 1 on node2 left no report; ended by SIGKILL")
 
 
+STOPPED = {"outcome": "timeout", "reason": "stopped by SIGTERM", "waited": False}
+
+
+@pytest.mark.parametrize("reports", [{}, {1: STOPPED}], ids=["none", "the other rank"])
+def test_ranks_that_sigterm_ended_before_they_could_report(
+    spec: RunSpec, reports: dict[int, dict[str, Any]]
+) -> None:
+    ended = [
+        f"rank : {rank} (local_rank: {rank})\n  exitcode : {-15 if rank not in reports else 1}" for rank in (0, 1)
+    ]
+    reason = reason_of(spec, reports, log="\n".join(ended).replace(" :", "      :"))
+    assert reason.startswith("rank 0 on node1 was stopped by SIGTERM before any rank had failed")
+
+
 def test_a_rank_that_stands_still_by_itself(spec: RunSpec) -> None:
     own = {"reason": "rank 1 on node2 did not move on for 7 s; it was in sleep (user.py:3)", "waited": False}
     assert reason_of(spec, {0: WAITED, 1: own}) == own["reason"]

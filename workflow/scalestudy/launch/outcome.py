@@ -148,6 +148,9 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if len(missing) == spec.world_size and (refusal := STEP_REFUSED.search(found.log)):
         return f"SLURM did not start the run: {refusal[1]}"
     absent = sorted(set(range(spec.world_size)) - set(waiting))
+    early = [rank for rank, code in exits.items() if rank in missing and code == -signal.SIGTERM]
+    if early and len(early) == len(missing) and not waiting:  # before they could report anything
+        return _stopped(early[0], found)
     if missing:
         # A rank that got SIGTERM because another had failed is not the cause.
         killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
@@ -158,8 +161,7 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     ended = [rank for rank in exits if rank in stopped]
     by_signal = stopped and not any(report.stalled_s for report in found.reports)
     if by_signal and (not waiting or next(iter(exits), None) in stopped):
-        one = _named([(ended or stopped)[0]], found)
-        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
+        return _stopped((ended or stopped)[0], found)
     if waiting:
         if not absent and (late := behind(found.reports)):
             return (
@@ -181,6 +183,11 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not exit normally; {_ended(found.exit_code)}"
     return ""
+
+
+def _stopped(rank: int, found: Evidence) -> str:
+    one = _named([rank], found)
+    return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
 
 
 def behind(reports: Sequence[RankReport]) -> list[int]:

@@ -46,6 +46,8 @@ gloo group was destroyed can block forever: the reducer's destructor holds Pytho
 waits for that lock."""
 _TRAINED: dict[str, int] = {}
 """Numbers of steps and blocks recorded when the probes began; empty before that."""
+_TOLD: list[int] = []
+"""Signals that came before the rank could report anything."""
 OTHERS_S = 3.0
 """Seconds that a rank waits after it gave up: the others give up at about the same time and must still write."""
 
@@ -55,7 +57,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 
     data: directory of prepared data. stall_limit_s: seconds without progress after which the rank gives up.
     """
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, _remember)
     environment = host_environment()  # before this rank is bound to some of the host's cores
     try:
         place = place_rank(spec.host)
@@ -126,7 +128,10 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 
     watchdog = Watchdog(stall_limit_s, give_up)
     watchdog.start()
-    outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
+    try:
+        outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
+    except StoppedError as error:  # while another error was handled
+        outcome, reason, waited = "timeout", str(error), False
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # even if another rank failed, this one first writes its part
     watchdog.stop()
     write(outcome, reason, waited=waited)
@@ -163,6 +168,9 @@ def _train(
     Facts about the model and the measurement are added to `facts`.
     """
     try:
+        signal.signal(signal.SIGTERM, _stop)
+        if _TOLD:
+            _stop(_TOLD[0], None)
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks started; {spec.world_size} were planned")
         # Before the limit: the memory of what it loads does not belong to the training.
@@ -196,6 +204,7 @@ def _train(
         _probe(trainer, facts)
         facts["probe_wall_time_s"] = time.monotonic() - begin_probes
         facts[MEASURED] = measured_between((begin, ended, time.monotonic()))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # all is measured
     except (UserError, PlacementError) as error:
         return "failed", str(error), False
     except DivergedError as error:
@@ -261,6 +270,10 @@ def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
         f"rank {place.rank}: out of memory with {spec.micro_batch} samples per pass; peak {kind} {peak:.2f} GiB"
         + (f" of {limit:g} GiB" if limit else "")
     )
+
+
+def _remember(signum: int, _frame: object) -> None:
+    _TOLD.append(signum)
 
 
 def _stop(signum: int, _frame: object) -> None:
