@@ -12,7 +12,8 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import Diagnosis, Recommendation
-from scalestudy.diagnose.verdicts import judge_point, unexplained
+from scalestudy.diagnose.unexplained import unexplained
+from scalestudy.diagnose.verdicts import judge_point
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan

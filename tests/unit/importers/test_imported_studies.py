@@ -101,6 +101,17 @@ def test_one_run_of_each_has_no_interval_and_the_fewest_further_runs(
     assert all(advice.patch is None for finding in diagnosis.findings for advice in finding.recommendations)
 
 
+def test_step_times_alone_identify_no_cause(tmp_path: Path) -> None:
+    """The overhead may be communication, data or another program: the advice is to measure the parts."""
+    files = [write_log(tmp_path, f"{n}.csv", devices=n, step_ms=100 * n, batch=32 * n) for n in (1, 4)]
+    results, summary = imported(tmp_path, files)
+    (diagnosis,) = diagnose_study(plan_of(results).study, summary, table_of(results, "forecasts"))
+    (finding,) = diagnosis.findings
+    assert finding.cause == "unexplained"
+    assert finding.recommendations[-1].id == "parts_of_step"
+    assert "comm-bound" in diagnosis.not_judged[0].causes
+
+
 @pytest.mark.parametrize(("distance", "reachable"), [(0.10, True), (0.0, False)])
 def test_further_runs_depend_on_the_distance_to_the_target(
     tmp_path: Path, distance: float, reachable: bool

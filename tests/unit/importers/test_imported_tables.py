@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.analyse.published.runs import logs_of_tables
+from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
 from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import is_table, read_log
@@ -184,3 +185,12 @@ def test_rows_of_one_rank_count_and_lines_keep_their_numbers(tmp_path: Path) -> 
     assert "line 14, step_time_ms: 'oops' is not a number; left out" in log.remarks
     assert "58 rows of 2 other ranks are left out: those of rank 3 count" in log.remarks
     assert set(log.columns["line"]) == {float(at + 1) for at in range(1, len(lines), 3)} - {5.0, 11.0, 14.0}
+
+
+def test_many_devices_need_their_nodes(tmp_path: Path) -> None:
+    many = written(tmp_path, "GPUs,images/s,Batch per GPU\n8,2300,64\n1024,250000,64\n", "many.csv")
+    with pytest.raises(UserError, match="1024 devices need more nodes than 1; add --nodes"):
+        imported(many)
+    rows = "GPUs,Nodes,images/s,Batch per GPU\n8,1,2300,64\n1024,128,250000,64\n"
+    runs = imported(written(tmp_path, rows, "nodes.csv"))
+    assert [(run.devices, run.nodes) for run in runs] == [(8, 1), (1024, 128)]

@@ -127,6 +127,11 @@ class Case:
         overhead = self.interval("overhead_s")
         return () if isnan(overhead.value) else (Evidence.of("overhead", "overhead per step", overhead, "ms"),)
 
+    def overhead_share_evidence(self) -> Evidence:
+        """The overhead as a share of the step."""
+        share = self.share_of_step(self.interval("overhead_s"))
+        return Evidence.of("overhead_share", "overhead as a share of the step", share, "%")
+
     def share_of_step(self, seconds: Interval) -> Interval:
         """These seconds as a fraction of the step."""
         return seconds.scaled(1 / self.point["step_time_s"])

@@ -1,4 +1,4 @@
-"""The verdict on a point, and the findings that are not causes: confounded, healthy, unexplained."""
+"""The verdict on a point, and the findings of points that are confounded or healthy."""
 
 from math import isnan, nan
 from typing import Any
@@ -6,20 +6,15 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.protocols import measured_of
-from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.analyse.statistics.resolution import SHARE
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.fewer_ranks import fewer_ranks
-from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Prediction, Recommendation
-from scalestudy.diagnose.scripts import name_the_rest
-from scalestudy.diagnose.synchronisation import SYNCHRONISATION
+from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
 from scalestudy.record.protocol import comparable
-from scalestudy.registry.codes import Changes, Verdict, Wrapper
+from scalestudy.registry.codes import Changes, Verdict
 from scalestudy.registry.words.percent import percent, percent_digits
-from scalestudy.registry.words.points import counted, outcomes, spoiled, unsteady
+from scalestudy.registry.words.points import counted, outcomes, spoiled
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
 
@@ -33,9 +28,6 @@ SAME = (
     "torch",
     "threads_per_rank",
 )
-UNPREDICTED = "no cause is established."
-OUTSIDE = 0.05  # of a step that belongs to no observed part; the threshold of logging
-OFTEN = 10  # steps; logging more often than this is worth a look
 
 
 def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
@@ -62,7 +54,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {percent(case.study.report.target_margin, 1)} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
-        Verdict.UNDECIDED: f"{_interval_includes(case)}; run more repeats",
+        Verdict.UNDECIDED: f"{interval_includes(case)}; run more repeats",
     }[verdict]
     if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is above {case.ranks}, the number of ranks; run more repeats"
@@ -73,7 +65,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     return verdict, f"{why}; {said}" if (said := spoiled(point)) else why
 
 
-def _interval_includes(case: Case) -> str:
+def interval_includes(case: Case) -> str:
     """'the 95 % interval of the efficiency includes the target of 75 %'; or 1 that of the speedup."""
     level = percent_digits(case.study.level, 4)
     if case.point["speedup_low"] >= case.ranks * case.target_efficiency:
@@ -156,7 +148,7 @@ def healthy(case: Case) -> Finding:
         explanation=f"{case.ranks} ranks train {gain:.2f} times as fast as {_base(case)}.",
         evidence=(
             case.efficiency_evidence(f">= {percent(case.target_efficiency)}"),
-            *(() if case.study.imported and isnan(point["overhead_s"]) else (_overhead_share(case),)),
+            *(() if case.study.imported and isnan(point["overhead_s"]) else (case.overhead_share_evidence(),)),
         ),
         refuted_by="a baseline that was slowed down by fewer threads or a busy host",
         recommendations=() if wider in case.study.scales else (case.accepted(more),),
@@ -183,112 +175,3 @@ def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
         assumes="based on all growth models of the overhead that are consistent with the measured scales",
     )
     return wider, ""
-
-
-def unexplained(case: Case, verdict: Verdict) -> Finding:
-    """The finding for a point below the target or undecided without a cause: it advises what would decide."""
-    point, report = case.point, case.study.report
-    study = case.study
-    key = "max_repeats" if study.most_repeats > study.repeats else "repeats"
-    oftener: dict[str, Any] | None = {key: 2 * study.most_repeats}
-    more_repeats = f"Run more repeats ({key}: {2 * study.most_repeats})"
-    if verdict == Verdict.UNDECIDED:
-        reason = "there is no interval" if isnan(point["speedup_low"]) else _interval_includes(case)
-        key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
-    elif isnan(point["overhead_s"]) and not report.overhead_reference:
-        key, change = (
-            "equal_batch_reference",
-            "Measure one process at equal batch per rank: without it the overhead is unknown.",
-        )
-        patch = {"report": {"overhead_reference": True}}
-    elif not point["overhead_s_low"] > 0:
-        reason = "the measurements do not show an overhead above 0"
-        key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
-    elif point["overhead_share"] >= SHARE:
-        return _contention(case)
-    else:
-        key, patch = "larger_batch", None
-        change = (
-            f"Raise the batch: the overhead is only {percent(point['overhead_share'])} of the step. The loss is in"
-            " the step of one process, which does not shrink in proportion to its batch."
-        )
-    return Finding(
-        cause=UNEXPLAINED,
-        explanation=f"The measurements do not identify a cause.{_unrest(point)}",
-        evidence=(case.efficiency_evidence(f"target {percent(case.target_efficiency)}"),),
-        refuted_by="a narrower interval",
-        recommendations=(
-            *name_the_rest(case, OUTSIDE),
-            case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED)),
-            *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
-        ),
-    )
-
-
-def _overhead_share(case: Case) -> Evidence:
-    share = case.share_of_step(case.interval("overhead_s"))
-    return Evidence.of("overhead_share", "overhead as a share of the step", share, "%")
-
-
-def _unrest(point: pd.Series) -> str:
-    """A sentence about steps that no single mean describes; '' if most runs were steady."""
-    if not mostly_unsteady(point):
-        return ""
-    return f" Most runs were not steady ({unsteady(point)}): check for other work on the host."
-
-
-def _contention(case: Case) -> Finding:
-    """The finding for an overhead that would be blamed on synchronisation if the probes did not measure less."""
-    point = case.point
-    wrapper = " plus the overhead of the wrapper" if case.base["wrapper"] == Wrapper.NONE else ""
-    advice = Recommendation(
-        id="less_contention",
-        change="Find out what the ranks share on a host (cores, memory bandwidth, a power limit). Give each rank"
-        " its own part, or use fewer ranks per host.",
-        unpredicted=UNPREDICTED,
-    )
-    cost, below = case.interval("differential_s"), f"< {percent(SHARE)}"
-    return Finding(
-        cause=UNEXPLAINED,
-        explanation="The measurements do not identify a cause. The probes measure too little synchronisation to"
-        f" explain the overhead. The rest is contention between ranks on the host{wrapper}."
-        f"{_unrest(point)}",
-        evidence=(
-            case.efficiency_evidence(f"target {percent(case.target_efficiency)}"),
-            *case.overhead_evidence(),
-            _overhead_share(case),
-            Evidence.of("synchronisation", SYNCHRONISATION, cost, "ms"),
-            Evidence.of("synchronisation_share", "its share of the step", case.share_of_step(cost), "%", below),
-        ),
-        refuted_by="an overhead that stays with one rank on each host",
-        recommendations=(
-            *name_the_rest(case, OUTSIDE),
-            *(one for one in map(case.accepted, (advice, *fewer_ranks(case))) if not one.within_noise),
-            *_worth_trying(case),
-        ),
-    )
-
-
-def _worth_trying(case: Case) -> list[Recommendation]:
-    """Advice on settings that often cost time, if the parts of the step that would show it were not measured."""
-    if not isnan(case.point["logging_time_s"]):
-        return []
-    knobs, found = case.knobs, []
-    if knobs.log_every_steps and knobs.log_every_steps < OFTEN:
-        rarer = OFTEN * knobs.log_every_steps
-        change = f"Log every {rarer} steps instead of every {knobs.log_every_steps}"
-        patch = case.variant_patch({"log_every_steps": rarer})
-        found.append(("log_less_often", f"{change}: reading the loss waits for the device.", patch))
-    if knobs.accumulation_steps > 1:
-        parts = knobs.accumulation_steps // 2
-        change = f"Use fewer and larger micro-batches: {parts} instead of {knobs.accumulation_steps} per step"
-        names = (case.point["variant"], case.base["variant"])
-        patch = {"variants": {name: {"accumulation_steps": parts} for name in names}}
-        found.append(("larger_micro_batches", f"{change}, if memory allows.", patch))
-    if not knobs.input.workers and case.script is None:  # how long a script waits for data is known
-        patch = case.variant_patch({"input": {"loader": "dataloader", "workers": 2}})
-        found.append(("read_ahead", "Read ahead with worker processes.", patch))
-    return [
-        case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED))
-        for key, change, patch in found
-    ]

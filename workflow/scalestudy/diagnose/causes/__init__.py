@@ -15,7 +15,8 @@ from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, fsdp, host, size, straggler, structure, transport, validity
 from scalestudy.diagnose.named import Named, left_of, name_causes
 from scalestudy.diagnose.support import beyond, beyond_on_logs, is_clear, is_possible
-from scalestudy.diagnose.verdicts import healthy, unexplained
+from scalestudy.diagnose.unexplained import unexplained
+from scalestudy.diagnose.verdicts import healthy
 from scalestudy.registry.codes import Verdict
 
 CAUSES: tuple[Cause, ...] = (

@@ -13,6 +13,7 @@ from scalestudy.diagnose.larger_batch import larger_batch
 from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION, Probed, probed
 from scalestudy.registry.codes import Changes, Wrapper
+from scalestudy.registry.column import Row
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 FIXED = 0.5  # of the step of one process at the batch per rank
@@ -34,8 +35,10 @@ def comm_bound(case: Case) -> Seen | None:
     """Overhead >= 10 % of a step (PyTorch's Kineto plug-in), with an interval that excludes 0.
 
     Ruled out if the probes exclude that synchronisation takes 10 % of the step; not found if they resolve it and
-    measure less. Other probes do not count.
+    measure less. Other probes do not count. Not judged for imported runs: their overhead may be anything.
     """
+    if case.study.imported:
+        return None
     point, overhead = case.point, case.interval("overhead_s")
     probes = probed(case)
     if probes.excludes:
@@ -57,14 +60,20 @@ def comm_bound(case: Case) -> Seen | None:
     )
     advice = (*fewer_ranks(case), larger_batch(case))
     return Seen(
-        f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
-        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients that it synchronises. {_held_by(case, probes)}",
+        f"A step at {point['batch_per_rank']} samples per rank computes too little for the {_synchronised(point)}"
+        f" that it synchronises. {_held_by(case, probes)}",
         evidence,
         advice,
         overhead,
         support=support,
         found=bool(found),
     )
+
+
+def _synchronised(point: Row) -> str:
+    """'25.60 MiB of gradients'; without the size where a script does not show it."""
+    size = point["gradient_bytes"] / 2**20
+    return "gradients" if isnan(size) else f"{size:.2f} MiB of gradients"
 
 
 def _held_by(case: Case, probes: Probed) -> str:

@@ -12,6 +12,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
+from scalestudy.study.config.scales import MOST_DEVICES
 
 STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
 """Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
@@ -74,6 +75,9 @@ def derive(log: Log, given: Given) -> ImportedRun:
     log = thinned(log)
     remarks = list(log.remarks)
     nodes = given.nodes or log.facts.nodes or 1
+    if devices > nodes * MOST_DEVICES:
+        more = "add --nodes [FILE=]N, or a column of nodes to a table"
+        raise UserError(f"{log.name}: {devices} devices need more nodes than {nodes}; {more}")
     if devices > LARGEST_NODE and not (given.nodes or log.facts.nodes):
         remarks.append(f"taken as {devices} devices of one node, since the log names no nodes; add --nodes N")
     if devices % nodes:
