@@ -143,8 +143,8 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options:
         ),
         (
             "GPUs,Time\n1,100\n2,92\n",
-            "the time of a step or of a whole training?",
-            {"--column Time=total_time_s": 0, "--scaling weak --column Time=step_time_s": 1},
+            "hardly falls from 1 to 2 devices (100 to 92). Is it the time of constant work?",
+            {"--column Time=total_time_s": 0, "--scaling strong": 0, "--scaling weak": 1},
         ),
         (
             "GPUs,ms/step\n1,100\n2,105\n",
@@ -190,7 +190,7 @@ def test_a_file_with_one_open_question_still_prints_the_rest(
     status, output, error = run(tmp_path, capsys, text)
     assert status == 2
     assert "2 speedups) follow from the throughputs" in " ".join(output.split())
-    assert "line 6, Time: the time of a step or of a whole training?" in error
+    assert "line 6, Time: hardly falls from 1 to 2 devices (9 to 8). Is it the time of constant work?" in error
 
 
 def test_only_numbers_that_were_checked_are_called_consistent(

@@ -26,7 +26,7 @@ from scalestudy.analyse.published.series import (
 )
 from scalestudy.analyse.published.settle import Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
-from scalestudy.diagnose.audit_course import course_remarks
+from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
@@ -147,7 +147,14 @@ def _bases(table: Table) -> Iterator[Remark]:
     """Baselines of the speedups: missing, too small, or several."""
     base = table.base
     if base is None:
-        if table.scales:
+        relative = relative_to_another(table)
+        if relative is not None:
+            text = (
+                f"printed as {relative:g}x on one device, so the printed speedups are relative to something that"
+                " the table does not have: nothing can be recomputed"
+            )
+            yield Remark("no base case", None, text)
+        elif table.scales:
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
                 " printed speedups are assumed to be relative to one device"

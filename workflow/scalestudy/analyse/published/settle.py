@@ -129,8 +129,14 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
             yield role, STRONG, by(lambda row: 1.0)
     else:
         yield role, TOTAL, over(lambda row: 1.0)
-        if role == "time_s":
+        if role == "time_s" or table.scaling or _grows(rows, role):
             yield role, WEAK, over(lambda row: row.gpus)
+
+
+def _grows(rows: Sequence[PublishedRow], role: str) -> bool:
+    """Whether a time is longer on the most devices than on the fewest."""
+    known = sorted((row.gpus, row.number(role) or 0.0) for row in rows)
+    return len(known) > 1 and known[-1][1] > known[0][1] * (1 + CLOSE)
 
 
 def _ratios(rows: Sequence[PublishedRow]) -> int:
@@ -187,6 +193,10 @@ def _without_ratios(
         gain = (many.number(role) or 1) / (few.number(role) or 1)
         if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
             return FALLING[role]  # with devices, as for work that is constant
+        if role in ("time_s", "total_time_s") and table.scaling and gain >= HARDLY[0]:
+            return WEAK if table.scaling == WEAK else TOTAL
+        if role == "total_time_s" and gain <= 1 + CLOSE:
+            return TOTAL
         if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
             column = table.column(role)
             if role == "throughput" and column is not None and column.per == "all":

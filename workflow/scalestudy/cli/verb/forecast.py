@@ -57,14 +57,15 @@ def forecast(
     from scalestudy.publish.views.forecasts import UNSEEN
 
     file, audits, asked = audited(table, columns, mapping, scaling, line)
-    refuse_unanswered(table, asked)
     cases = [case for audit in audits if (case := _case(audit, at, to, node, confidence, scaling))]
     if not cases:
+        refuse_unanswered(table, asked)
         raise UserError(f"{table}: no series has a throughput or a time at two sizes, which a forecast needs")
     views = {"tables": reading_view(file, audits, asked), "others": file.others, "cases": forecast_view(cases)}
     print(render(DIRECTORY / "forecast.txt", **views, confidence=percent(confidence), unseen=UNSEEN), end="")
     if figure:
         draw(cases, figure)
+    refuse_unanswered(table, asked)
     return 0 if any(one.made for case in cases for one in case.foretold) else CANNOT_TELL
 
 
