@@ -89,6 +89,7 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
+    text = re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
 
 

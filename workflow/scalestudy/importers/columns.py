@@ -174,14 +174,18 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     for row in rows:
         groups.setdefault(tuple(row[place] for place in known), []).append(row)
     alike = [group for group in groups.values() if len(group) > 1]
+    found: list[int] = []
     for place, meaning in enumerate(meanings):
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
         named = share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
         if apart and named and meaning.role == "ignore":
-            return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
-    return meanings
+            found.append(place)
+    if not found:
+        return meanings
+    place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
+    return [*meanings[:place], replace(meanings[place], role="label"), *meanings[place + 1 :]]
 
 
 def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:

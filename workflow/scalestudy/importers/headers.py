@@ -64,7 +64,10 @@ class Meaning:
 
 def normal(header: str) -> str:
     """Return a header in lower case, with underscores as spaces and signs as words."""
-    text = re.sub(r"[_\s]+", " ", in_english(plain(header).lower()).replace("#", " # ")).strip(" :")
+    words = re.sub(
+        r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
+    )
+    text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     return re.sub(r"^(?:reported|published|printed|measured|claimed|avg\.?|average|mean|median)\b ?", "", text)
 

@@ -96,7 +96,7 @@ def question_of(asked: Asked) -> str:
     if question.kind == "throughput":
         text = f"hardly changes from {question.fewest} to {question.most} devices {ends}. Is this per device?"
         return f"{where}: {text} Add --column '{header}=throughput_per_gpu' or --column '{header}=throughput'"
-    if question.kind in ("time_s", "total_time_s"):
+    if question.kind in settle.TIMES:
         how = "grows" if question.last > question.first else "hardly falls"
         text = f"{how} from {question.fewest} to {question.most} devices {ends}. Is it the time of constant work?"
         return (
@@ -125,7 +125,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
-        return f"{words} of work that is constant (not stated; it falls as devices are added)"
+        why = "assumed" if settled.open else "not stated; it falls as devices are added"
+        return f"{words} of work that is constant ({why})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:

@@ -22,6 +22,7 @@ HARDLY = (0.7, 1.25)
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
+TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 
@@ -53,6 +54,8 @@ class Settled:
     """Whether the table's numbers decided it, not its words."""
     outside: tuple[PublishedRow, ...] = ()
     """The rows on no device in the same form."""
+    open: Question | None = None
+    """What was assumed of times that do not fall as devices are added: that they are of constant work."""
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
@@ -73,18 +76,20 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
+    asked: Question | None = None
     undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
     if undecided and len(rates) > 1:
         found = _without_ratios(table, series, first, rates)
-        if isinstance(found, Question):
+        if isinstance(found, Question) and found.kind not in TIMES:
             return found
-        whose = found
+        asked = found if isinstance(found, Question) else None
+        whose = TOTAL if isinstance(found, Question) else found
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
-    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside, asked)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
