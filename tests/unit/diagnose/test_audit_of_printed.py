@@ -142,11 +142,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options:
             {"--column Speed=throughput_per_gpu": 0, "--column Speed=throughput": 1},
         ),
         (
-            "GPUs,Time\n1,100\n2,92\n",
-            "the time of a step or of a whole training?",
-            {"--column Time=total_time_s": 0, "--scaling weak --column Time=step_time_s": 1},
-        ),
-        (
             "GPUs,ms/step\n1,100\n2,105\n",
             "is the batch per device constant, or the global batch?",
             {"--scaling weak": 0, "--scaling strong": 1},
@@ -183,14 +178,33 @@ def test_a_mapping_file_answers_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert (status, why in error) == (2, True)
 
 
+def test_times_that_do_not_fall_are_read_with_a_remark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether devices slow the same work down, or have more of it, is not in the table."""
+    text = "GPUs,Time\n1,100\n8,104\n"
+    status, output, _ = run(tmp_path, capsys, text)
+    assert (status, "NEGATIVE SCALING" in output) == (1, False)
+    assert "WORK NOT STATED: Time hardly changes from 1 to 8 devices (100 to 104)" in " ".join(output.split())
+    strong, output, _ = run(tmp_path, capsys, text, "--scaling", "strong")
+    assert (strong, "NEGATIVE SCALING" in output, "WORK NOT STATED" in output) == (1, True, False)
+    weak, output, _ = run(tmp_path, capsys, text, "--scaling", "weak")
+    assert (weak, "96.2" in output) == (0, True)
+
+
+def test_a_forecast_asks_for_what_an_audit_assumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "table.csv").write_text("GPUs,Time\n1,100\n2,101\n4,104\n", encoding="utf-8")
+    assert main(["forecast", str(tmp_path / "table.csv")]) == 2
+    assert "Is it the time of constant work? Add --scaling strong" in capsys.readouterr().err
+    assert main(["forecast", str(tmp_path / "table.csv"), "--scaling", "weak"]) == 0
+
+
 def test_a_file_with_one_open_question_still_prints_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = markdown("GPUs,img/s,Speedup", "1,100,1.0", "2,190,1.9") + "\n" + markdown("GPUs,Time", "1,9", "2,8")
+    text = markdown("GPUs,img/s,Speedup", "1,100,1.0", "2,190,1.9") + "\n" + markdown("GPUs,Speed", "1,9", "2,8")
     status, output, error = run(tmp_path, capsys, text)
     assert status == 2
     assert "2 speedups) follow from the throughputs" in " ".join(output.split())
-    assert "line 6, Time: the time of a step or of a whole training?" in error
+    assert "line 6, Speed: hardly changes from 1 to 2 devices (9 to 8). Is this per device?" in error
 
 
 def test_only_numbers_that_were_checked_are_called_consistent(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.bases import (
     ROW,
     Held,
@@ -26,7 +27,7 @@ from scalestudy.analyse.published.series import (
 )
 from scalestudy.analyse.published.settle import Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
-from scalestudy.diagnose.audit_course import course_remarks
+from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
@@ -120,11 +121,26 @@ def _audit(
         remarks += _unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
-    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
+    remarks += mixed or [*_labelled(table, scaling), *_course(table, settled)]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
     return Audit(case, table, order, source, settled, speedups, checked if not mixed else Checked(), word)
+
+
+def _course(table: Table, settled: Settled) -> Iterator[Remark]:
+    """How the throughput changes; what the work is if times do not fall and the table does not say it."""
+    asked = settled.open
+    if asked is None:
+        yield from course_remarks(table)
+        return
+    how = "grows" if asked.last > asked.first * (1 + ASSUMED_ERROR) else "hardly changes"
+    text = (
+        f"{asked.header} {how} from {asked.fewest} to {asked.most} devices ({asked.first:g} to {asked.last:g}),"
+        " and the table does not say whether the work grows with the devices. Constant work is assumed. Add"
+        " --scaling strong if that is right, or --scaling weak"
+    )
+    yield Remark("work not stated", None, text)
 
 
 def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:
@@ -147,7 +163,14 @@ def _bases(table: Table) -> Iterator[Remark]:
     """Baselines of the speedups: missing, too small, or several."""
     base = table.base
     if base is None:
-        if table.scales:
+        relative = relative_to_another(table)
+        if relative is not None:
+            text = (
+                f"printed as {relative:g}x on one device, so the printed speedups are relative to something that"
+                " the table does not have: nothing can be recomputed"
+            )
+            yield Remark("no base case", None, text)
+        elif table.scales:
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
                 " printed speedups are assumed to be relative to one device"

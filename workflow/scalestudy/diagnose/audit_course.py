@@ -23,7 +23,7 @@ def course_remarks(table: Table) -> Iterator[Remark]:
             continue
         if scale.speedup.high < 1:
             yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
-        if scale.efficiency.low > 1 + TOLERANCE:
+        if scale.efficiency.low > 1 + TOLERANCE and relative_to_another(table) is None:
             devices = scale.row.gpus / (table.base or scale.row).gpus
             text = (
                 f"{scale.speedup.value:.3g} times the baseline on {devices:g} times its devices: the baseline was"
@@ -31,6 +31,14 @@ def course_remarks(table: Table) -> Iterator[Remark]:
             )
             yield Remark("faster than its devices", scale.row.gpus, text)
     yield from list(_limit_of_a_node(table)) or _turns_back(table)
+
+
+def relative_to_another(table: Table) -> float | None:
+    """The speedup that a table without throughputs prints on one device, if it is not 1."""
+    if table.base is not None:
+        return None
+    alone = [scale.row.printed_speedup for scale in table.scales if scale.row.gpus == 1]
+    return next((one.value for one in alone if one and not one.low < 1 < one.high), None)
 
 
 def _slower(scale: Recomputed, table: Table) -> str:

@@ -6,6 +6,7 @@ KINDS = (
     "not positive",
     "no base case",
     "one scale",
+    "work not stated",
     "two base cases",
     "printed twice",
     "devices",

@@ -32,6 +32,11 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}([ ,.'_])\d{3}(\1\d{3})*", re.ASCII)
 _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", re.ASCII)
 """A number whose comma can only separate its decimals."""
 _REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+_PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
+"""A mean with its standard deviation, as Python prints a tuple."""
+_TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
+ABOUT = 0.05
+"""Relative uncertainty of a number that is printed as `about`: ~140."""
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _DURATION = re.compile(
     r"(?:(\d+) ?d\w* ?)?(?:(\d+) ?h\w* ?)?(?:(\d+) ?m(?:in\w*)? ?)?(?:(\d+(?:\.\d+)?) ?s\w*)?", re.ASCII
@@ -69,6 +74,8 @@ class Cell:
     printed: Printed
     unit: str = ""
     percent: bool = False
+    spread: float = 0.0
+    """What stands after a plus-minus sign."""
 
 
 _POWER = re.compile(
@@ -82,22 +89,28 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
+    text = re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
 
 
 def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no value: empty, a dash, n/a, nan, TODO, OOM."""
     text = plain(text)
-    return bool(_BLANK.fullmatch(_REMARK.sub("", text)) or _BLANK.fullmatch(text))
+    return bool(_BLANK.fullmatch(_REMARK.sub("", text) or text) or _BLANK.fullmatch(text))
 
 
 def read_cell(text: str, *, comma: bool = False) -> Cell:
     """Return the number of a cell with its unit. comma: decimals follow a comma, as in 1.234,5.
 
     A remark in brackets after the number and a spread after a plus-minus sign are left out. '12k' is 12000 with
-    1000 as last digit. Raises ValueError for anything else, such as a range, a limit or an infinite value.
+    1000 as last digit; '~140' has an uncertainty of 5 %.
+    Raises ValueError for anything else, such as a range, a limit or an infinite value.
     """
     whole = plain(text)
+    if pair := _PAIR.fullmatch(whole):
+        whole = pair["first"]
+    if factor := _TIMES_FIRST.fullmatch(whole):
+        whole = f"{factor['number']}x"
     found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)
     rest = found["rest"].strip() if found else whole
     if not found or re.match(r"[-\u2010-\u2015~<>=,.:\d]|(to|or|and)\b|[/x] ?\d", rest, re.IGNORECASE):
@@ -105,8 +118,12 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     printed = _number(found["number"].strip(), comma=comma)
     if found["factor"]:
         printed = printed.times(_FACTORS[found["factor"]])
+    if whole.startswith("~"):
+        printed = Printed(printed.value, max(printed.last, abs(printed.value) * ABOUT))
     percent = rest.startswith("%")
-    return Cell(printed, rest.lstrip("%").strip(), percent)
+    spread = re.search(r"\d[\d.,]*|\.\d+", found["spread"] or "")
+    spread_value = _number(spread.group().rstrip("."), comma=comma).value if spread else 0.0
+    return Cell(printed, rest.lstrip("%").strip(), percent, spread_value)
 
 
 def read_duration(text: str) -> Printed | None:

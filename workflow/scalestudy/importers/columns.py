@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.cells import is_blank, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import ROLES, TEXTS, Meaning, in_brackets, meaning_of, never_a_label, normal
+from scalestudy.importers.headers import (
+    ROLES,
+    TEXTS,
+    Meaning,
+    in_brackets,
+    meaning_of,
+    never_a_label,
+    normal,
+)
+from scalestudy.importers.labels import RATES, by_caption, devices_of_labels, share, strategies
 from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.tables import RawTable
+from scalestudy.importers.raw import RawTable
 
-RATES = ("throughput", "throughput_per_gpu")
+KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
+"""Kinds of devices in headers, the first counts."""
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
@@ -67,7 +77,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = []
     for place, meaning in enumerate(meanings):
         cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
-        counts, numbers = _share(cells, read_count), _share(cells, read_cell)
+        counts, numbers = share(cells, read_count), share(cells, read_cell)
         role = meaning.role
         if normal(meaning.header) in said or not cells:
             pass
@@ -90,37 +100,22 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = _one_of_devices(result, said)
+    result = strategies(_one_of_devices(result, said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
-    result = _ratio_of_columns(result, raw, said)
-    roles = {meaning.role for meaning in result}
-    if not roles & {"gpus", "nodes"}:
-        for place, meaning in enumerate(result):
-            cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
-            if (
-                meaning.role in ("hardware", "label", "case", "ignore", "strategy")
-                and len(cells) > 1
-                and place < 3
-            ):
-                named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
-                if _share(named, read_count) >= 0.75 and len(named) == len(cells):
-                    result[place] = replace(meaning, role="gpus")
-                    break
-    return result
+    result = by_caption(_ratio_of_columns(result, raw, said), raw, said)
+    return result if {meaning.role for meaning in result} & {"gpus", "nodes"} else devices_of_labels(result, raw)
 
 
 def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads `Workers` beside `GPUs` as a label."""
+    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has."""
     devices = [one for one in meanings if one.role == "gpus"]
-    best = [one for one in devices if "gpu" in normal(one.header)] if len(devices) > 1 else []
-    if len(best) != 1:
+    if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
-    return [
-        replace(one, role="label")
-        if one.role == "gpus" and one is not best[0] and normal(one.header) not in said
-        else one
-        for one in meanings
-    ]
+    ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
+    best = devices[ranks.index(min(ranks))]
+    if ranks.count(min(ranks)) > 1:
+        return meanings
+    return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
 
 
 def _unit_of_cells(cells: Sequence[str]) -> str:
@@ -148,7 +143,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
 
     Times, and units in brackets in a header, count only if nothing else is measured.
     """
-    nothing = all(meaning.role not in (*MEASURED, *STATED) for meaning in meanings)
+    nothing = all(meaning.role not in MEASURED for meaning in meanings)
     result = []
     for place, meaning in enumerate(meanings):
         cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
@@ -179,14 +174,18 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     for row in rows:
         groups.setdefault(tuple(row[place] for place in known), []).append(row)
     alike = [group for group in groups.values() if len(group) > 1]
+    found: list[int] = []
     for place, meaning in enumerate(meanings):
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = _share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
+        named = share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
         if apart and named and meaning.role == "ignore":
-            return [*meanings[:place], replace(meaning, role="label"), *meanings[place + 1 :]]
-    return meanings
+            found.append(place)
+    if not found:
+        return meanings
+    place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
+    return [*meanings[:place], replace(meanings[place], role="label"), *meanings[place + 1 :]]
 
 
 def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
@@ -245,14 +244,3 @@ def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Mea
         else meaning
         for meaning in meanings
     ]
-
-
-def _share(cells: Sequence[str], read: Callable[[str], object]) -> float:
-    readable = 0
-    for cell in cells:
-        try:
-            read(cell)
-            readable += 1
-        except ValueError:
-            continue
-    return readable / len(cells) if cells else 0.0

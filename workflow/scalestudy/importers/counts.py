@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import prod
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.terms import DEVICE
 
 MOST_GPUS = 10**8
-_DEVICE = (
-    r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|workers?|process(?:es)?|cores?)"
-)
 _NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?)"
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{_DEVICE})?(?P<rest>\W.*|)",
-        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{_DEVICE} ?\)?(?P<rest>.*)",
-        rf"(?P<gpus>\d[\d,]{{0,29}}) ?[x*]? ?-?{_DEVICE}\b(?P<rest>.*)",
+        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE})?(?P<rest>\W.*|)",
+        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
+        rf"(?P<gpus>\d[\d,]{{0,29}}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         r"(?P<gpus>\d[\d,]{0,29}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x",
-        r"(?P<rest>[a-z][\w -]*?) ?[x*] ?(?P<gpus>\d{1,9})",
+        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)) ?[x*] ?(?P<gpus>\d{1,9})",
         r"(?P<gpus>\d[\d,]{0,29}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         r"(?P<gpus>\d[\d,]{0,29}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
+        r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",
+        rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
 _NO_HARDWARE = re.compile(
-    rf"[\W\d]*(?:(?:{_DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
+    rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
     re.IGNORECASE,
 )
 
@@ -38,6 +39,8 @@ class Count:
     gpus: int
     nodes: int | None = None
     hardware: str = ""
+    words: str = ""
+    """Other words of the cell, such as the strategy of `DDP, 8 GPUs`."""
 
 
 def read_count(text: str) -> Count:
@@ -49,6 +52,11 @@ def read_count(text: str) -> Count:
     else:
         raise ValueError(f"{text} is not a number of devices")
     parts = found.groupdict()
+    if parts.get("grid"):
+        sides = [int(side) for side in re.findall(r"\d+", parts["grid"])]
+        parts["gpus"] = str(prod(sides))
+    if parts.get("single"):
+        parts["gpus"] = "1"
     nodes = int(parts["nodes"]) if parts.get("nodes") else None
     own = parts.get("gpus")
     gpus = int(parts["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
@@ -61,13 +69,47 @@ def read_count(text: str) -> Count:
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     words = plain(header).lower()
-    found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{_DEVICE}\b[ :,-]*(?P<rest>.*)", words)
+    found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
         return Count(int(found["gpus"] or 1)), found["rest"].strip(" ()[]")
     if found := re.fullmatch(
-        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{_DEVICE}[)\]]?", words
+        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):
         return Count(int(found["gpus"])), found["rest"]
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
         return Count(int(found["gpus"]), hardware=found["rest"]), ""
     return None
+
+
+_IN_WORDS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*,(\u00d7]* ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        r"\b(?P<nodes>\d{1,3}) ?[x*] ?(?P<each>\d{1,2})\b(?![\d.x])",
+        rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
+        r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
+        rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
+        rf"(?P<gpus>\d{{1,6}}) ?-?{_NODE}\b",
+        r"\b(?:np|n|p|gpus?|ranks?|world[ _-]?size|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
+        r"(?P<gpus>\d{1,6})\b",
+    )
+)
+
+
+def count_in_words(text: str) -> Count:
+    """Return the devices that a label names among other words: `DDP (8 GPUs)`, `FSDP 2x8`, `single GPU`.
+
+    Raises ValueError if it names none.
+    """
+    words = plain(text)
+    for form in _IN_WORDS:
+        if found := form.search(words):
+            parts = found.groupdict()
+            gpus = int(parts.get("gpus") or parts.get("each") or 1) * int(parts.get("nodes") or 1)
+            if not 1 <= gpus <= MOST_GPUS:
+                break
+            rest = f"{words[: found.start()]} {words[found.end() :]}"
+            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
+            nodes = int(parts["nodes"]) if parts.get("nodes") else None
+            return Count(gpus, nodes, parts.get("hardware") or "", rest)
+    raise ValueError(f"{text} names no number of devices")

@@ -9,11 +9,17 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
-from scalestudy.importers.published import STATED
-from scalestudy.importers.tables import RawTable
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.raw import RawTable
 
 UNSAID = "value"
 CLOSE = 0.02
+IDEAL = re.compile(r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?")
+"""Rows that were not measured."""
+_STEP_UP = re.compile(
+    r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
+)
+"""Header of a speedup from fewer to more devices: 1->4."""
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -28,8 +34,13 @@ def upright(table: RawTable) -> RawTable:
         return table
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
-    if len(across) == len(table.header) - 1 and any(role not in ("ignore", *TEXTS) for role in known):
+    others = [place for place in range(1, len(table.header)) if place not in across]
+    measured = [place for place, role in enumerate(known) if role in MEASURED]
+    if not others and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
+    if measured and meaning_of(table.header[0]).role not in ("model", "strategy", "framework"):
+        ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
+        return _with_ratios(_turned(table, across, first), table, ratios, measured)
     return _stacked(table, across)
 
 
@@ -46,16 +57,44 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
             found[place] = (f"{named[0].gpus}{hardware}", named[1])
-    return found if len({devices for devices, _ in found.values()}) >= _FEW else {}
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        return {}
+    fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
+    for place, header in enumerate(table.header):
+        step = _STEP_UP.fullmatch(plain(header))
+        if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
+            found[place] = (step["many"], "speedup")
+    return found
 
 
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
-    header = ("gpus", *first)
+    """A row per column of devices. Its other words are a label if they tell columns of as many devices apart."""
+    told = len(across) > len({devices for devices, _ in across.values()})
     rows = tuple(
-        (table.line, (devices, *(cells[place] if place < len(cells) else "" for _, cells in table.rows)))
-        for place, (devices, _) in across.items()
+        (
+            table.line,
+            (
+                devices,
+                *([words] if told else []),
+                *(cells[place] if place < len(cells) else "" for _, cells in table.rows),
+            ),
+        )
+        for place, (devices, words) in across.items()
     )
-    return replace(table, header=header, rows=rows)
+    return replace(table, header=("gpus", *(["setup"] if told else []), *first), rows=rows)
+
+
+def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured: list[int]) -> RawTable:
+    """The turned table with the speedups that stand behind its best measurement, as those of its last row."""
+    best = min(measured, key=lambda place: MEASURED.index(meaning_of(table.rows[place][1][0]).role))
+    cells = table.rows[best][1]
+    stated = [cells[place] if place < len(cells) else "" for place in ratios]
+    last = len(turned.rows) - 1
+    rows = tuple(
+        (line, (*row, *(stated if place == last else [""] * len(stated))))
+        for place, (line, row) in enumerate(turned.rows)
+    )
+    return replace(turned, header=(*turned.header, *(table.header[place] for place in ratios)), rows=rows)
 
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
@@ -73,6 +112,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
+        if cells and IDEAL.fullmatch(plain(cells[0]).lower().strip(" :")):
+            continue
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
             if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
@@ -107,11 +148,12 @@ def _by_ratio(table: RawTable, across: dict[int, tuple[str, str]], ratio: int) -
 def _quantity(table: RawTable, across: Iterable[int]) -> str:
     """What the cells of a table with devices across hold: by their units, else by the headers and headings."""
     cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    cells = [cell for cell in cells if not is_blank(cell)]
     own = [named for cell in cells if (named := quantity_of(cell))]
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    for words in (*inside, table.header[0], *reversed(table.headings)):
+    for words in (*inside, table.header[0], table.caption, *reversed(table.headings)):
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID

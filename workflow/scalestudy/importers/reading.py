@@ -9,10 +9,12 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import plain
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
+from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.layout import UNSAID, upright
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable
+from scalestudy.importers.raw import RawTable
 from scalestudy.importers.rows import Reader
-from scalestudy.importers.tables import RawTable, read_tables
+from scalestudy.importers.tables import read_tables
 from scalestudy.importers.variants import variants_of
 
 
@@ -53,14 +55,14 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     roles = {meaning.role for meaning in meanings}
     has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
     if not roles & {"gpus", "nodes"}:
-        raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}")
+        add = f"; {devices_hint(raw, meanings)}" if alone else ""
+        raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}{add}")
     if not roles & {*MEASURED, *STATED} and UNSAID in raw.header:
         options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
         raise UserError(f"{where}: what are the numbers below the devices? Add {options}, for example")
     if not roles & {*MEASURED, *STATED}:
-        header = next((one.header for one in reversed(meanings) if one.role == "ignore" and one.header), "HEADER")
-        add = f"say which it is, such as --column '{_short(header)}=throughput'"
-        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}; {add}")
+        add = f"; {measurement_hint(raw, meanings)}" if alone else ""
+        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}{add}")
     if not raw.rows:
         raise UserError(f"{where}: no rows below the header")
     reader = Reader(raw, meanings)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
-from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import SECONDS, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.headers import IN_WORDS, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
-from scalestudy.importers.tables import RawTable
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import SECONDS
 from scalestudy.importers.variants import Variant, own_part
 
 TIMES = ("step_time_s", "total_time_s", "time_s")
@@ -79,7 +81,7 @@ class Reader:
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
         times = [meaning for meaning in columns if meaning.role in TIMES]
-        context = " ".join(self.raw.headings[-1:]).lower()
+        context = " ".join((*self.raw.headings[-1:], self.raw.caption)).lower()
         scaling = {meaning.scaling for meaning in columns} - {""}
         scaling |= {
             kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
@@ -156,17 +158,15 @@ class Reader:
             if meaning.role == "gpus" and self.has_ratios and _is_no_device(text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = read_count(
-                    re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
-                    if meaning.role == "nodes"
-                    else text
-                )
+                count = self._count(meaning, text)
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
                         numbers.setdefault("nodes", Printed(count.nodes))
                     if count.hardware and "hardware" not in labels:
                         labels["hardware"] = count.hardware
+                    if count.words and "strategy" not in labels:
+                        labels["strategy"] = count.words
             else:
                 part = own_part(text, meaning, variant)
                 number = self._quantity(place, part, labels)
@@ -182,6 +182,11 @@ class Reader:
         self.noted.add(line)
         self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
 
+    def _count(self, meaning: Meaning, text: str) -> Count:
+        if meaning.role == "nodes":
+            return read_count(re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text)))
+        return count_in_words(text) if meaning.per == IN_WORDS else read_count(text)
+
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning = self.meanings[place]
         if meaning.role in TIMES and (duration := read_duration(text)):
@@ -189,6 +194,8 @@ class Reader:
         cell = read_cell(text, comma=self.comma[place])
         if meaning.role in TIMES:
             return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
+        if meaning.role in STATED:  # the mean of ratios is no ratio of means
+            cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
         if self.percent[place]:
             whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
             return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)

@@ -1,16 +1,19 @@
-"""Finds the tables in a text: CSV with any usual delimiter, Markdown, grids of text and HTML."""
+"""Finds the tables in a text: CSV, Markdown, grids, HTML, LaTeX, reStructuredText, and columns without markup."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from html.parser import HTMLParser
+from collections.abc import Iterator
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.aligned import aligned_tables, without_boxes
+from scalestudy.importers.html_tables import html_tables
+from scalestudy.importers.latex import latex_tables
+from scalestudy.importers.raw import RawTable, tidied
+from scalestudy.importers.restructured import restructured_tables
 from scalestudy.study.named_file import nearest, read_named
 
 MOST_BYTES = 16 * 2**20
@@ -18,23 +21,13 @@ MOST_BYTES = 16 * 2**20
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
 LONGEST_CELL = 131_072
+LONGEST_CAPTION = 200
+MOST_HEADER_LINES = 4
 LONGEST_RULE = 40_000
 """Characters of a rule below a header; one of more columns than a table may have is none."""
 _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
 _PIPE = re.compile(r"(?<!\\)\|")
-
-
-@dataclass(frozen=True)
-class RawTable:
-    """A table as text: its header, its rows with their lines in the file, and what stands above it."""
-
-    line: int
-    """Line of the header; the first line of a file is 1."""
-    header: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
-    headings: tuple[str, ...] = ()
-    """Headings above the table, outermost first."""
 
 
 def read_tables(path: Path) -> list[RawTable]:
@@ -69,12 +62,28 @@ def decoded(content: bytes) -> str:
 
 
 def find_tables(text: str) -> list[RawTable]:
-    """Return all tables of Markdown, of grids and of HTML; a text without any is one table with delimiters."""
-    text = _without_comments(text)
-    tables = [*_piped(text.splitlines()), *_html(text)]
-    if tables or "<table" in text.lower():
-        return sorted(tables, key=lambda table: table.line)
-    return _delimited(text)
+    """Return all tables of Markdown, grids, HTML, LaTeX and reStructuredText, and those without markup.
+
+    A text without any of these is one table with delimiters.
+    """
+    text = without_boxes(_without_comments(text))
+    lines = text.splitlines()
+    tables = [*_piped(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
+    marked = bool(tables) or "<table" in text.lower()
+    if not marked and _delimiter(lines) != "  " and _starts_with_header(lines):
+        return [tidied(table) for table in _delimited(text)]
+    taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
+    tables += aligned_tables(lines, taken, only=not marked)
+    if not tables and not marked:
+        tables = _delimited(text)
+    return [tidied(table) for table in sorted(tables, key=lambda table: table.line)]
+
+
+def _starts_with_header(lines: list[str]) -> bool:
+    """Whether most lines have the delimiter of the first, as in a file of CSV."""
+    filled = [line for line in lines[:50] if line.strip()]
+    delimiter = _delimiter(lines)
+    return bool(filled) and delimiter in filled[0] and all(delimiter in line for line in filled[:3])
 
 
 def _without_comments(text: str) -> str:
@@ -89,6 +98,7 @@ def _without_comments(text: str) -> str:
 def _piped(lines: list[str]) -> Iterator[RawTable]:
     """Tables whose cells are between bars, with a rule below the header."""
     headings: list[tuple[int, str]] = []
+    above = ""
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -96,17 +106,59 @@ def _piped(lines: list[str]) -> Iterator[RawTable]:
             level = len(line) - len(line.lstrip("# "))
             headings = [(above, words) for above, words in headings if above < level]
             headings.append((level, heading["heading"]))
-        below = lines[number + 1] if number + 1 < len(lines) else ""
-        if "|" not in line or is_rule(line) or not is_rule(below) or not set("|+") & set(below):
+            above = ""
+        header = _header(lines, number)
+        if not header:
+            above = line.strip() if line.strip() and not heading and not is_rule(line) else above
             number += 1
             continue
-        end, rows = number + 1, []
+        end, rows = number + header, []
         while end < len(lines) and ("|" in lines[end] or is_rule(lines[end])) and lines[end].strip():
-            if not is_rule(lines[end]):
-                rows.append((end + 1, _cells(lines[end])))
+            rows.append((end + 1, () if is_rule(lines[end]) else _cells(lines[end])))
             end += 1
-        yield RawTable(number + 1, _cells(line), tuple(rows), tuple(words for _, words in headings))
-        number = end
+        names = tuple(words for _, words in headings)
+        caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
+        whole = _joined([_cells(lines[at]) for at in range(number, number + header)])
+        yield RawTable(number + 1, whole, tuple(_records(rows)), names, caption)
+        number, above = end, ""
+
+
+def _header(lines: list[str], start: int) -> int:
+    """The number of lines of the header that begins in a line; 0 if none does. Only a grid has several."""
+    most = MOST_HEADER_LINES if start and is_rule(lines[start - 1]) and "+" in lines[start - 1] else 1
+    for count in range(1, most + 1):
+        line = lines[start + count - 1] if start + count - 1 < len(lines) else ""
+        if "|" not in line or is_rule(line):
+            return 0
+        below = lines[start + count] if start + count < len(lines) else ""
+        if is_rule(below) and set("|+") & set(below):
+            return count
+    return 0
+
+
+def _records(rows: list[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Rows of a table; between the rules of a grid, several lines may be one row. A rule is an empty tuple."""
+    groups: list[list[tuple[int, tuple[str, ...]]]] = [[]]
+    for number, cells in rows:
+        if cells:
+            groups[-1].append((number, cells))
+        elif groups[-1]:
+            groups.append([])
+    groups = [group for group in groups if group]
+    for group in groups:
+        if len(groups) > 1 and len(group) > 1 and not all(cells and cells[0] for _, cells in group):
+            yield group[0][0], _joined([cells for _, cells in group])
+        else:
+            yield from group
+
+
+def _joined(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The texts of several lines, cell by cell."""
+    if len(rows) == 1:
+        return rows[0]
+    width = max(map(len, rows))
+    full = [(*row, *[""] * (width - len(row))) for row in rows]
+    return tuple(" ".join(filter(None, cells)) for cells in zip(*full, strict=True))
 
 
 def is_rule(line: str) -> bool:
@@ -159,42 +211,3 @@ def _delimiter(lines: list[str]) -> str:
         return ","
     spaced = [line for line in first if re.search(r"\S\s{2,}\S", line)]
     return "  " if len(spaced) > 1 else ","
-
-
-class _Html(HTMLParser):
-    """Collects rows of cells of every table."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tables: list[list[tuple[int, list[str]]]] = []
-        self.cell: list[str] | None = None
-        self.span = 1
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr" and self.tables:
-            self.tables[-1].append((self.getpos()[0], []))
-        elif tag in ("td", "th") and self.tables and self.tables[-1]:
-            span = dict(attrs).get("colspan") or "1"
-            self.cell, self.span = [], min(int(span), MOST_COLUMNS) if span.isdecimal() else 1
-
-    def handle_data(self, data: str) -> None:
-        if self.cell is not None:
-            self.cell.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th") and self.cell is not None and self.tables[-1]:
-            self.tables[-1][-1][1].extend([" ".join("".join(self.cell).split())] * self.span)
-            self.cell = None
-
-
-def _html(text: str) -> Iterable[RawTable]:
-    if "<table" not in text.lower():
-        return
-    parser = _Html()
-    parser.feed(text)
-    for rows in parser.tables:
-        filled = [(line, tuple(cells)) for line, cells in rows if cells]
-        if filled:
-            yield RawTable(filled[0][0], filled[0][1], tuple(filled[1:]))

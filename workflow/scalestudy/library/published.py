@@ -59,7 +59,7 @@ def audit(
 ) -> Audit:
     """Return what a published scaling table contradicts of itself, and its recomputed speedups.
 
-    table: a file with tables in CSV, Markdown or HTML, or a data frame with one table and its headers.
+    table: a file with tables as they are printed, or a data frame with one table and its headers.
     columns: header -> kind, for columns that were misunderstood; as `--column HEADER=KIND` in docs/audit.md.
     scaling: the scaling that a table of step times shows, if it does not say it.
     line: reads only the table whose header is at this line of the file.

@@ -96,9 +96,12 @@ def question_of(asked: Asked) -> str:
     if question.kind == "throughput":
         text = f"hardly changes from {question.fewest} to {question.most} devices {ends}. Is this per device?"
         return f"{where}: {text} Add --column '{header}=throughput_per_gpu' or --column '{header}=throughput'"
-    if question.kind == "time_s":
-        text = "the time of a step or of a whole training?"
-        return f"{where}: {text} Add --column '{header}=step_time_s' or --column '{header}=total_time_s'"
+    if question.kind in settle.TIMES:
+        how = "grows" if question.last > question.first else "hardly falls"
+        text = f"{how} from {question.fewest} to {question.most} devices {ends}. Is it the time of constant work?"
+        return (
+            f"{where}: {text} Add --scaling strong if it is, or --scaling weak if the work grows with the devices"
+        )
     batch = asked.source.column("batch")
     if batch is not None:
         name = plain(batch.header)
@@ -112,7 +115,7 @@ def question_of(asked: Asked) -> str:
 
 def _columns(table: PublishedTable, settled: settle.Settled | None) -> dict[str, str]:
     """Headers with what they were read as."""
-    return {plain(column.header): _meaning(column, table, settled) for column in table.columns}
+    return {plain(column.header) or "(no header)": _meaning(column, table, settled) for column in table.columns}
 
 
 def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | None) -> str:
@@ -122,7 +125,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
-        return f"{words} of work that is constant (not stated; it falls as devices are added)"
+        why = "assumed" if settled.open else "not stated; it falls as devices are added"
+        return f"{words} of work that is constant ({why})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:

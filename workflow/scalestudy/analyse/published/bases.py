@@ -126,6 +126,10 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     return _best(table, "printed_efficiency", ways)
 
 
+WIDE = 0.1
+"""Relative width from which what another baseline gives says nothing: it agrees with most printed ratios."""
+
+
 def common_baseline(held: Held) -> Interval | None:
     """Returns the throughput that all printed speedups are relative to, if they share one that is not printed.
 
@@ -160,7 +164,11 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
                 continue  # another baseline of as many devices has a speedup of 1 too
             pairs.append((scale, printed, value))
         held = Held(kind, row, tuple(pairs))
-        telling = [scale for scale, _, value in held.pairs if scale.row is not row and value != ONE]
+        telling = [
+            scale
+            for scale, _, value in held.pairs
+            if scale.row is not row and value != ONE and value.high - value.low < WIDE * value.value
+        ]
         enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
         if not held.outside and (enough or not (found or first_may_be_better)):
             return held

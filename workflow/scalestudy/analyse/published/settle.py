@@ -22,6 +22,7 @@ HARDLY = (0.7, 1.25)
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
+TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 
@@ -53,6 +54,8 @@ class Settled:
     """Whether the table's numbers decided it, not its words."""
     outside: tuple[PublishedRow, ...] = ()
     """The rows on no device in the same form."""
+    open: Question | None = None
+    """What was assumed of times that do not fall as devices are added: that they are of constant work."""
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
@@ -73,18 +76,20 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
+    asked: Question | None = None
     undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
     if undecided and len(rates) > 1:
         found = _without_ratios(table, series, first, rates)
-        if isinstance(found, Question):
+        if isinstance(found, Question) and found.kind not in TIMES:
             return found
-        whose = found
+        asked = found if isinstance(found, Question) else None
+        whose = TOTAL if isinstance(found, Question) else found
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
-    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside, asked)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
@@ -129,8 +134,14 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
             yield role, STRONG, by(lambda row: 1.0)
     else:
         yield role, TOTAL, over(lambda row: 1.0)
-        if role == "time_s":
+        if role == "time_s" or table.scaling or _grows(rows, role):
             yield role, WEAK, over(lambda row: row.gpus)
+
+
+def _grows(rows: Sequence[PublishedRow], role: str) -> bool:
+    """Whether a time is longer on the most devices than on the fewest."""
+    known = sorted((row.gpus, row.number(role) or 0.0) for row in rows)
+    return len(known) > 1 and known[-1][1] > known[0][1] * (1 + CLOSE)
 
 
 def _ratios(rows: Sequence[PublishedRow]) -> int:
@@ -187,6 +198,10 @@ def _without_ratios(
         gain = (many.number(role) or 1) / (few.number(role) or 1)
         if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
             return FALLING[role]  # with devices, as for work that is constant
+        if role in ("time_s", "total_time_s") and table.scaling and gain >= HARDLY[0]:
+            return WEAK if table.scaling == WEAK else TOTAL
+        if role == "total_time_s" and gain <= 1 + CLOSE:
+            return TOTAL
         if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
             column = table.column(role)
             if role == "throughput" and column is not None and column.per == "all":

@@ -50,21 +50,24 @@ def forecast(
     Without --at and --to, the next two doublings are forecast. Limits include what growth models miss on published
     tables. There is no forecast for several nodes from one node, or beyond four times the largest size.
     """
-    from scalestudy.cli.audit_columns import audited, refuse_unanswered
+    from scalestudy.cli.audit_columns import audited, open_in, refuse_unanswered
     from scalestudy.publish.audit import reading_view
     from scalestudy.publish.forecast import draw, forecast_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.publish.views.forecasts import UNSEEN
 
     file, audits, asked = audited(table, columns, mapping, scaling, line)
-    refuse_unanswered(table, asked)
+    asked += open_in(audits)
+    audits = [audit for audit in audits if audit.settled.open is None]
     cases = [case for audit in audits if (case := _case(audit, at, to, node, confidence, scaling))]
     if not cases:
+        refuse_unanswered(table, asked)
         raise UserError(f"{table}: no series has a throughput or a time at two sizes, which a forecast needs")
     views = {"tables": reading_view(file, audits, asked), "others": file.others, "cases": forecast_view(cases)}
     print(render(DIRECTORY / "forecast.txt", **views, confidence=percent(confidence), unseen=UNSEEN), end="")
     if figure:
         draw(cases, figure)
+    refuse_unanswered(table, asked)
     return 0 if any(one.made for case in cases for one in case.foretold) else CANNOT_TELL
 
 

@@ -164,9 +164,9 @@ def audit(
 ) -> int:
     """Check a published scaling table for internal consistency: speedups, efficiencies, labels and baselines.
 
-    TABLE is a file with tables as they are printed: CSV with any delimiter, Markdown or HTML. A table needs a
-    column of devices, and a throughput, a time or a speedup. Headers are recognised by their usual names. The
-    interpretation is printed first.
+    TABLE is a file with tables as they are printed: CSV, Markdown, HTML, LaTeX, reStructuredText or columns of
+    text. A table needs a column of devices, and a throughput, a time or a speedup. Headers are recognised by their
+    usual names. The interpretation is printed first.
     """
     from scalestudy.cli.audit_columns import audited, refuse_unanswered
     from scalestudy.publish.audit import audit_document, audit_view, reading_view

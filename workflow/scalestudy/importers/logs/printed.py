@@ -8,7 +8,8 @@ from scalestudy.importers.columns import columns_of
 from scalestudy.importers.layout import upright
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.tables import RawTable, find_tables, is_rule
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.tables import find_tables, is_rule
 
 OF_LOGS = ("step", "clock_s", "work", "loss", "rank", "run")
 """Quantities that only a log has."""

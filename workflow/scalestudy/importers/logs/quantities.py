@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from scalestudy.importers.headers import SECONDS
 from scalestudy.importers.headers import meaning_of as meaning_of_header
+from scalestudy.importers.terms import SECONDS
 
 TIMES = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),

@@ -7,8 +7,9 @@ from math import isfinite, nan
 from typing import Any
 
 from scalestudy.importers.cells import is_blank, read_cell, read_duration
-from scalestudy.importers.headers import SECONDS, meaning_of
+from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.logs.lines import iso_seconds
+from scalestudy.importers.terms import SECONDS
 
 EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -1,0 +1,175 @@
+"""Finds tables without markup in a text: columns aligned with spaces, or separated by tabs, commas or bars.
+
+Programs print such tables, and people paste them into READMEs and issues. A table begins with a line of headers,
+one of them of devices. It ends with the first line that has other columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.raw import RawTable
+
+LONGEST = 2000
+"""Characters of a line that may be one of a table."""
+_RULE = re.compile(r"[\s|+=:_.-]*[=_-]{3,}[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
+_NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
+_BOX = str.maketrans(
+    dict.fromkeys("\u2500\u2501\u2550\u2504\u254c\u2015", "-")
+    | dict.fromkeys("\u2502\u2503\u2551\u2506", "|")
+    | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
+    | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
+)
+Split = Callable[[str], list[str]]
+
+
+def without_boxes(text: str) -> str:
+    """Return a text with the signs of drawn tables as bars, dashes and plus signs."""
+    return text.translate(_BOX)
+
+
+def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator[RawTable]:
+    """Yield the tables of lines that no other reader takes.
+
+    only: whether the text has no other table; else a header of a measurement is needed beside that of devices.
+    """
+    number, above = 0, ""
+    while number < len(lines):
+        line = lines[number]
+        if number + 1 in taken or not line.strip() or len(line) > LONGEST or _RULE.fullmatch(line):
+            number += 1
+            continue
+        table, end = _at(lines, number, taken, above, only=only)
+        if table is not None:
+            yield table
+            number = end
+        else:
+            above = line.strip() if number + 1 not in taken else ""
+            number += 1
+
+
+def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool) -> tuple[RawTable | None, int]:
+    """The table whose headers are in a line, and the line behind it."""
+    for split in _SPLITS:
+        header = _header(lines, start, split)
+        if len(header) < 2 or not _is_header(header, only=only):
+            continue
+        rows, end = _rows(lines, start, taken, header, split)
+        if rows and (split is not _words or len(rows) > 1):
+            caption = above.strip("#*:> ") if len(above) <= LONGEST else ""
+            header = [name.strip(" :") for name in header]
+            return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
+    return None, start
+
+
+def _header(lines: list[str], start: int, split: Split) -> list[str]:
+    """The headers of a line. Where rows have more columns, names with one space between them are told apart."""
+    header = split(lines[start])
+    if split is not _spaced or len(header) < 2:
+        return header
+    below = [line for line in lines[start + 1 : start + 4] if line.strip() and not _RULE.fullmatch(line)]
+    starts = [[found.start() for found in re.finditer(r"\S+(?: \S+)*", line)] for line in below[:2]]
+    if not starts or len(starts[0]) <= len(header) or any(len(one) != len(starts[0]) for one in starts):
+        return header
+    line = lines[start]
+    ends = [*starts[0][1:], max(len(line), starts[0][-1] + 1)]
+    names = [line[begin:end].strip() for begin, end in zip(starts[0], ends, strict=True)]
+    whole = all(begin == 0 or line[begin - 1 : begin].isspace() for begin in starts[0])
+    return names if whole and all(names) else header
+
+
+def _rows(
+    lines: list[str], start: int, taken: set[int], header: Sequence[str], split: Split
+) -> tuple[list[tuple[int, tuple[str, ...]]], int]:
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    blank = 0
+    number = start + 1
+    while number < len(lines) and number + 1 not in taken and len(lines[number]) <= LONGEST:
+        line = lines[number]
+        if _RULE.fullmatch(line) and not re.match(r"\s*[`~]", line):
+            number += 1
+            continue
+        if not line.strip() and not rows and not blank:
+            blank, number = 1, number + 1
+            continue
+        cells = _fitted(line, lines[start], header, split)
+        if cells is None or not any(_NUMBER.match(plain(cell)) for cell in cells):
+            break
+        rows.append((number + 1, tuple(cells)))
+        number += 1
+    return rows, number
+
+
+def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[str] | None:
+    """The cells of a line, one per header; None if it has others."""
+    cells = split(line)
+    if len(cells) == len(header):
+        return cells
+    if split is not _spaced:
+        return None
+    words = re.split(r"\s+", line.strip())
+    if len(words) == len(header):
+        return words
+    named = re.match(r"\s*(?P<name>[A-Za-z][\w ()/%.-]*?:)\s*(?P<rest>.*)", line)
+    if named and len(rest := named["rest"].split()) == len(header) - 1:
+        return [named["name"], *rest]
+    return _placed(line, first, header) if 1 < len(cells) < len(header) else None
+
+
+def _placed(line: str, first: str, header: Sequence[str]) -> list[str] | None:
+    """The cells of a line below the headers that they overlap; None if two are below one."""
+    spans, at = [], 0
+    for name in header:
+        at = first.index(name, at)
+        spans.append((at, at + len(name)))
+        at += len(name)
+    result = [""] * len(header)
+    for found in re.finditer(r"\S+(?: \S+)*", line.expandtabs()):
+        over = [min(found.end(), end) - max(found.start(), start) for start, end in spans]
+        best = max(range(len(over)), key=lambda place: over[place])
+        if over[best] <= 0 or result[best]:
+            return None
+        result[best] = found.group()
+    return result
+
+
+def _is_header(cells: Sequence[str], *, only: bool) -> bool:
+    """Whether cells are headers of a table with devices."""
+    if any(len(cell) > 60 for cell in cells) or _NUMBER.match(plain(cells[0])):
+        return False
+    roles = [meaning_of(cell.strip(" :")).role for cell in cells]
+    numbers = [bool(re.fullmatch(r"\d{1,7}", cell.strip())) for cell in cells[1:]]
+    if roles[0] in ("gpus", "nodes") and len(numbers) > 1 and all(numbers):
+        return True  # devices across
+    if any(_NUMBER.match(plain(cell)) for cell in cells) or not {"gpus", "nodes"} & set(roles):
+        return False
+    return only or bool({*MEASURED, *STATED} & set(roles))
+
+
+def _barred(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")] if "|" in line else []
+
+
+def _separated(sign: str) -> Split:
+    def split(line: str) -> list[str]:
+        if sign not in line:
+            return []
+        return [cell.strip() for cell in next(csv.reader([line.strip()], delimiter=sign), [])]
+
+    return split
+
+
+def _spaced(line: str) -> list[str]:
+    return re.split(r"\s{2,}|\t+", line.strip())
+
+
+def _words(line: str) -> list[str]:
+    return line.split()
+
+
+_SPLITS: tuple[Split, ...] = (_barred, _separated("\t"), _separated(";"), _separated(","), _spaced, _words)

@@ -1,0 +1,84 @@
+"""What a user can add to a table that was not understood: the option that names a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
+from scalestudy.importers.raw import RawTable
+
+MOST = 0.6
+"""Share of the cells of a column that show what it is."""
+LONGEST = 300
+
+
+def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
+    """Return what to add if a table has no column of devices."""
+    for place, meaning in enumerate(meanings):
+        cells = list(_cells(raw, place))
+        counts = [found for cell in cells if (found := _count(cell))]
+        if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):
+            return f"say which it is, such as --column '{_short(meaning.header)}=gpus'"
+    return "add a column with the number of devices of each row, such as gpus"
+
+
+def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
+    """Return what to add if no column of a table is a measurement."""
+    found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
+    named = [one for one in found if one[0] != UNKNOWN] or found
+    if not named:
+        return "add a column of a throughput, a time or a speedup with numbers"
+    role, meaning = named[0]
+    header = _short(meaning.header)
+    return f"say which it is, such as --column '{header}={role or UNKNOWN}'"
+
+
+UNKNOWN = "throughput"
+
+
+def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
+    """The kind that the cells of a column suggest; empty if it has no numbers."""
+    if meaning.role not in ("ignore", "label") or not plain(meaning.header) or never_a_label(meaning.header):
+        return ""
+    cells = list(_cells(raw, place))
+    kinds = [kind for cell in cells if (kind := _kind(cell))]
+    if not kinds or len(kinds) < MOST * len(cells) / 2:
+        return ""
+    return max(kinds, key=kinds.count)
+
+
+def _kind(cell: str) -> str:
+    if read_duration(cell):
+        return "total_time_s"
+    try:
+        read = read_cell(cell)
+    except ValueError:
+        return ""
+    if read.percent:
+        return "printed_efficiency"
+    unit = read.unit.lower().split(" ")[0].strip(".,;")
+    if unit == "x":
+        return "printed_speedup"
+    if unit and meaning_of(f"time ({unit})").unit:
+        return "total_time_s"
+    return UNKNOWN
+
+
+def _count(cell: str) -> int:
+    try:
+        return read_count(cell).gpus
+    except ValueError:
+        return 0
+
+
+def _cells(raw: RawTable, place: int) -> Iterator[str]:
+    for _, row in raw.rows:
+        if place < len(row) and not is_blank(row[place]):
+            yield row[place]
+
+
+def _short(text: str) -> str:
+    text = plain(text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

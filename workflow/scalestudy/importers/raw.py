@@ -1,0 +1,79 @@
+"""A table as text, before anything in it is understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scalestudy.importers.cells import plain
+
+SECTION = "section"
+"""Header of the column that holds the titles of sections within a table."""
+_LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as text: its header, its rows with their lines in the file, and what stands above it."""
+
+    line: int
+    """Line of the header; the first line of a file is 1."""
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    headings: tuple[str, ...] = ()
+    """Headings above the table, outermost first."""
+    caption: str = ""
+    """Its caption, or the line of text just above it."""
+
+
+def tidied(table: RawTable) -> RawTable:
+    """Return a table with one line of headers, and with titles between its rows as a column."""
+    return _with_sections(_with_one_header(table))
+
+
+def _with_one_header(table: RawTable) -> RawTable:
+    """Joins a second line of headers: methods below a column group, or units in brackets."""
+    while table.rows:
+        _, second = table.rows[0]
+        cells = [plain(cell) for cell in second]
+        first = [plain(cell) for cell in table.header]
+        filled = [cell for cell in cells if cell]
+        units = bool(filled) and all(re.fullmatch(r"[(\[].*[)\]]|[\w/%]{1,4}/[\w]+", cell) for cell in filled)
+        grouped = len([name for name in first if name]) > len({name for name in first if name}) or any(
+            not above and below for above, below in zip(first, cells, strict=False)
+        )
+        numbers = any(_LIKE_A_NUMBER.match(cell) for cell in filled if not units)
+        if len(cells) != len(first) or len(filled) < 2 or numbers or not (units or grouped):
+            return table
+        if len(set(filled)) == 1 and len(filled) == len(cells):
+            return table  # a title over all columns
+        header = tuple(
+            " ".join(dict.fromkeys(filter(None, pair))) for pair in zip(table.header, second, strict=True)
+        )
+        table = replace(table, header=header, rows=table.rows[1:])
+        if not units:
+            return table
+    return table
+
+
+def _with_sections(table: RawTable) -> RawTable:
+    """Turns rows that have only a title, such as the name of a model, into a column of labels."""
+    titles = [title_of(cells) for _, cells in table.rows]
+    if len(table.header) < 2 or not any(titles) or all(titles) or not titles[0]:
+        return table
+    rows, title = [], ""
+    for (line, cells), own in zip(table.rows, titles, strict=True):
+        title = own or title
+        if not own:
+            rows.append((line, (title, *cells)))
+    return replace(table, header=(SECTION, *table.header), rows=tuple(rows))
+
+
+def title_of(cells: Sequence[str]) -> str:
+    """Return the text of a row that has one text in its first cell only, or in all of its cells; else ''."""
+    texts = [plain(cell) for cell in cells]
+    if not texts or not texts[0] or _LIKE_A_NUMBER.match(texts[0]) or len(texts) < 2:
+        return ""
+    alone = not any(texts[1:]) or len(set(texts)) == 1
+    return texts[0] if alone else ""

@@ -1,0 +1,111 @@
+"""What people call the columns of a scaling table, as patterns for headers in lower case."""
+
+from __future__ import annotations
+
+import re
+
+DEVICE = (
+    r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|workers?|process(?:es|ors?)?|procs?|"
+    r"threads?|cores?|cpus|pes)"
+)
+PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
+PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
+OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
+COUNT = r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount|qty|in|use|\W)*"
+SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
+WORK = (
+    r"(?:im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
+    r"quer(?:y|ies)|reqs?|requests?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
+    r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
+    r"ops|docs?|tasks?|jobs?|series|cells?|particles?|trials?|files?|reads?|events?|env(?:ironment)? steps?)"
+)
+STEP = (
+    r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
+    r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
+)
+TIMED = (
+    r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
+    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t [pn]\b"
+)
+"""Words of a time."""
+OF_A_PART = re.compile(
+    r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
+    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy"
+)
+"""Times of a part of a step, or of what is done once."""
+PRECISIONS = {
+    "fp32": r"(?:fp|float)-?32|single precision",
+    "tf32": r"tf-?32",
+    "mixed": r"(?:auto(?:matic)? )?mixed[- ]precision|\bmixed\b|\btf-amp\b|\bamp\b",
+    "fp16": r"(?:fp|float)-?16|half precision",
+    "bf16": r"bf(?:loat)?-?16",
+    "fp8": r"fp-?8",
+    "fp64": r"(?:fp|float)-?64",
+}
+UNIT_OF_TIME = {
+    "ns": r"\b(?:ns|nanoseconds?)\b",
+    "ms": r"\b(?:ms|msec|milliseconds?)\b",
+    "us": r"\b(?:us|microseconds?)\b",
+} | {
+    "min": r"\bm(?:in(?:ute)?s?)?\b",
+    "h": r"\b(?:h|hrs?|hours?)\b",
+    "d": r"\bdays?\b",
+    "s": r"\b(?:s|secs?|seconds?)\b",
+}
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
+"""Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
+NEVER = re.compile(
+    r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
+    r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
+    r"target|ideal|param|per (?:token|request)|"
+    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
+)
+EFFICIENCY = r"efficien|\beff\b|(?:%|% of|to|vs\.?) (?:linear|ideal)\b|^e ?\([pn]\)$|^e [pn]$"
+OTHER_RATIO = re.compile(
+    r"energy|memory|power|mfu|flop|\$|\bcost|price|"
+    r"\b(?:loss|laws?|expected|factor of|(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )ideal|"
+    r"(?<!of )(?<!vs )(?<!vs\. )(?<!% )linear$)\b|"
+    r"\btarget\b|\b(?:amdahl|gustafson|theor\w*)\b"
+)
+"""Ratios that are not measured, or not of the time of a training."""
+OF_A_PRECISION = re.compile(
+    r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
+)
+SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
+SPEEDUP = re.compile(
+    r"speed ?-?ups?\b|acceleration|faster|^(?:vs\.?|over) (?:single|one|1)\b|"
+    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s [pn]$|"
+    r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
+)
+LABELS = (
+    ("case", r"case|series|experiment|exp"),
+    (
+        "strategy",
+        r"strategy|parallelism|parallelization|method|distribution|ddp|zero(?: stage)?|algorithm",
+    ),
+    ("framework", r"framework|library|implementation|engine|software|backend|version|codebase"),
+    (
+        "hardware",
+        r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
+        r"instance(?: type)?|server|cluster",
+    ),
+    ("model", r"model(?: ?(?:size|name|type))?|network|arch(?:itecture)?|backbone|workload|benchmark|task"),
+    ("precision", r"precision|d ?type|data ?type|math|mixed precision|amp"),
+    ("scaling", r"scaling(?: ?(?:type|mode|kind))?|kind of scaling"),
+    ("throughput_unit", r"throughput ?unit|unit"),
+    (
+        "label",
+        r"source|data ?set|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|max ?len|dimensions?|"
+        r"resolution|(?:image|input|crop) ?size|config(?:uration)?|setup|settings?|optimi[sz]er|compiler?|xla|"
+        r"dali|data ?loader|storage|"
+        r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|cuda graphs?|run|name|type",
+    ),
+)
+
+STRATEGIES = re.compile(
+    r"\b(?:ddp|fsdp2?|hsdp|zero[- ]?(?:stage[- ]?)?[123]?|deepspeed|horovod|data ?parallel|megatron(?:-lm)?|"
+    r"(?:tensor|pipeline|expert|context|sequence|model)[- ]parallel\w*)\b",
+    re.IGNORECASE,
+)
+"""Ways to distribute a training."""
