@@ -113,9 +113,10 @@ pathvars:
     resources=placed("resources"),
 
 
-# The results folder on disk, with the path variables and prefixes of a workflow that imports this one.
-RESULTS_FOLDER = Path(
-    workflow.pathvars.apply(workflow.modifier.path_modifier.replace_prefix("<results>"))
+# Folders on disk, with the path variables and prefixes of a workflow that imports this one.
+RESULTS_FOLDER, RESOURCES_FOLDER = (
+    Path(workflow.pathvars.apply(workflow.modifier.path_modifier.replace_prefix(name)))
+    for name in ("<results>", "<resources>")
 )
 if workflow.is_main_process:
     be_patient()  # here, since every way to start a study runs this line
@@ -255,6 +256,11 @@ def get_verify_budget(wildcards):
     """Return the limit of device-hours for trials as a command-line option."""
     hours = PLAN.study.verify.budget_device_hours
     return [] if hours is None else ["--budget", str(hours)]
+
+
+def get_trial_data_arguments(wildcards):
+    """Return the location of prepared data as arguments of `scalestudy verify`; nothing for the usual one."""
+    return [] if RESOURCES_FOLDER == Path("resources") else ["--data", str(RESOURCES_FOLDER / "data")]
 
 
 def get_data(wildcards):

@@ -15,6 +15,7 @@ rule verify:
         slot=1,
     params:
         results=subpath(input.plan, parent=True),
+        data=get_trial_data_arguments,
         profile=get_profile_arguments,
         most=PLAN.study.verify.most,
         budget=get_verify_budget,
@@ -24,4 +25,4 @@ rule verify:
         "scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} --dry-run --keep-going"
         " > {log:q} 2>&1 &&"
         " scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} {params.profile:q}"
-        " {params.keep_going:q} >> {log:q} 2>&1"
+        " {params.data:q} {params.keep_going:q} >> {log:q} 2>&1"

@@ -61,15 +61,18 @@ LINES = {
     "trainer_state.json": '{{"epoch": 0.5, "grad_norm": 1.5, "learning_rate": 0.0001, "loss": 2.5,'
     ' "step": {step}}},\n',
 }
+WIDE = "CSV, every 20th row too wide"
+LINES[WIDE] = LINES["CSV"] * 19 + LINES["CSV"].replace("\n", ",and more\n")
 STEPS = "".join(f'{{"ph": "X", "name": "ProfilerStep#{step}", "ts": 1.5, "dur": 1e5}},\n' for step in range(20))
 HEADS = {
     "CSV": "step,step_time_ms,samples/s,lr,loss,grad_norm,note\n",
     "Kineto": '{"schemaVersion": 1, "traceEvents": [\n' + STEPS,
     "trainer_state.json": '{"best_metric": null, "global_step": 100, "log_history": [\n',
 }
+HEADS[WIDE] = HEADS["CSV"]
 ENDED = '{"train_runtime": 10.05, "train_samples_per_second": 636.8, "train_steps_per_second": 9.95}'
 TAILS = {"Kineto": '{"ph": "M", "name": "end"}]}\n', "trainer_state.json": ENDED + "]}\n"}
-BARS_MB_PER_S = dict.fromkeys(("Megatron-LM", "torchtitan", "DeepSpeed", "nanotron", "CSV"), 50)
+BARS_MB_PER_S = dict.fromkeys(("Megatron-LM", "torchtitan", "DeepSpeed", "nanotron", "CSV", WIDE), 50)
 
 
 def write(path: Path, name: str, size: float) -> None:

@@ -166,3 +166,26 @@ def test_a_study_runs_as_a_module_and_its_table_is_used(checkout: Checkout, fold
         page = packed.read(min((name for name in packed.namelist() if name.endswith("report.html")), key=len))
     assert b'study in <tt class=\\"docutils literal\\">bench/results/mine</tt>' in page
     assert b"problematic" not in page, "markup of a caption that found no name"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [('prefix: "bench"',), ('replace_prefix: {"results/": "bench/"}',)])
+def test_trials_are_beside_the_study(checkout: Checkout, folder: Path, options: tuple[str, ...]) -> None:
+    """Advice on a checkpoint after every step, which is tried by the workflow and not run again by hand."""
+    study = study_of("mine")
+    study["variants"]["ddp"]["checkpoint_every_steps"] = 1
+    study["workloads"]["mlp"] |= {"model": {"type": "mlp", "hidden_dim": 512, "num_layers": 3}, "epochs": 0}
+    study["measure"] = {"probe_rounds": 0, "floor": False, "min_steps": 20, "max_steps": 20}
+    (folder / "own.yaml").write_text(yaml.safe_dump({"scaling": study}, sort_keys=False))
+    text = BEGIN + module("scaling", "scaling", 'config["scaling"]', *options)
+    (folder / "Snakefile").write_text(text)
+    checkout.run("snakemake", "--cores", "2", "--resources", "slot=1", "scaling_verify", at=folder)
+    (table,) = folder.glob("bench/**/mine/verification.csv")
+    beside = {path.name for path in table.parent.parent.iterdir()}
+    trials = {path.stem for path in (table.parent / "verification").glob("*.yaml")}
+    assert trials and beside == {"mine", *trials}
+    assert {path.name for path in folder.iterdir()} == {"own.yaml", "Snakefile", ".snakemake", "bench"}
+    records = {path: path.stat().st_mtime_ns for path in folder.glob("bench/**/run.json")}
+    words = ["--results", str(table.parent.relative_to(folder)), "--data", "bench/resources/data"]
+    assert ": finished" in checkout.run("scalestudy", "verify", *words, at=folder).stdout
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("bench/**/run.json")} == records

@@ -57,6 +57,24 @@ def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
     assert process.wait() == 0
 
 
+@pytest.mark.parametrize("errors", [subprocess.PIPE, subprocess.STDOUT], ids=["stdout", "both"])
+def test_what_is_written_is_complete_if_the_reader_leaves(errors: int, tmp_path: Path) -> None:
+    """As in `scalestudy import ... | head -1`: the first lines are printed before anything is written."""
+    table = "step,step_time_s\n" + "".join(f"{step},0.{5 + step % 3}\n" for step in range(60))
+    (tmp_path / "a.csv").write_text(table)
+    words = [SCALESTUDY, "import", "a.csv", "--study", "a", "--batch", "8", "--no-documents"]
+    for more, status, written in (["--gpus", "1"], 0, True), ([], 2, False):
+        results = tmp_path / f"with{len(more)}"
+        process = subprocess.Popen(
+            [*words, *more, "--results", str(results)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=errors
+        )
+        process.stdout.close()
+        said = process.stderr.read() if process.stderr else b""
+        assert process.wait() == status
+        assert b"Traceback" not in said and bool(said) == (process.stderr is not None and status == 2)
+        assert (results / "comprehensive_summary.csv").exists() == written
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

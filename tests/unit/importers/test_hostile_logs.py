@@ -83,8 +83,10 @@ def test_wide_and_endless_lines(tmp_path: Path) -> None:
     assert "line 1: longer than 1 MiB" in refused(path)
     path.write_bytes(HEADER.encode() + b"1,100\n" + b"9" * (LONGEST_LINE + 1))
     assert "line 3: longer than 1 MiB, which no line of a log is" in refused(path, devices=1)
-    path.write_text(HEADER + "1,100\n2,100,3\n")
-    assert f"{path}, line 3: 3 cells in a table of 2 columns" in refused(path, devices=1)
+    path.write_text(HEADER + "1,100\n2,100,3\n2,100,3\n")
+    assert f"{path}, line 3: 3 cells in a table of 2 columns; 2 rows have too many cells" in refused(
+        path, devices=1
+    )
 
 
 def test_a_deep_json_and_a_huge_value(tmp_path: Path) -> None:

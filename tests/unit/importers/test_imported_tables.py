@@ -171,6 +171,35 @@ def test_cells_of_logs_as_people_export_them(tmp_path: Path, text: str, step_s: 
     assert derive(log, given).step_s == pytest.approx(step_s)
 
 
+@pytest.mark.parametrize("quoted", ["", '"a note\nof two lines"', '"a quote that does not end'])
+def test_a_row_with_too_many_cells_is_left_out(quoted: str, tmp_path: Path) -> None:
+    """Also where a cell has several lines, and in a file that is read line by line."""
+    lines = ["step,step_time_ms,note"] + [f"{step},100,{quoted if step == 30 else 'x'}" for step in range(60)]
+    lines[11] += ",more"
+    lines[21] = "20,100"
+    given = Given(devices=1, batch=8)
+    (log,) = read_log(written(tmp_path, "\n".join(lines) + "\n", "log.csv"), given)
+    assert {
+        "line 12: 4 of 3 cells; the row is left out",
+        "line 22: 2 of 3 cells; the row is left out",
+    } <= set(log.remarks)
+    assert set(range(60)) - set(log.columns["step"]) <= {10, 20, 30}
+    assert derive(log, given).step_s == pytest.approx(0.1)
+
+
+def test_rows_that_end_with_the_delimiter(tmp_path: Path) -> None:
+    text = "step,step_time_ms\n" + "".join(f"{step},100,\n" for step in range(60))
+    (log,) = read_log(written(tmp_path, text, "log.csv"), Given(devices=1, batch=8))
+    assert len(log.columns["step"]) == 60 and log.columns["step_time_s"][0] == 0.1
+
+
+def test_decimal_commas_between_commas_are_refused(tmp_path: Path) -> None:
+    """Rows whose time has no decimals have the right number of cells, and would be a selection."""
+    text = "step,step_time_s\n" + "".join(f"{step},{1 if step % 3 else '0,9'}\n" for step in range(60))
+    with pytest.raises(UserError, match=r"line 2: 3 cells in a table of 2 columns; 20 rows"):
+        read_log(written(tmp_path, text, "log.csv"), Given(devices=1, batch=8))
+
+
 def test_rows_of_one_rank_count_and_lines_keep_their_numbers(tmp_path: Path) -> None:
     lines = ["rank,step,step_time_ms"]
     lines += [f"{rank},{step},{100 + 50 * rank}" for step in range(1, 30) for rank in (3, 0, 1)]

@@ -86,8 +86,6 @@ class Verb(click.Command):
             return super().invoke(ctx)
         except UserError as error:
             raise click.UsageError(str(error), ctx) from None
-        except BrokenPipeError:
-            raise
         except OSError as error:
             if error.filename is None:  # perhaps of the output
                 raise

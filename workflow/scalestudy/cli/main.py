@@ -12,6 +12,7 @@ import click
 from scalestudy import __version__
 from scalestudy.chain.callers import end_with_callers
 from scalestudy.cli.command import LazyGroup
+from scalestudy.cli.readers import leave, readers_may_leave
 from scalestudy.publish.visible import visible_output
 from scalestudy.record.files import failed, unwritable
 
@@ -90,7 +91,7 @@ def main(argv: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_with_callers(signal.SIGTERM)
-    with visible_output():
+    with readers_may_leave(), visible_output():
         return _run(argv)
 
 
@@ -114,9 +115,6 @@ def _run(argv: list[str] | None) -> int:
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "scalestudy"
         return _refused(where, error.format_message())
-    except BrokenPipeError:  # `| head` has closed the pipe
-        _leave_output()
-        return 0
     except OSError as error:
         of_output = error.filename is None and _output_fails()
         return _refused("scalestudy", str(unwritable(error, "the output")) if of_output else failed(error))
@@ -140,7 +138,7 @@ def _complain(line: str) -> None:
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        leave(sys.stderr)
 
 
 def _output_fails() -> bool:
@@ -149,15 +147,9 @@ def _output_fails() -> bool:
         if sys.stdout:
             sys.stdout.flush()
     except OSError:
-        _leave_output()
+        leave(sys.stdout)
         return True
     return False
-
-
-def _leave_output() -> None:
-    """Redirect stdout to /dev/null: its reader is gone, and Python's last flush would raise an error."""
-    if sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _no_text(words: Sequence[str], error: UnicodeEncodeError) -> str:

@@ -1,5 +1,7 @@
 """The trials of a study's advice: they are chosen once, priced, run as separate studies, and scored."""
 
+import json
+import os
 from collections.abc import Iterable, Mapping
 from math import isnan
 from pathlib import Path
@@ -15,7 +17,7 @@ from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_text
 from scalestudy.registry.codes import Tried
-from scalestudy.registry.results import RESULTS, TRIALS
+from scalestudy.registry.results import DATA, RESULTS, TRIALS
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.verify.frame import verification_frame
@@ -90,7 +92,7 @@ def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
     hours = hours_of_a_launch(table_of(results, "runs"))
 
     def price(name: str) -> Price:
-        folder = summary_of(name).parent
+        folder = summary_of(results, name).parent
         return price_of(
             trial_plan(results, name), lambda spec: 0.0 if is_made(folder, spec.run_id) else hours(spec)
         )
@@ -99,10 +101,10 @@ def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
 
 
 class Budget:
-    """The largest number of trials, and the device-hours that they may take; None means no limit."""
+    """The largest number of trials of a study, and the device-hours that they may take; None means no limit."""
 
-    def __init__(self, *, most: int, hours: float | None) -> None:
-        self.most, self.hours = most, hours
+    def __init__(self, results: Path, *, most: int, hours: float | None) -> None:
+        self.results, self.most, self.hours = results, most, hours
         self._started: dict[str, tuple[float, float | None]] = {}
         """Trial -> (device-hours its runs had taken at its start, device-hours they may have taken at its end)."""
 
@@ -112,7 +114,7 @@ class Budget:
         over: dict[str, str] = {}
         planned_h = 0.0
         for name, price in prices.items():
-            costs_h = 0.0 if summary_of(name).exists() else price.most_hours
+            costs_h = 0.0 if summary_of(self.results, name).exists() else price.most_hours
             if len(names) >= self.most:
                 over[name] = f"at most {counted(self.most, 'trial')} may run (verify.most, --most)"
             elif why := self._beyond(price, costs_h, planned_h):
@@ -128,9 +130,9 @@ class Budget:
         A trial that can run is recorded as started.
         """
         taken_h = self._taken_h()
-        why = "" if summary_of(name).exists() else self._beyond(price, price.most_hours, taken_h)
+        why = "" if summary_of(self.results, name).exists() else self._beyond(price, price.most_hours, taken_h)
         if not why:
-            before_h = _device_hours(name)
+            before_h = _device_hours(self.results, name)
             self._started[name] = before_h, None if self.hours is None else before_h + self.hours - taken_h
         return why
 
@@ -142,7 +144,11 @@ class Budget:
     def why_unfinished(self, name: str) -> str:
         """Return that the budget was spent before a started trial completed its first repeat; '' otherwise."""
         bound_h = self._started[name][1]
-        if bound_h is None or summary_of(name).exists() or _device_hours(name) < bound_h:
+        if (
+            bound_h is None
+            or summary_of(self.results, name).exists()
+            or _device_hours(self.results, name) < bound_h
+        ):
             return ""
         return (
             "the budget was spent before its first repeat was complete (verify.budget_device_hours, --budget). Its"
@@ -151,7 +157,7 @@ class Budget:
 
     def _taken_h(self) -> float:
         """Return the device-hours of all runs since their trials were started."""
-        return sum(_device_hours(name) - before_h for name, (before_h, _) in self._started.items())
+        return sum(_device_hours(self.results, name) - before_h for name, (before_h, _) in self._started.items())
 
     def _beyond(self, price: Price, costs_h: float, spent_h: float) -> str:
         if self.hours is None or spent_h + costs_h <= self.hours:
@@ -165,14 +171,29 @@ class Budget:
         )
 
 
-def _device_hours(name: str) -> float:
+def _device_hours(results: Path, name: str) -> float:
     """Return the device-hours that the runs of a trial have taken so far."""
-    return device_hours(summary_of(name).parent)
+    return device_hours(summary_of(results, name).parent)
 
 
-def summary_of(name: str) -> Path:
-    """Return the path of the table that a trial needs for its score."""
-    return Path("results") / name / RESULTS["summary"]
+def summary_of(results: Path, name: str) -> Path:
+    """Return the path of the table that a trial needs for its score. Its results are beside those of the study."""
+    return results.parent / name / RESULTS["summary"]
+
+
+def pathvars_of(results: Path, name: str, data: Path) -> list[str]:
+    """Return the arguments of Snakemake for a trial whose files are not in `results/` and `resources/`.
+
+    data: the folder of prepared data, which is `data/` in Snakemake's folder of resources. Raises UserError if
+    it has another name.
+    """
+    if data.name != DATA.name:
+        raise UserError(f"--data {data}: a folder of prepared data for trials is named {DATA.name}")
+    place = os.path.relpath(results.parent)
+    if place == "results" and data == DATA:
+        return []
+    places = {"results": str(Path(place, name)), "resources": os.path.relpath(data.parent)}
+    return ["--config", f"pathvars={json.dumps(places)}"]
 
 
 def scored(
@@ -186,8 +207,8 @@ def scored(
     runs: dict[str, TrialRun] = {}
     left_out: list[LeftOut] = []
     for trial in chosen.trials:
-        folder = summary_of(trial.id).parent
-        if summary_of(trial.id).exists():
+        folder = summary_of(results, trial.id).parent
+        if summary_of(results, trial.id).exists():
             tables = [table_of(folder, name) for name in ("summary", "runs", "epochs")]
             verified.append(score(trial, plan_of(folder), *tables))
             runs |= _launches(tables[1], (*verified[-1].before.runs, *verified[-1].after.runs))

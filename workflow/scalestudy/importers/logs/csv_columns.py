@@ -1,8 +1,8 @@
 """Reads the columns of a CSV file with Arrow, at many times the speed of reading its lines.
 
-A row with too few cells is left out with a remark. A file that is not regular otherwise (a row with too many
-cells, a cell over several lines, bytes that are not UTF-8) is left to `csv_log.py`, which reads line by line and
-names the line.
+A row with too many or too few cells is left out with a remark. A file that is not regular otherwise (bytes that
+are not UTF-8, a quote that does not end on its line, two columns of one name) is left to `csv_log.py`, which reads
+line by line and names the line.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ from scalestudy.importers.logs.table import (
     other_ranks,
 )
 from scalestudy.importers.logs.values import EMPTY, value_of
+from scalestudy.importers.logs.widths import Widths
 
 BLOCK = 1 << 20
 MOST_RUNS = 1000
-MOST_SHORT = 10_000
-"""Rows with too few cells up to which they are left out here."""
 MOST_UNITS = 100
 WITH_UNIT = r"^\s*(?P<number>[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,2})?)\s*(?P<unit>(?:[A-Za-z][A-Za-z/ ]*)?)$"
 COMMENT = re.compile(rb"\n#[^\n]*")
@@ -66,6 +65,8 @@ class _Uncommented:
         self._file, self._empty = file, delimiter.encode() * (columns - 1)
         self._begins, self._inside = True, False
         self._line = 0  # bytes of the line that has begun
+        self.ends = 0
+        """Ends of lines that were read."""
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
 
     def read(self, size: int) -> bytes:
@@ -78,6 +79,7 @@ class _Uncommented:
         self._line = len(part) - part.rfind(b"\n") if end >= 0 else self._line + len(part)
         if not part:
             return b""
+        self.ends += part.count(b"\n")
         kept = part
         if self._inside or (self._begins and part[:1] == b"#") or b"\n#" in part:
             kept = self._without(part)
@@ -106,26 +108,27 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
     numbers = [quantity for quantity in VALUES if columns.name(quantity)]
     ranks = [name] if (name := columns.name("rank")) else []
     wanted = [*labels, *ranks, *(columns.read[quantity][0] for quantity in numbers)]
-    found = Regular()
-    short: list[tuple[int, int]] = []
+    found, widths = Regular(), Widths(columns.path, len(names))
+    skipped: list[int] = []  # lines that are left out, of this block and perhaps of the next one
 
     def left_out(row: csv.InvalidRow) -> str:
-        if row.actual_columns > row.expected_columns or len(short) >= MOST_SHORT:
-            return "error"
-        short.append((row.number, row.actual_columns))
+        skipped.append(row.number)
+        widths.add(row.number, row.actual_columns)
         return "skip"
 
-    line = header_line
+    line, count = header_line, 0
     try:
-        with (
-            opened(columns.path) as file,
-            csv.open_csv(
-                pa.PythonFile(_Uncommented(file, len(names), delimiter), mode="r"),
+        with opened(columns.path) as file:
+            lines_of = _Uncommented(file, len(names), delimiter)
+            reader = csv.open_csv(
+                pa.PythonFile(lines_of, mode="r"),
                 read_options=csv.ReadOptions(
                     block_size=BLOCK, skip_rows=header_line, column_names=names, use_threads=False
                 ),
                 parse_options=csv.ParseOptions(
-                    delimiter=delimiter, ignore_empty_lines=False, invalid_row_handler=left_out
+                    delimiter=delimiter,
+                    ignore_empty_lines=False,
+                    invalid_row_handler=left_out,
                 ),
                 convert_options=csv.ConvertOptions(
                     include_columns=wanted,
@@ -133,34 +136,39 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
                     null_values=NULLS,
                     strings_can_be_null=True,
                 ),
-            ) as reader,
-        ):
-            passed = 0
+            )
             for batch in reader:
-                lines = np.arange(line + 1.0, line + 1.0 + batch.num_rows)
-                for number, _ in short[passed:]:  # of this block
-                    lines[lines >= number] += 1
-                passed = len(short)
+                lines = _lines(line, batch.num_rows, skipped)
                 _take(columns, batch, labels, numbers, lines, found)
                 line = int(lines[-1]) if len(lines) else line
+                count += len(lines)
     except UserError:
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error, ValueError):
         return None
-    _remark(found, short, len(names))
+    if lines_of.ends > header_line + count + widths.left_out:
+        return None  # a cell over several lines
+    widths.check(count)
+    _remark(found, widths)
     return found
 
 
-def _remark(found: Regular, short: list[tuple[int, int]], width: int) -> None:
+def _lines(after: int, rows: int, skipped: list[int]) -> np.ndarray:
+    """The lines of the next rows. after: the line of the row before. skipped: lines without a row, of which those
+    before the last row are removed."""
+    before = sum(number - after - 1 - at < rows for at, number in enumerate(skipped))
+    lines = np.arange(after + 1.0, after + 1.0 + rows + before)
+    kept: np.ndarray = np.delete(lines, np.array(skipped[:before], dtype=int) - after - 1)
+    del skipped[:before]
+    return kept
+
+
+def _remark(found: Regular, widths: Widths) -> None:
     """Say at the first run which rows of the file are left out."""
     if not found.remarks:
         return
     remarks = next(iter(found.remarks.values()))
-    remarks += [
-        f"line {line}: {count} of {width} cells; the row is left out" for line, count in short[:MOST_REMARKS]
-    ]
-    if len(short) > MOST_REMARKS:
-        remarks.append(f"{len(short) - MOST_REMARKS} more rows have too few cells; left out")
+    remarks += widths.remarks()
     if found.others:
         remarks.append(other_ranks(found.others, len(found.ranks) - 1, found.first_rank or ""))
 

@@ -18,6 +18,7 @@ from scalestudy.importers.logs.lines import HEAD, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.table import LOOKED_AT, Columns, logs_from, logs_of
+from scalestudy.importers.logs.widths import Widths
 
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
@@ -50,7 +51,7 @@ def recognise(head: bytes) -> str:
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
-    """Return the runs of a table. Raises UserError that names the line of a row with too many cells."""
+    """Return the runs of a table. Raises UserError that names the line if many rows have too many cells."""
     lines = ((number, line) for number, line in numbered_lines(path, whole=False) if line.strip())
     first = next(((number, line) for number, line in lines if not line.startswith(b"#")), None)
     if first is None:
@@ -63,26 +64,43 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}, line {first[0]}: not the header of a table ({error})") from None
     if len(names) > MOST_COLUMNS:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
+    names += _unnamed(path, first[0], len(names), delimiter)
     rows = _first_rows(path, first[0], names, delimiter)
     columns = Columns.of(path, names, given, rows, semicolons=delimiter == ";")
     regular = read_regular(columns, names, delimiter, header_line=first[0])
     if regular is not None and regular.rows:
         return logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
-    return logs_of(kind, columns, _rows(path, lines, names, delimiter))
+    widths = Widths(path, len(names))
+    logs = logs_of(kind, columns, _rows(path, lines, names, delimiter, widths))
+    logs[0].remarks += widths.remarks()
+    return logs
 
 
 def _first_rows(path: Path, header: int, names: list[str], delimiter: str) -> list[dict[str, Any]]:
     """The rows below the header that show what its columns leave open."""
     below = ((number, line) for number, line in numbered_lines(path, whole=False) if number > header)
     try:
-        return [row for _, row in islice(_rows(path, below, names, delimiter), LOOKED_AT)]
+        kept = _rows(path, below, names, delimiter, Widths(path, len(names)))
+        return [row for _, row in islice(kept, LOOKED_AT)]
     except UserError:
         return []  # said when all rows are read
 
 
+def _unnamed(path: Path, header: int, width: int, delimiter: str) -> list[str]:
+    """Names for empty cells at the end of all rows, where these end with a delimiter and the header does not."""
+    below = (line for number, line in numbered_lines(path, whole=False) if number > header and line.strip())
+    rows = [line.decode("latin-1").rstrip("\r\n") for line in islice(below, LOOKED_AT) if line[:1] != b"#"]
+    ends = [len(row) - len(row.rstrip(delimiter)) for row in rows]
+    more = min(ends, default=0)
+    if not more or any(row.count(delimiter) + 1 != width + more for row in rows if '"' not in row):
+        return []
+    return [f"unnamed {number}" for number in range(1, more + 1)]
+
+
 def _rows(
-    path: Path, lines: Iterator[tuple[int, bytes]], names: list[str], delimiter: str
+    path: Path, lines: Iterator[tuple[int, bytes]], names: list[str], delimiter: str, widths: Widths
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    kept = 0
     for number, line in lines:
         if line.startswith(b"#"):
             continue
@@ -94,9 +112,12 @@ def _rows(
         else:
             text = line.decode("utf-8", "replace") if line.isascii() else text_of(path, number, line)
             cells = text.rstrip("\r\n").split(delimiter)
-        if len(cells) > len(names):
-            raise UserError(f"{path}, line {number}: {len(cells)} cells in a table of {len(names)} columns")
-        yield number, dict(zip(names, cells, strict=False))
+        if len(cells) != len(names):
+            widths.add(number, len(cells))
+            continue
+        kept += 1
+        yield number, dict(zip(names, cells, strict=True))
+    widths.check(kept)
 
 
 def _delimiter(header: str) -> str:
