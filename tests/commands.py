@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pkgutil
@@ -9,9 +10,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 NOBODY = 65534
@@ -65,8 +69,7 @@ def call(
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         os.environ.update(environment)
         if as_nobody:
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
+            become_nobody()
         sys.argv = ["scalestudy", *words]
         sys.orig_argv = [sys.executable, "-m", "scalestudy", *words]
         return main()
@@ -74,8 +77,66 @@ def call(
     return in_a_fork(child, seconds=seconds)
 
 
+def become_nobody() -> None:
+    """Continue as a user who owns nothing, in whose name imports still find Python and its packages.
+
+    The interpreter may be in a folder that only its owner enters, such as /root/.pyenv. So the process keeps the
+    right to return to its user, and does so while it reads a module, and at no other time.
+    """
+    owner = os.geteuid()
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, owner)
+    sys.meta_path.insert(0, _Finder(owner))
+
+
+class _Finder(MetaPathFinder):
+    """Finds modules as the user who owns them."""
+
+    def __init__(self, owner: int) -> None:
+        self._owner = owner
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        with _as(self._owner):
+            found = PathFinder.find_spec(name, path, target)
+        if found is not None and found.loader is not None:
+            found.loader = _Loader(found.loader, self._owner)
+        return found
+
+
+class _Loader(Loader):
+    """Reads a module as the user who owns it, and executes it as the present one."""
+
+    def __init__(self, loader: Any, owner: int) -> None:
+        self._loader, self._owner = loader, owner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        with _as(self._owner):
+            return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        with _as(self._owner):
+            code = self._loader.get_code(module.__name__)
+        if code is None:  # an extension
+            self._loader.exec_module(module)
+        else:
+            exec(code, module.__dict__)
+
+
+@contextlib.contextmanager
+def _as(user: int) -> Iterator[None]:
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(NOBODY)
+
+
 def load_all() -> None:
-    """Import the modules that commands import when they are called, so that calls need not."""
+    """Import the modules that commands import when they are called, so that calls are fast."""
     import scalestudy
 
     for module in (

@@ -6,9 +6,11 @@ from kinds_of_nonsense import ON_CPU, STREAM, measured, reported, tuned, variabl
 from meaningless_studies import (
     ALONE,
     DDP,
+    DECODER,
     DIGITS,
     OWN,
     PAIR,
+    SCRIPT,
     SYNTHETIC,
     TEXTS,
     TIMED,
@@ -19,6 +21,8 @@ from meaningless_studies import (
     own,
 )
 
+SGD = {"type": "sgd"}
+RATES = (("fast", 0.1), ("slow", 0.01))
 SINGLE_NCCL = {"strategy": "single", "environment": {"NCCL_P2P_DISABLE": "1"}}
 TO_ITS_END = own(run_to_end=True)
 FP32_GPT = of(STREAM, model={"type": "language-model", "parameters": "7B"}, data=TOKENS, batch_size=512)
@@ -26,7 +30,7 @@ HASTY: dict[str, tuple[Content, str]] = {
     "a start in a second": (PAIR | {"scales": ["2x1"], "start_limit_s": 1}, "start_limit_s: no run can start"),
     "a stall in every backward pass": (
         FP32_GPT | {"stall_limit_s": 5, "time_limit_min": 20_000, "host": {"device": "cuda"}},
-        "stall_limit_s: a backward pass of workload w takes one process, the baseline, 18.",
+        "stall_limit_s: a backward pass of workload w takes one process, the baseline, 22.",
     ),
     "NCCL of a baseline": (
         PAIR | {"variants": DDP | {"single": SINGLE_NCCL}},
@@ -117,7 +121,7 @@ HASTY: dict[str, tuple[Content, str]] = {
     ),
     "an accuracy of everything": (
         of(TEXTS, data={"type": "imdb", "path": "/d"}, target_accuracy=1),
-        "workloads.w.target_accuracy: 1 is every sample of the validation part",
+        "workloads.w.target_accuracy: 1 is more than any published network reaches on imdb",
     ),
     "micro-batches of a batch that is not searched": (
         PAIR | {"workloads": {"w": TIMED}, "tune": {"accumulation_steps": [128]}},
@@ -130,6 +134,63 @@ HASTY: dict[str, tuple[Content, str]] = {
     "a search of one bucket": (
         tuned(bucket_cap_mb=[10, 1000]),
         "tune.bucket_cap_mb: [10, 1000] has nothing to try, since the gradients of the largest network have 0.58",
+    ),
+    "workloads that learn at two rates and are only timed": (
+        PAIR | {"workloads": {name: TIMED | {"optimizer": SGD | {"learning_rate": rate}} for name, rate in RATES}},
+        "workloads.slow: differs from fast only in optimizer.learning_rate, which changes no step time",
+    ),
+    "an accuracy in hundredths": (
+        own(run_to_end=True, target_accuracy=0.0085),
+        "workloads.s.target_accuracy: 0.00",
+    ),
+    "more words than a text has": (
+        of(TEXTS, data={"type": "ag-news", "path": "/d", "sequence_length": 640}),
+        "workloads.w.data.sequence_length: 640 is more than any text of ag-news has",
+    ),
+    "a budget of half a second": (
+        measured(budget_device_hours=0.01 / 60),
+        "measure.budget_device_hours: 0.000166667 is less than any run takes",
+    ),
+    "epochs of samples that are slow to read": (
+        of(SYNTHETIC | {"epochs": 9}, data=SYNTHETIC["data"] | {"on_device": False, "sample_delay_us": 50_000})
+        | {"time_limit_min": 3},
+        "workloads.w.data.sample_delay_us: 50000 delays a run of one process, the baseline, by 288 s, more than",
+    ),
+    "a budget of the only repeat": (
+        PAIR | {"repeats": 1, "max_repeats": None, "measure": {"budget_device_hours": 10}},
+        "measure.budget_device_hours: 10.0 has no effect, since no repeats are run beyond repeats: 1",
+    ),
+    "an accuracy that nobody has": (
+        of(TEXTS, data={"type": "imdb", "path": "/d"}, target_accuracy=0.999),
+        "workloads.w.target_accuracy: 0.999 is more than any published network reaches on imdb",
+    ),
+    "a script with a permission and without": (
+        PAIR | {"workloads": {"s": SCRIPT, "t": SCRIPT | {"allow_shared": True}}},
+        "workloads.t: is the same as s",
+    ),
+    "weak scaling of two equal workloads": (
+        PAIR | {"workloads": {"w": TIMED | {"scaling": ["weak"]}, "v": TIMED | {"scaling": ["strong", "weak"]}}},
+        "workloads.v: is the same as w in weak scaling, so these points are measured twice",
+    ),
+    "a forecast on a node of which one device is measured": (
+        reported(forecast_scales=["1x3"]) | {"scales": ["2x1"], "workloads": {"w": TIMED | {"batch_size": 48}}},
+        "report.forecast_scales: 1x3 is never forecast, since no scale of several devices on one node is measured",
+    ),
+    "sequences that one baseline has no time for": (
+        of(
+            DECODER,
+            model={"type": "language-model", "parameters": "125M"},
+            data=TOKENS | {"sequence_length": 200_000},
+        )
+        | {"host": {"device": "cuda"}, "time_limit_min": 60, "stall_limit_s": 3600}
+        | {
+            "variants": {
+                "single": {"strategy": "single"},
+                "fast": {"strategy": "single", "precision": "bf16"},
+                "ddp": {"strategy": "ddp", "base": "single"},
+            }
+        },
+        "workloads.w.batch_size: 60 steps are 480 samples, and one process, the baseline, computes them in",
     ),
 }
 """Kind -> (changes of a study, how the one line of the refusal begins)."""
@@ -155,6 +216,24 @@ SENSIBLE: dict[str, Content] = {
     "a backward pass within the limit": FP32_GPT
     | {"stall_limit_s": 60, "time_limit_min": 20_000, "host": {"device": "cuda"}},
     "a small network on a CPU": measured(max_steps=100) | ON_CPU | {"stall_limit_s": 1},
+    "two rates of training": PAIR
+    | {"workloads": {name: DIGITS | {"optimizer": SGD | {"learning_rate": rate}} for name, rate in RATES}},
+    "clipping and none": PAIR
+    | {
+        "workloads": {
+            name: TIMED | {"optimizer": SGD | clip} for name, clip in (("a", {}), ("b", {"gradient_clip": 1}))
+        }
+    },
+    "long texts": of(TEXTS, data={"type": "imdb", "path": "/d", "sequence_length": 4096}),
+    "epochs that workers read in time": of(
+        SYNTHETIC | {"epochs": 9}, data=SYNTHETIC["data"] | {"on_device": False, "sample_delay_us": 50_000}
+    )
+    | {"time_limit_min": 3}
+    | {"variants": {name: one | {"input": {"loader": "dataloader", "workers": 2}} for name, one in DDP.items()}},
+    "two ways of scaling under two names": PAIR
+    | {"workloads": {"w": TIMED | {"scaling": ["weak"]}, "v": TIMED | {"scaling": ["strong"]}}},
+    "a budget of repeats": measured(budget_device_hours=0.01),
+    "a low accuracy": own(run_to_end=True, target_accuracy=0.01),
     "no advice": reported(target_margin=0) | {"verify": {"most": 0}},
 }
 """The same keys where something heeds them."""

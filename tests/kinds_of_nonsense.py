@@ -132,7 +132,7 @@ KINDS: dict[str, tuple[Content, str]] = {
     ),
     "a batch that is read for days": (
         of(TIMED, data=HOST_DATA | {"sample_delay_us": 9e8}),
-        "workloads.w.data.sample_delay_us: a batch takes 5.76e+04 s",
+        "workloads.w.data.sample_delay_us: 9e+08 delays a run of one process, the baseline, by 3.46e+06 s",
     ),
     "checkpoints that are never kept": (
         of(DIGITS)

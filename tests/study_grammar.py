@@ -317,7 +317,10 @@ def _without_equals(entries: Content) -> None:
     """Remove entries that are the same as one before them."""
     seen: list[Content] = []
     for name, entry in list(entries.items()):
-        if (plain := without_defaults(entry)) in seen:
+        plain = {key: value for key, value in without_defaults(entry).items() if key != "scaling"}
+        if entry.get("epochs") == 0:  # how a network learns is all that some of them differ in
+            plain["optimizer"] = plain["optimizer"]["type"]
+        if plain in seen:
             del entries[name]
         seen.append(plain)
 
@@ -393,9 +396,8 @@ def _in_reach(scale: str, measured: list[str]) -> bool:
     nodes, devices = map(int, scale.split("x"))
     places = [tuple(map(int, one.split("x"))) for one in measured]
     if nodes == 1:
-        return scale not in measured and devices <= 4 * max(
-            [inside for many, inside in places if many == 1] or [1]
-        )
+        largest = max((inside for many, inside in places if many == 1), default=1)
+        return scale not in measured and largest > 1 and devices <= 4 * largest
     alike = {many for many, inside in places if inside == devices}
     return len(alike) > 1 and nodes <= 4 * max(alike)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_lines import Line, lines, make_place
-from commands import Ended, call, load_all
+from commands import NOBODY, Ended, become_nobody, call, in_a_fork, load_all
 from conftest import BIN, ROOT
 from scalestudy.cli.main import STATUSES, VERBS, main
 from test_naming import KEY, write_study
@@ -56,6 +56,26 @@ def test_generated_command_lines_end_as_documented(place: Path) -> None:
 @pytest.mark.slow
 def test_600_generated_command_lines_end_as_documented(place: Path) -> None:
     assert wrong_of(place, 1, 600) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_a_user_who_owns_nothing_imports_modules_that_only_their_owner_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the standard library is below /root, which others do not enter."""
+    (closed := tmp_path / "closed").mkdir(mode=0o700)
+    (closed / "read_late.py").write_text("import os\nUSER = os.geteuid()\n")
+    monkeypatch.syspath_prepend(closed)
+
+    def child() -> None:
+        become_nobody()
+        import read_late
+
+        assert read_late.USER == os.geteuid() == NOBODY
+        with pytest.raises(PermissionError):
+            (closed / "read_late.py").read_text()
+
+    assert in_a_fork(child, seconds=60).err == ""
 
 
 def test_exit_statuses_are_documented_as_they_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,10 @@ import json
 import re
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
+from hasty_changes import hasty, ready_studies
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scalestudy.errors import UserError
@@ -98,6 +100,23 @@ def test_what_is_valid_by_construction_is_accepted(tmp_path: Path) -> None:
     assert fuzz(studies(), refused_valid(tmp_path / "study.yaml"), 60) == []
 
 
+def wrong_with_hasty(seed: int, count: int, file: Path) -> list[str]:
+    """A line for each study with hasty changes whose refusal has a library's words. Other errors are raised."""
+    choice, ready, found = Random(seed), ready_studies(), []
+    for _ in range(count):
+        name = choice.choice(list(ready))
+        changes, study = hasty(choice, ready[name], list(ready.values()))
+        file.write_bytes(written(study))
+        said = refusal_of(file)
+        if OF_A_LIBRARY.search(said) or any(word in said for word in FOREIGN):
+            found.append(f"{name}: {changes}: {said}")
+    return found
+
+
+def test_hasty_changes_are_accepted_or_refused_in_our_words(tmp_path: Path) -> None:
+    assert wrong_with_hasty(7, 60, tmp_path / "study.yaml") == []
+
+
 @pytest.mark.parametrize(
     ("scale", "ranks", "first", "second"),
     [
@@ -148,3 +167,8 @@ def test_2000_malformed_studies_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_500_valid_studies_are_accepted(tmp_path: Path) -> None:
     assert fuzz(studies(), refused_valid(tmp_path / "study.yaml"), 600) == []
+
+
+@pytest.mark.slow
+def test_1000_hasty_changes_are_accepted_or_refused_in_our_words(tmp_path: Path) -> None:
+    assert wrong_with_hasty(8, 1000, tmp_path / "study.yaml") == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scalestudy.analyse.costs.buckets import FIRST_BUCKET_BYTES
 from scalestudy.study.config.meaning.buckets import FIRST_MIB, _gradients
-from scalestudy.study.config.meaning.sizes import _operations, _parameters
+from scalestudy.study.config.meaning.networks import operations, parameters
 from scalestudy.study.config.meaning.steps import TRIAL_STEPS
 from scalestudy.study.config.workloads import Workload
 from scalestudy.train.flops import flops_per_sample
@@ -33,10 +33,10 @@ def test_parameters_and_operations_are_not_overestimated(network: str) -> None:
     )
     built = build_model(workload.model, workload.data)
     counted = sum(one.numel() for one in built.parameters())
-    assert 0.4 * counted < _parameters(workload) <= counted
+    assert 0.4 * counted < parameters(workload) <= counted
     assert counted <= _gradients(workload) <= 1.1 * counted
     forward_and_backward = flops_per_sample(workload.model, workload.data)
-    assert 0.3 * forward_and_backward < _operations(workload) <= forward_and_backward
+    assert 0.7 * forward_and_backward < operations(workload) <= forward_and_backward
 
 
 def test_a_trial_of_larger_batches_has_as_many_steps_as_a_study_is_told() -> None:

@@ -73,8 +73,9 @@ def _out_of_reach(study: Study, scale: str) -> str:
     nodes, devices = nodes_and_devices(scale)
     measured = [nodes_and_devices(one) for one in study.scales]
     if nodes == 1:
-        sizes = [inside for one, inside in measured if one == 1] or [1]
-        return _too_far(devices, max(sizes), "ranks of a node")
+        if (largest := max((inside for one, inside in measured if one == 1), default=1)) == 1:
+            return "no scale of several devices on one node is measured"
+        return _too_far(devices, largest, "ranks of a node")
     alike = [one for one, inside in measured if inside == devices]
     if max(alike, default=1) == 1:
         return f"no scale of several nodes with {devices} devices each is measured"

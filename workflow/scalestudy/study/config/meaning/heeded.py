@@ -192,6 +192,12 @@ TABLE: tuple[Heeded, ...] = (
     ),
     Heeded("measure.alternating_rounds", _turns, _no_turns),
     Heeded(
+        "measure.budget_device_hours",
+        lambda study: bool(study.decisions),
+        "no repeats are run beyond repeats: 1",
+        "raise repeats or max_repeats",
+    ),
+    Heeded(
         "measure.replace_spoiled",
         lambda study: study.until_decided or tuned(study),
         lambda study: (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scalestudy.study.config.datasets import Synthetic
+from scalestudy.study.config.meaning.arithmetic import samples_of_a_run
 from scalestudy.study.config.meaning.facts import built_in
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
@@ -76,7 +77,7 @@ def _read_ahead(study: Study, variant: Variant) -> Iterator[str]:
 
 
 def _delays(study: Study) -> Iterator[str]:
-    most = max(1, *(variant.input.workers for variant in study.variants.values()))
+    fewest = max(1, min(study.variants[one].input.workers for one in study.singles()))
     for name, workload in built_in(study).items():
         if isinstance(workload.data, Synthetic):
             delay_us = workload.data.sample_delay_us * workload.batch_size
@@ -86,9 +87,10 @@ def _delays(study: Study) -> Iterator[str]:
                     f" {workload.batch_size} samples by {delay_us:.2g} microseconds, less than any step shows; use"
                     " more, or leave it out"
                 )
-            step_s = delay_us * 1e-6 / most
-            if step_s > 60 * study.time_limit_min:
+            run_s = workload.data.sample_delay_us * 1e-6 * samples_of_a_run(study, workload) / fewest
+            if run_s > 60 * study.time_limit_min:
                 yield (
-                    f"workloads.{name}.data.sample_delay_us: a batch takes {step_s:.3g} s to read, more than"
-                    f" time_limit_min: {study.time_limit_min:g}; use fewer microseconds"
+                    f"workloads.{name}.data.sample_delay_us: {workload.data.sample_delay_us:g} delays a run of one"
+                    f" process, the baseline, by {run_s:.3g} s, more than"
+                    f" time_limit_min: {study.time_limit_min:g}; use fewer microseconds or samples, or more time"
                 )

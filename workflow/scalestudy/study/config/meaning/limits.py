@@ -15,8 +15,8 @@ LEAST = {"time_limit_min": (0.1, "min"), "start_limit_s": (3, "s"), "stall_limit
 starts a shell and Python there, one or two seconds on an idle node."""
 LEAST_GIB = 0.1
 """Memory of a process before it trains: Python and torch alone have more."""
-LEAST_TRIAL_HOURS, LEAST_BUDGET_HOURS = 1.5e-3, 1e-6
-"""5.4 s of a device, in which no two runs of two ranks start, and a few milliseconds, in which no process does."""
+LEAST_TRIAL_HOURS, LEAST_BUDGET_HOURS = 1.5e-3, 3e-4
+"""5.4 s of a device, in which no two runs of two ranks start, and 1.1 s, in which no repeat of two runs does."""
 LEAST_STEP_S = 5e-5
 """A step of any training takes longer: its calls of Python and torch alone do."""
 LEAST_HALF_WIDTH = 1e-5
