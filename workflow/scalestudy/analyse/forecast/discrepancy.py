@@ -2,41 +2,58 @@
 
 No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none
 of them. So each prediction has a discrepancy that does not shrink with the number of sizes. It grows with the
-overhead of the last measured doubling and with the distance. Its scales were set so that nominal intervals keep
-their confidence on published sources, each source counting as one. Other sources are held out
-(tests/bench/forecasts.py).
+overhead of the last measured doubling and with the distance. It differs between the faster and the slower side,
+since a resource that saturates makes a size slower than any model.
+
+The constants are calibrated on published tables by conformal quantiles with sources as units, and
+`python -m bench.forecast_constants` (in tests/) computes them again.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log, log2, sqrt
 
 from scalestudy.analyse.forecast.fit import Scale
 
-AT_A_DOUBLING = 0.02
-"""Relative discrepancy at a doubling beyond the largest size, after a doubling without overhead."""
-OF_OVERHEAD = 1.0
-"""Further discrepancy at a doubling, as a share of the overhead (log scale) of the last measured doubling."""
+
+@dataclass(frozen=True)
+class Side:
+    """The discrepancy on one side of a prediction."""
+
+    floor: float
+    """Overhead (log scale) that a doubling is assumed to have at least."""
+    share: float
+    """Scale of the t distribution at a doubling beyond the largest size, as a share of the overhead."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of a prediction: a shorter step time and a longer one."""
+
+    faster: Side
+    slower: Side
+
+
+# Printed by bench.forecast_constants: 396 published series of 99 sources.
+IN_A_NODE = Sides(Side(0.12, 0.16), Side(0.08, 1.05))
+ACROSS_NODES = Sides(Side(0.18, 0.11), Side(0.12, 0.52))
 NOISE = 0.5
 """Scale of a fit's own error within a t distribution, whose tails are meant for the discrepancy."""
 FREEDOM = 3
 """Degrees of freedom of the t distribution of a prediction."""
-FASTER, SLOWER = 0.45, 1.15
-"""Factors on the scale of a model's distribution below and above its prediction.
-
-Surprises are mostly slower: a resource that saturates. No series overtakes the best model by much.
-"""
 WIDEST = 4.0
 """Largest ratio of the upper to the lower limit of a step time that is given as a forecast."""
 
 
-def discrepancy(scales: Sequence[Scale], size: float, *, strong: bool) -> float:
-    """Returns the relative discrepancy of a growth model at a size, from the overhead of the last doubling.
+def discrepancy(scales: Sequence[Scale], size: float, side: Side, *, strong: bool) -> float:
+    """Returns the overhead (log scale) of which a side's share is the discrepancy at a size.
 
-    It grows with the square root of the doublings beyond the largest measured size, as a sum of independent steps.
+    It is that of the last measured doubling and the floor, added in quadrature. It grows with the square root of
+    the doublings beyond the largest measured size, as a sum of independent steps.
     """
     sizes = {scale.n: scale.step_time_s for scale in sorted(scales, key=lambda scale: scale.n)}
     (few, before), (many, after) = list(sizes.items())[-2:]
     ideal = before * (few / many if strong else 1.0)
-    overhead = abs(log(after / ideal)) / log2(many / few)
+    overhead = log(after / ideal) / log2(many / few)
     doublings = max(0.0, log2(size / many))
-    return sqrt((AT_A_DOUBLING**2 + (OF_OVERHEAD * overhead) ** 2) * doublings)
+    return sqrt((side.floor**2 + overhead**2) * doublings)

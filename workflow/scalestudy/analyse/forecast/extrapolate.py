@@ -12,7 +12,15 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from scalestudy.analyse.forecast.columns import NoFitError, Place
-from scalestudy.analyse.forecast.discrepancy import FASTER, FREEDOM, NOISE, SLOWER, WIDEST, discrepancy
+from scalestudy.analyse.forecast.discrepancy import (
+    ACROSS_NODES,
+    FREEDOM,
+    IN_A_NODE,
+    NOISE,
+    WIDEST,
+    Side,
+    discrepancy,
+)
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
@@ -43,6 +51,41 @@ class Forecast:
     laws: tuple[Weighed, ...]
 
 
+@dataclass(frozen=True)
+class Mixture:
+    """The distribution of the step time over all growth models, on the log scale.
+
+    Each model has a t distribution about its prediction, with a scale for each side.
+    """
+
+    places: np.ndarray
+    weights: np.ndarray
+    faster: np.ndarray
+    slower: np.ndarray
+
+    def limits(self, confidence: float) -> Interval:
+        """Returns median and limits of the step time."""
+        levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
+        return Interval(*(exp(self._quantile(level)) for level in levels))
+
+    def below(self, value: float) -> float:
+        """Returns the probability of a smaller value."""
+        away = value - self.places
+        return float(self.weights @ stdtr(FREEDOM, away / np.where(away < 0, self.faster, self.slower)))
+
+    def _quantile(self, level: float) -> float:
+        """Returns a quantile by bisection between those of the models' own distributions."""
+        of_parts = self.places + (self.faster if level < 0.5 else self.slower) * stdtrit(FREEDOM, level)
+        low, high = float(of_parts.min()), float(of_parts.max())
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            if self.below(middle) < level:
+                low = middle
+            else:
+                high = middle
+        return (low + high) / 2
+
+
 def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confidence: float = 0.9) -> Forecast:
     """Returns step time and speedup at a place, from measured places; the smallest of them is the baseline.
 
@@ -50,19 +93,29 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     far, too few, or limits that are too far apart.
     """
     base = min(measured, key=lambda point: point.place.ranks)
+    laws, scales, size = models_at(measured, target, strong=strong)
+    mixture = _mixture(laws, scales, target, size, strong=strong)
+    usual = mixture.limits(USUAL_CONFIDENCE)
+    if usual.high > WIDEST * usual.low:
+        raise NoFitError(Refused.TOO_WIDE, value=usual.high / usual.low, limit=WIDEST)
+    times = mixture.limits(confidence)
+    work = target.ranks / base.place.ranks if not strong else 1.0
+    return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
+
+
+def models_at(
+    measured: Sequence[Measured], target: Place, *, strong: bool
+) -> tuple[list[Weighed], list[Scale], float]:
+    """Returns (the growth models that are possible at a target, the sizes they were fitted to, the target's size).
+
+    Raises NoFitError as forecast does, except for limits that are too far apart.
+    """
     scales, unit = _in_one_tier(measured, target)
     largest = max(scale.n for scale in scales)
     size = target.ranks / unit
     if size > FARTHEST_SCALE * largest:
         raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST_SCALE)
-    laws = _possible(fit_all(scales, strong=strong), size)
-    beyond = discrepancy(scales, size, strong=strong)
-    usual = _quantiles(laws, size, beyond, USUAL_CONFIDENCE)
-    if usual.high > WIDEST * usual.low:
-        raise NoFitError(Refused.TOO_WIDE, value=usual.high / usual.low, limit=WIDEST)
-    times = _quantiles(laws, size, beyond, confidence)
-    work = target.ranks / base.place.ranks if not strong else 1.0
-    return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
+    return _possible(fit_all(scales, strong=strong), size), scales, size
 
 
 def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scale], int]:
@@ -95,28 +148,16 @@ def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
     return [replace(item, weight=item.weight / weight) for item in found]
 
 
-def _quantiles(laws: Sequence[Weighed], size: float, beyond: float, confidence: float) -> Interval:
-    """Returns median and limits of the step time over all growth models.
+def _mixture(
+    laws: Sequence[Weighed], scales: Sequence[Scale], target: Place, size: float, *, strong: bool
+) -> Mixture:
+    """Returns the distribution of the step time at a target, from the growth models that are possible there."""
+    sides = IN_A_NODE if target.nodes == 1 else ACROSS_NODES
 
-    On the log scale, each model has a t distribution about its prediction, with a scale for each side. The scale
-    combines the error of its fit and the discrepancy `beyond`.
-    """
+    def spreads(side: Side) -> np.ndarray:
+        beyond = discrepancy(scales, size, side, strong=strong)
+        return np.array([side.share * hypot(NOISE * item.fit.error(size), beyond) for item in laws])
+
     places = np.array([log(item.fit.step_time_s(size)) for item in laws])
-    spreads = np.array([hypot(NOISE * item.fit.error(size), beyond) for item in laws])
     weights = np.array([item.weight for item in laws])
-    levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
-    return Interval(*(exp(_quantile(places, spreads, weights, level)) for level in levels))
-
-
-def _quantile(places: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float) -> float:
-    """Returns a quantile of the mixture of the models' distributions, by bisection between those of its parts."""
-    of_parts = places + spreads * (FASTER if level < 0.5 else SLOWER) * stdtrit(FREEDOM, level)
-    low, high = float(of_parts.min()), float(of_parts.max())
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        away = (middle - places) / spreads
-        if float(weights @ stdtr(FREEDOM, away / np.where(away < 0, FASTER, SLOWER))) < level:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    return Mixture(places, weights, spreads(sides.faster), spreads(sides.slower))
