@@ -112,6 +112,38 @@ def test_step_times_alone_identify_no_cause(tmp_path: Path) -> None:
     assert "comm-bound" in diagnosis.not_judged[0].causes
 
 
+def test_a_run_on_one_device_at_another_batch_is_a_reference(tmp_path: Path) -> None:
+    """Strong scaling, with one device at the batch of each of eight: it is what the overhead is relative to."""
+    sizes = {(1, 512): 2000, (1, 64): 300, (2, 512): 1100, (8, 512): 350}
+    files = [
+        write_log(tmp_path, f"{devices}-{batch}.csv", devices=devices, step_ms=step_ms, batch=batch)
+        for (devices, batch), step_ms in sizes.items()
+    ]
+    _, summary = imported(tmp_path, files, variant=["ddp"])
+    rows = summary[["scaling", "world_size", "global_batch"]].to_dict("split")["data"]
+    assert rows == [["strong", 1, 512], ["reference", 1, 64], ["strong", 2, 512], ["strong", 8, 512]]
+    assert summary.iloc[3]["overhead_s"] == pytest.approx(0.05, rel=0.05), "350 - 300 ms"
+
+
+@pytest.mark.parametrize("kind", ["weak", "strong"])
+def test_several_batches_on_the_same_devices_are_variants(tmp_path: Path, kind: str) -> None:
+    sizes = [(2, 64), (2, 128), (4, 128), (4, 256)] if kind == "weak" else [(2, 64), (2, 128), (4, 64), (4, 128)]
+    files = [
+        write_log(tmp_path, f"{devices}-{batch}.csv", devices=devices, step_ms=100, batch=batch)
+        for devices, batch in sizes
+    ]
+    _, summary = imported(tmp_path, files, variant=["ddp"])
+    names = (
+        ["ddp-batch-per-device-32", "ddp-batch-per-device-64"]
+        if kind == "weak"
+        else ["ddp-batch-64", "ddp-batch-128"]
+    )
+    assert [(row["variant"], row["world_size"]) for _, row in summary.iterrows()] == [
+        (name, devices) for devices in (2, 4) for name in names
+    ]
+    assert set(summary["scaling"]) == {kind}
+
+
 @pytest.mark.parametrize(("distance", "reachable"), [(0.10, True), (0.0, False)])
 def test_further_runs_depend_on_the_distance_to_the_target(
     tmp_path: Path, distance: float, reachable: bool

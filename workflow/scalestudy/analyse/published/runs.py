@@ -73,10 +73,18 @@ def _question(question: Question, table: PublishedTable) -> str:
     if question.kind == "time_s":
         either = " or ".join(f"--column '{question.header}={kind}'" for kind in ("step_time_s", "total_time_s"))
         return f"is this the time of a step or of a whole training? Add {either}"
-    if (batch := table.column("batch")) is not None:
-        either = " or ".join(f"--column '{batch.header}={kind}'" for kind in ("batch_per_gpu", "global_batch"))
-        return f"is {batch.header} per device or of all devices? Add {either}"
+    if table.column("batch") is not None:
+        return _whose_batch(table)
     return "is the batch per device constant, or the global batch? Add --batch-per-gpu N or --batch N"
+
+
+def _whose_batch(table: PublishedTable) -> str:
+    """What to add where a table has a batch and does not say whether it is of a device or of all."""
+    batch = table.column("batch")
+    if batch is None:
+        return "the table has no batch; add --batch-per-gpu N for weak scaling, or --batch N for strong scaling"
+    either = " or ".join(f"--column '{batch.header}={kind}'" for kind in ("batch_per_gpu", "global_batch"))
+    return f"is {batch.header} per device or of all devices? Add {either}"
 
 
 def _logs(table: PublishedTable, settled: Settled, path: Path, given: Given) -> list[Log]:
@@ -139,9 +147,7 @@ def _log(
     if whole and given.samples is None:
         missing.append(f"{header}: the work that this time is for is not in it; add --samples N")
     if batch is None:
-        missing.append(
-            "the table has no batch; add --batch-per-gpu N for weak scaling, or --batch N for strong scaling"
-        )
+        missing.append(_whose_batch(table))
     if missing or batch is None:
         raise UserError(f"{where}: {'; '.join(missing)}")
     time_s, rate, steps = nan, nan, 1.0

@@ -49,8 +49,8 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
     if not (re.fullmatch(NAME, name) and len(name) <= LONGEST_NAME):
         raise UserError(f"--study {name[:LONGEST_NAME]}: {_OF_NAMES}")
     runs = _of_one_unit(runs)
-    groups = _groups(runs)
-    bases = _bases(groups)
+    groups = _of_one_batch(_groups(runs), scaling)
+    bases = _bases(groups, scaling)
     remarks = list(_suspicions(runs))
     kinds = _scalings(groups, bases, scaling, remarks)
     study = _study(name, runs, groups, bases, kinds)
@@ -62,7 +62,11 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
         specs |= {spec.run_id: spec for spec in made}
         found |= {spec.run_id: runs[at] for spec, at in zip(made, places, strict=True)}
         ids[key] = tuple(spec.run_id for spec in made)
-    points = [_point(name, key, kinds[key[0]], ids, bases[key[0]]) for key in groups if key[0] in kinds]
+    points = [
+        _point(name, key, kinds[key[0]] if key[2] > 1 else "reference", ids, bases[key[0]])
+        for key in groups
+        if key[0] in kinds and key != bases[key[0]]
+    ]
     points = [_point(name, base, kinds[variant], ids, base) for variant, base in bases.items()] + points
     if not bases:  # one size only
         points = [_point(name, key, "weak", ids, key) for key in groups]
@@ -112,32 +116,48 @@ def _groups(runs: Sequence[ImportedRun]) -> dict[Key, list[int]]:
     return dict(sorted(found.items(), key=lambda item: (item[0][2], item[0][1], item[0][3], item[0][0])))
 
 
+def _of_one_batch(groups: dict[Key, list[int]], asked: Scaling | None) -> dict[Key, list[int]]:
+    """The same groups, with a variant for each batch where a variant has several on the same devices."""
+    sizes: dict[tuple[str, int, int], set[int]] = {}
+    for variant, nodes, devices, batch in groups:
+        if devices > 1:
+            sizes.setdefault((variant, nodes, devices), set()).add(batch)
+    several = {variant for (variant, _, _), batches in sizes.items() if len(batches) > 1}
+    made: dict[Key, list[int]] = {}
+    for key, places in groups.items():
+        variant, nodes, devices, batch = key
+        if variant in several:
+            mine = [other for other in groups if other[0] == variant]
+            each, whole = len({one[3] // one[2] for one in mine}), len({one[3] for one in mine})
+            weak = asked == "weak" or (asked is None and each <= whole)
+            of = f"-batch-per-device-{batch // devices}" if weak else f"-batch-{batch}"
+            variant = variant[: LONGEST_NAME - len(of)] + of
+        made[variant, nodes, devices, batch] = places
+    return made
+
+
 def _name(text: str) -> str:
     """A name of a variant as a study may have it: in lower case, other characters become a hyphen."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower())[:LONGEST_NAME].strip("-")
 
 
-def _bases(groups: dict[Key, list[int]]) -> dict[str, Key]:
-    """Variant -> its baseline, for variants on more than one device."""
+def _bases(groups: dict[Key, list[int]], asked: Scaling | None) -> dict[str, Key]:
+    """Variant -> its baseline, for variants on more than one device: the run on one device that most runs fit."""
     alone = [key for key in groups if key[2] == 1]
     found: dict[str, Key] = {}
     for variant, _, devices, _ in groups:
         if devices == 1 or variant in found:
             continue
+        others = [key for key in groups if key[0] == variant and key[2] > 1]
+
+        def fit(key: Key, others: list[Key] = others) -> tuple[int, int]:
+            """(runs of the better kind of scaling, runs of weak scaling) that have this baseline."""
+            weak = sum(other[3] == key[3] * other[2] for other in others)
+            strong = sum(other[3] == key[3] for other in others)
+            return {"weak": weak, "strong": strong, None: max(weak, strong)}[asked], weak
+
         mine = [key for key in alone if key[0] == variant] or alone
-        if not mine:
-            smallest = next(key for key in groups if key[0] == variant)
-            found[variant] = smallest
-            continue
-        weak = [
-            key for key in mine if any(other[0] == variant and other[3] == key[3] * other[2] for other in groups)
-        ]
-        strong = [
-            key
-            for key in mine
-            if any(other[0] == variant and other[3] == key[3] for other in groups if other[2] > 1)
-        ]
-        found[variant] = (weak or strong or mine)[0]
+        found[variant] = max(mine, key=fit) if mine else others[0]
     return found
 
 
@@ -247,7 +267,9 @@ def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> C
     )
 
 
-def _point(name: str, key: Key, scaling: Scaling, ids: dict[Key, tuple[str, ...]], base: Key) -> Point:
+def _point(
+    name: str, key: Key, scaling: Scaling | Literal["reference"], ids: dict[Key, tuple[str, ...]], base: Key
+) -> Point:
     variant, nodes, devices, batch = key
     each = batch // devices
     alone = next((other for other in ids if other[0] == base[0] and other[2] == 1 and other[3] == each), None)
