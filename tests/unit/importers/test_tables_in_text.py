@@ -9,6 +9,7 @@ import pytest
 from scalestudy.cli.audit_columns import audited
 from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
+from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import question_of
 
@@ -230,6 +231,12 @@ def test_a_refusal_names_the_one_thing_to_add_and_it_works(tmp_path: Path, text:
     assert not asked
 
 
+def test_a_measurement_is_not_proposed_as_devices(tmp_path: Path) -> None:
+    text = "| Setup | Samples/sec | Speedup |\n|---|---|---|\n| slow | 150 | 1.0x |\n| quick | 280 | 1.87x |\n"
+    with pytest.raises(UserError, match=r"add a column with the number of devices of each row"):
+        audited(write(tmp_path, text), (), None, None, None)
+
+
 def test_a_table_that_has_to_be_asked_leaves_the_others(tmp_path: Path) -> None:
     text = (
         "| GPUs | ms (x) |\n|---|---|\n| 1 | 5 |\n\n| GPUs | Job time (min) |\n|---|---|\n"
@@ -292,3 +299,48 @@ def test_speedups_of_devices_across_and_of_labels_are_checked(tmp_path: Path, te
         _, (audit,), _ = audited(write(tmp_path, changed), (), None, None, None)
         assert audit.checked.speedups >= 1
         assert {remark.kind for remark in audit.remarks} == remarks
+
+
+@pytest.mark.parametrize(
+    ("cell", "gpus"),
+    [
+        ("1,024", 1024),
+        ("3 RTX", 3),
+        ("2x XPU + 2x CUDA", 4),
+        ("Single thread", 1),
+        ("(2, 4)", 8),
+        ("4 (2 nodes)", 4),
+    ],
+)
+def test_cells_of_devices(cell: str, gpus: int) -> None:
+    assert read_count(cell).gpus == gpus
+
+
+@pytest.mark.parametrize("cell", ["4,5", "4-7", "5 GB", "3.2x faster"])
+def test_ids_of_devices_and_other_quantities_are_no_number_of_devices(cell: str) -> None:
+    with pytest.raises(ValueError, match="is not a number of devices"):
+        read_count(cell)
+
+
+@pytest.mark.parametrize(
+    ("label", "gpus", "words"),
+    [
+        ("Single", 1, ""),
+        ("Distributed (2 CPU)", 2, "Distributed"),
+        ("Multi-GPU (4×)", 4, "Multi-GPU"),
+        ("DDP x4", 4, "DDP"),
+        ("FSDP, 2 nodes x 8 GPUs", 16, "FSDP"),
+        ("np=8", 8, ""),
+    ],
+)
+def test_labels_that_name_devices(label: str, gpus: int, words: str) -> None:
+    found = count_in_words(label)
+    assert (found.gpus, found.words) == (gpus, words)
+
+
+def test_what_would_be_ideal_is_no_measurement(tmp_path: Path) -> None:
+    text = "| GPUs | tok/s | ideal tok/s | scaling eff % |\n|---|---|---|---|\n"
+    text += "| 8 | 800 | 800 | 100 |\n| 16 | 1552 | 1600 | 97 |\n"
+    file, (audit,), _ = audited(write(tmp_path, text), (), None, None, None)
+    assert file.tables[0].unread == ("ideal tok/s",)
+    assert (audit.checked.efficiencies, audit.remarks) == (2, ())

@@ -11,21 +11,25 @@ from scalestudy.importers.terms import DEVICE
 
 MOST_GPUS = 10**8
 _NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?)"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
+"""A whole number. `4,5` is none: it names two devices."""
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE})?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
-        rf"(?P<gpus>\d[\d,]{{0,29}}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
-        r"(?P<gpus>\d[\d,]{0,29}) ?[x*] ?(?P<rest>[a-z].*)",
+        rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
+        rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x",
         r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)) ?[x*] ?(?P<gpus>\d{1,9})",
-        r"(?P<gpus>\d[\d,]{0,29}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
-        r"(?P<gpus>\d[\d,]{0,29}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
+        rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
+        rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
+        rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
         r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
+_SUM = re.compile(r"\s+\+\s+")
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
     re.IGNORECASE,
@@ -46,23 +50,24 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     words = plain(text)
+    if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
+        return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     for form in _FORMS:
         if found := form.fullmatch(words):
             break
     else:
         raise ValueError(f"{text} is not a number of devices")
-    parts = found.groupdict()
-    if parts.get("grid"):
-        sides = [int(side) for side in re.findall(r"\d+", parts["grid"])]
-        parts["gpus"] = str(prod(sides))
-    if parts.get("single"):
-        parts["gpus"] = "1"
-    nodes = int(parts["nodes"]) if parts.get("nodes") else None
-    own = parts.get("gpus")
-    gpus = int(parts["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
+    named = found.groupdict()
+    if named.get("grid"):
+        named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
+    if named.get("single"):
+        named["gpus"] = "1"
+    nodes = int(named["nodes"]) if named.get("nodes") else None
+    own = named.get("gpus")
+    gpus = int(named["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
-    rest = re.sub(r"\([^)\d]*\)", "", parts.get("rest") or "").strip()
+    rest = re.sub(r"\([^)\d]*\)", "", named.get("rest") or "").strip()
     return Count(gpus, nodes, "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;"))
 
 
@@ -90,8 +95,11 @@ _IN_WORDS = tuple(
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
         rf"(?P<gpus>\d{{1,6}}) ?-?{_NODE}\b",
+        r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
+        r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\b(?:np|n|p|gpus?|ranks?|world[ _-]?size|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
+        r"\b(?:single|serial|sequential)\b",
     )
 )
 
@@ -105,7 +113,9 @@ def count_in_words(text: str) -> Count:
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()
-            gpus = int(parts.get("gpus") or parts.get("each") or 1) * int(parts.get("nodes") or 1)
+            gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or 1) * int(
+                parts.get("nodes") or 1
+            )
             if not 1 <= gpus <= MOST_GPUS:
                 break
             rest = f"{words[: found.start()]} {words[found.end() :]}"

@@ -187,10 +187,14 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
+    if re.fullmatch(r"seconds|secs|minutes|hours", bare):
+        return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
 
 def _is_rate(bare: str) -> bool:
+    if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
+        return False
     if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|sec)", bare) or bare in (

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 MOST = 0.6
@@ -17,6 +18,8 @@ LONGEST = 300
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if a table has no column of devices."""
     for place, meaning in enumerate(meanings):
+        if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
+            continue
         cells = list(_cells(raw, place))
         counts = [found for cell in cells if (found := _count(cell))]
         if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.published.foretold import Foretold, Known
+from scalestudy.analyse.published.foretold import ONE_MACHINE, Foretold, Known
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
@@ -109,7 +109,9 @@ def _assumed(case: Case) -> list[str]:
     other = "weak" if case.strong else "strong"
     return [
         f"{scaling}" + ("" if case.strong_said else f" (assumed; otherwise add --scaling {other})"),
-        f"a node has {node}" + ("" if case.known.node_said else " (assumed; otherwise add --node N)"),
+        "threads or cores of one machine (otherwise add --node N)"
+        if case.known.node == ONE_MACHINE
+        else f"a node has {node}" + ("" if case.known.node_said else " (assumed; otherwise add --node N)"),
     ]
 
 

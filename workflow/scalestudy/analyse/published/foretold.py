@@ -13,6 +13,8 @@ from scalestudy.analyse.published.table import Recomputed, Table
 
 USUAL_NODE = 8
 """Devices of a node where a table does not say it."""
+ONE_MACHINE = 2**30
+"""Devices of a node where they are threads or cores."""
 ROUNDING = 3**-0.5
 """Standard deviation of a rounded number, in half-widths of its rounding."""
 

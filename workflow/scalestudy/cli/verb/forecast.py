@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ DOUBLINGS = 2
 MOST = 2**24
 """Most devices that can be asked for."""
 CANNOT_TELL = 3
+ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
+"""Headers of devices that share a machine."""
 
 
 @options.verb(short_help="Forecast the scaling of a table at sizes that it does not have.")
@@ -76,17 +79,22 @@ def _case(
 ) -> Case | None:
     """The forecasts of a series; None if it has fewer than two sizes."""
     from scalestudy.analyse.published import settle
-    from scalestudy.analyse.published.foretold import foretell, known_of
+    from scalestudy.analyse.published.foretold import ONE_MACHINE, foretell, known_of
     from scalestudy.analyse.published.series import batch_per_gpu
     from scalestudy.publish.forecast import Case
 
     said = scaling or audit.scaling
     if audit.settled.whose in (settle.WEAK, settle.STRONG):
         said = audit.settled.whose
+    elif audit.settled.whose == settle.TOTAL and audit.settled.rate == "time_s":
+        said = said or settle.STRONG  # a time of constant work
     stated = {batch_per_gpu(scale.row) for scale in audit.table.scales}
     if None not in stated:
         said = "strong" if len(stated) > 1 else "weak"
     strong = said == "strong"
+    devices = audit.source.column("gpus")
+    if node is None and devices is not None and ON_ONE_MACHINE.search(devices.header.lower()):
+        node = ONE_MACHINE
     known = known_of(audit.table, strong=strong, node=node)
     sizes = {scale.row.gpus for scale in known.scales}
     if len(sizes) < 2:
