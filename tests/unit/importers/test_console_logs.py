@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.errors import UserError
 from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
@@ -195,3 +196,68 @@ def test_a_line_that_is_cut_off_is_left_out_at_the_end_and_refused_elsewhere(tmp
     log.write_text("".join(lines))
     with pytest.raises(ValueError, match=r"log, line 4: not a complete line of Megatron-LM console log"):
         imported(log, devices=8)
+
+
+def test_a_relative_of_megatron_that_prints_a_rate_and_no_batch(tmp_path: Path) -> None:
+    """As GPT-NeoX does, beside the lines of DeepSpeed."""
+    lines = []
+    for step in range(10, 60):
+        lines.append(
+            f"[2023-07-25 21:03:{step},269] [INFO] [timer.py:215:stop] epoch=0/micro_step={step}/"
+            f"global_step={step}, RunningAvgSamplesPerSec=7.9, CurrSamplesPerSec=8.0, MemAllocated=59.6GB"
+        )
+        lines.append(
+            f" samples/sec: 7.799 | iteration {step:8d}/   10000 | elapsed time per iteration (ms): 4103.1 |"
+            " learning rate: 2.111E-06 | approx flops per GPU: 112.9TFLOPS | lm_loss: 1.118665E+01 |"
+        )
+    path = tmp_path / "log"
+    path.write_text("\n".join(lines) + "\n")
+    run = imported(path, devices=8)
+    assert run.step_s == pytest.approx(4.1031)
+    assert run.global_batch == 32
+    assert "32 samples per step, from throughput times step time" in run.log.remarks
+
+
+@pytest.mark.parametrize(
+    "stamp", ["[2022-03-11 02:{:02d}:{:02d},985] [INFO] [timer.py:189:stop]", "[INFO 2022-03-11 02:{:02d}:{:02d}]"]
+)
+def test_deepspeed_that_printed_means_since_the_start(tmp_path: Path, stamp: str) -> None:
+    """They lag behind, and were counted in micro-steps: the time between the lines counts."""
+    lines = [
+        f"{stamp.format(15 * at // 60, 15 * at % 60)} 0/{10 * at}, SamplesPerSec=83.4, MemAllocated=0.3GB"
+        for at in range(1, 30)
+    ]
+    path = tmp_path / "log"
+    path.write_text("\n".join(lines) + "\n")
+    run = imported(path, devices=4, batch=64)
+    assert run.step_s == pytest.approx(1.5, rel=1e-3)
+    assert any("means since the start" in remark for remark in run.log.remarks)
+
+
+def test_time_between_steps_is_a_remark(tmp_path: Path) -> None:
+    """DeepSpeed's timer leaves out loading: 2.25 s pass per step, of which a step is 0.14 s."""
+    lines = [
+        f"[2022-08-29 06:{45 * at // 120:02d}:{45 * at // 2 % 60:02d},100] [INFO] [timer.py:198:stop] 0/{10 * at},"
+        " RunningAvgSamplesPerSec=227.0, CurrSamplesPerSec=227.5, MemAllocated=0.36GB, MaxMemAllocated=15.06GB"
+        for at in range(1, 40)
+    ]
+    path = tmp_path / "log"
+    path.write_text("\n".join(lines) + "\n")
+    run = imported(path, devices=1, batch=32)
+    assert run.step_s == pytest.approx(32 / 227.5)
+    (remark,) = (one for one in run.remarks if one.startswith("time stamps give"))
+    assert "16 times the step time" in remark
+    assert not [one for one in imported(path, devices=1, batch=512).remarks if one.startswith("time stamps give")]
+
+
+def test_a_batch_in_samples_of_a_log_in_tokens_is_asked_for_in_tokens(tmp_path: Path) -> None:
+    lines = [
+        f"[rank0]:[titan] 2025-10-30 14:32:{step:02d},897 - root - INFO - step: {step}  loss:  8.1661"
+        "  grad_norm:  3.6855  memory:  2.47GiB(3.12%)  tps: 16,384  tflops: 1.90  mfu: 0.19%"
+        for step in range(1, 50)
+    ]
+    path = tmp_path / "log"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError, match="For 8 samples add --batch log=16384"):
+        imported(path, devices=1, batch=8, sequence_length=2048)
+    assert imported(path, devices=1, batch=16384, sequence_length=2048).step_s == pytest.approx(1.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scalestudy.errors import UserError
 from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
@@ -167,3 +168,43 @@ def test_a_json_file_that_is_cut_off_is_refused_with_its_line(tmp_path: Path, cu
         assert found is not None
         last = path.read_text().count("\n") + 1
         assert last - 15 <= int(found[1]) <= last, "the first line of the value that is not complete"
+
+
+def test_arrays_of_rows(tmp_path: Path) -> None:
+    """A history that was saved alone, a trace as one array, and records as pandas writes them."""
+    history = [
+        {"step": step, "epoch": step / 100, "loss": 3.0, "learning_rate": 1e-4} for step in range(10, 110, 10)
+    ]
+    end = {"train_runtime": 50.0, "train_samples_per_second": 64.0, "train_steps_per_second": 2.0, "step": 100}
+    (tmp_path / "history.json").write_text(json.dumps([*history, end], indent=2))
+    (log,) = read_log(tmp_path / "history.json", Given(devices=1))
+    assert log.kind == "Hugging Face trainer_state.json"
+    assert log.columns["step_time_s"].tolist() == pytest.approx([0.5])
+    assert log.facts.global_batch == 32
+    events = [{"ph": "X", "name": f"ProfilerStep#{step}", "ts": 1e5 * step, "dur": 1e5} for step in range(20)]
+    (tmp_path / "trace.json").write_text(json.dumps(events))
+    (log,) = read_log(tmp_path / "trace.json", Given(devices=1))
+    assert log.columns["step_time_s"].tolist() == pytest.approx([0.1] * len(log.columns["step"]))
+    rows = [{"step": step, "step_time_ms": 100.0} for step in range(30)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    (log,) = read_log(tmp_path / "rows.json", Given(devices=1))
+    assert log.kind == "JSON array of rows" and len(log.columns["step"]) == 30
+    (tmp_path / "numbers.json").write_text("[1, 2]")
+    with pytest.raises(UserError, match="no known format"):
+        read_log(tmp_path / "numbers.json", Given(devices=1))
+
+
+def test_dllogger_over_several_lines(tmp_path: Path) -> None:
+    """As documents print it. The object of the last step was cut off."""
+    rows = [
+        {"timestamp": f"{1.7e9 + step}", "type": "LOG", "step": step, "data": {"train_step_timing in s": 1.5}}
+        for step in range(20)
+    ]
+    text = "".join(f"DLLL {json.dumps(row, indent=2)}\n" for row in rows)
+    (tmp_path / "log").write_text(text[:-20])
+    (log,) = read_log(tmp_path / "log", Given(devices=1))
+    assert log.columns["step"].tolist() == list(range(19))
+    assert log.columns["step_time_s"].tolist() == [1.5] * 19
+    (tmp_path / "log").write_text(text.replace('"type": "LOG"', '"type": LOG', 1))
+    with pytest.raises(UserError, match="line 1: not JSON"):
+        read_log(tmp_path / "log", Given(devices=1))

@@ -1,6 +1,7 @@
 """DeepSpeed's console log: the line of its ThroughputTimer (deepspeed/utils/timer.py).
 
-Since 0.3: `0/20, RunningAvgSamplesPerSec=232.7, CurrSamplesPerSec=227.5, MemAllocated=...`; since 0.6.1
+Before 0.6: `0/20, SamplesPerSec=232.7`, which is the mean since the start, so the time between lines is read
+instead. Then `0/20, RunningAvgSamplesPerSec=232.7, CurrSamplesPerSec=227.5, MemAllocated=...`; since 0.6.1
 `epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=...`. The rate is that of all devices: the timer
 divides the training batch by the time of the last step. The first lines of a run print the batch and the world
 size.
@@ -17,11 +18,12 @@ from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_line
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "DeepSpeed console log"
-MARK = re.compile(rb"RunningAvgSamplesPerSec=")
+MARK = re.compile(rb"SamplesPerSec=")
 _ROW = re.compile(
     rb"(?:global_step=|stop\] \d+/)(%b), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=(%b), " % (WHOLE, REAL)
 )
-_STAMP = re.compile(rb"^\W*(?:\w+: *)?\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d+)\]")
+_OLD_ROW = re.compile(rb"\] \d+/(%b), SamplesPerSec=(%b)(?:, |\s)" % (WHOLE, REAL))
+_STAMP = re.compile(rb"^\W*(?:\w+: *)?\[(?:INFO )?(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:,(\d+))?\]")
 _FACT = re.compile(
     rb"(train_batch_size|gradient_accumulation_steps|world_size|bfloat16_enabled|fp16_enabled)"
     rb" ?(?:\.{2,}|=|:) *(\d{1,15}|True|False)"
@@ -30,7 +32,7 @@ _FACT = re.compile(
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no row, or the batch changes."""
-    rows, said = Rows(path), dict[str, str]()
+    rows, said, means = Rows(path), dict[str, str](), 0
     for number, line in numbered_lines(path):
         if b"CurrSamplesPerSec=" in line:
             found = _ROW.search(line)
@@ -39,6 +41,12 @@ def read(path: Path, given: Given) -> list[Log]:
             stamp = _STAMP.search(line)
             rate = float(found[2])
             rows.add(number, int(found[1]), work_per_s=rate, clock_s=clock_of(*stamp.groups()) if stamp else nan)
+        elif b" SamplesPerSec=" in line:
+            found, stamp = _OLD_ROW.search(line), _STAMP.search(line)
+            if found is None or stamp is None:
+                raise UserError(f"{path}, line {number}: not a complete line of DeepSpeed's ThroughputTimer")
+            rows.add(number, int(found[1]), clock_s=clock_of(*stamp.groups()))
+            means += 1
         elif b"_size" in line or b"_enabled" in line or b"accumulation" in line:
             for name, value in _FACT.findall(line):
                 key, word = name.decode(), value.decode()
@@ -69,5 +77,9 @@ def read(path: Path, given: Given) -> list[Log]:
         per="all",
         each="last",
     )
+    if means:
+        log.each = "mean"
+        log.remarks.append("the printed rates are means since the start; the time between lines counts instead")
+        return [log]
     log.remarks.append("each line has the rate of its last step, which stands for the steps since the line before")
     return [log]

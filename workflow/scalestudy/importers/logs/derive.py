@@ -17,6 +17,9 @@ from scalestudy.study.config.scales import MOST_DEVICES
 STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
 """Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
 and checkpoints explain a smaller ratio, but not one of a wrong unit."""
+BETWEEN_STEPS: Final = 1.5
+"""Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
+few windows."""
 RESOLUTION_S: Final = 2.0
 """Rounding of time stamps that have no fraction, at both ends."""
 LARGEST_NODE: Final = 8
@@ -107,7 +110,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         if not (~np.isnan(stated)).any():
             stated = batch / whole
     if (~np.isnan(stated)).any():
-        _against_clock(log, stated, windows)
+        _against_clock(log, stated, windows, remarks)
         time_s = stated
     elif (~np.isnan(by_clock)).any():
         time_s = by_clock
@@ -175,11 +178,17 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
 
 def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) -> tuple[int | None, str]:
     """(work of a step in the unit of the throughput, unit). Without a throughput a step is counted in samples."""
+    batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
+    for option, said in (("batch", given.batch), ("batch-per-gpu", given.batch_per_gpu)):
+        if said is not None and unit == "tokens" and length and said < length:
+            raise UserError(
+                f"{log.name}: its throughput counts tokens, and so does --{option}: {said} are less than one"
+                f" sample of {length} tokens. For {said} samples add --{option} {log.path.name}={said * length}"
+            )
     if given.batch is not None:
         return given.batch, unit or "samples"
     if given.batch_per_gpu is not None:
         return given.batch_per_gpu * devices * (given.accumulation or 1), unit or "samples"
-    batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
     if batch is not None and unit == "tokens":
         if length is None:
             return None, unit
@@ -234,8 +243,11 @@ def _scope(
     return per or shown, bool(shown)
 
 
-def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
-    """Raises UserError if the step times contradict the time stamps, as a wrong unit does."""
+def _against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> None:
+    """Raises UserError if the step times contradict the time stamps, as a wrong unit does.
+
+    Time between steps that most windows have is not in the step times, and is a remark.
+    """
     both = np.isfinite(stated * windows.steps) & (windows.clock_s > 0)
     if both.sum() < FEWEST_TO_DROP:
         return
@@ -246,6 +258,14 @@ def _against_clock(log: Log, stated: np.ndarray, windows: Windows) -> None:
     elif stated_s < STATED_BELOW_CLOCK * (passed_s - RESOLUTION_S):
         how = "less than 1/50 of"
     else:
+        between_s = _median(windows.clock_s[both] / windows.steps[both])
+        step_s = _median(stated[both])
+        resolved = _median(windows.clock_s[both]) > 5 * RESOLUTION_S
+        if resolved and between_s > BETWEEN_STEPS * step_s:
+            remarks.append(
+                f"time stamps give {between_s * 1e3:.4g} ms per step, {between_s / step_s:.2g} times the step"
+                " time: what happens between steps, such as loading of data, is not in it; or the batch is wrong"
+            )
         return
     raise UserError(
         f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"

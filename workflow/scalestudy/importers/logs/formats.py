@@ -124,7 +124,7 @@ def _reader(path: Path, name: str | None) -> Read:
     if found is None:
         kinds = ", ".join(one.kind for one in FORMATS)
         raise UserError(
-            f"{path}: no known format. It has no header of a table, no JSON, and no line of a {kinds}. The"
+            f"{path}: no known format. It has no header of a table, no JSON of rows, and no line of a {kinds}. The"
             f" formats of --format are {', '.join(NAMES)}"
         )
     return found.read

@@ -1,4 +1,5 @@
-"""A log of JSON lines: an object per row, such as an export of Weights & Biases, or NVIDIA's DLLogger.
+"""A log of JSON: a line or an item of an array per row, such as an export of Weights & Biases, or NVIDIA's
+DLLogger.
 
 DLLogger's JSONStreamBackend writes `DLLL {"timestamp": "...", "elapsedtime": "...", "datetime": "...", "type":
 "LOG", "step": ..., "data": {...}}`; `step` is a number, a list such as [epoch, iteration], or a text such as
@@ -8,17 +9,19 @@ PARAMETER or () for a summary. Inner objects are read as columns with a slash in
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.json_stream import json_lines
+from scalestudy.importers.logs.json_stream import json_lines, members
 from scalestudy.importers.logs.model import Facts, Given, Log
 from scalestudy.importers.logs.table import Columns, flat, logs_of
 
 KIND, DLLOGGER, WANDB = "JSON lines log", "DLLogger JSON log", "JSON lines of Weights & Biases"
+ARRAY = "JSON array of rows"
 PREFIX = b"DLLL "
 LOOKED_AT = 200
 """Rows whose names are the columns: the first ones may have fewer."""
@@ -29,7 +32,9 @@ _PARAMETERS = {
 
 
 def recognise(head: bytes) -> str:
-    """Return the kind of the file; '' if its first line is no object."""
+    """Return the kind of the file; '' if its first line is no object, and the file is no array of objects."""
+    if re.match(rb"\s*\[\s*\{", head):
+        return ARRAY
     first = head.lstrip().split(b"\n", 1)[0].strip()
     if first.startswith(PREFIX):
         return DLLOGGER
@@ -47,6 +52,8 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     said: dict[str, Any] = {}
     units: dict[str, str] = {}
     rows = _of_dllogger(path, said, units) if kind == DLLOGGER else json_lines(path)
+    if kind == ARRAY:
+        rows = _of_array(path)
     found = ((number, dict(flat(row))) for number, row in rows)
     first = [row for _, row in zip(range(LOOKED_AT), found, strict=False)]
     if not first:
@@ -62,6 +69,14 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         names = [_with_unit(name, units) for name in names]
     facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
     return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
+
+
+def _of_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file that is one array, as pandas writes records."""
+    for _, line, row in members(path, ""):
+        if not isinstance(row, dict):
+            raise UserError(f"{path}, line {line}: not a JSON object")
+        yield line, row
 
 
 def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import numbered_lines, opened, text_of
+from scalestudy.importers.logs.lines import LONGEST_LINE, numbered_lines, opened, text_of
 
 PART = 1 << 18
 MOST_OF_A_VALUE = 1 << 25
@@ -96,9 +96,13 @@ class _Text:
 def members(path: Path, large: str) -> Iterator[tuple[str, int, Any]]:
     """Yield (name, line, value) of the members of the object in a file; of the array `large`, item by item.
 
-    Raises UserError, naming the line, for anything else than one complete object.
+    A file that is the array alone has the same items. Raises UserError, naming the line, for anything else than
+    one complete object or array.
     """
     with _Text(path) as text:
+        if text.next() == "[":
+            yield from _items(text, large)
+            return
         text.take("{")
         while text.next() != "}":
             name = text.value()
@@ -106,29 +110,45 @@ def members(path: Path, large: str) -> Iterator[tuple[str, int, Any]]:
                 raise text.wrong("a name is expected")
             text.take(":")
             if name == large and text.next() == "[":
-                text.at += 1
-                while text.next() != "]":
-                    value = text.value()
-                    yield name, text.line, value
-                    if text.next() != "]":
-                        text.take(",")
-                text.at += 1
+                yield from _items(text, name)
             else:
                 yield name, text.line, text.value()
             if text.next() != "}":
                 text.take(",")
 
 
+def _items(text: _Text, name: str) -> Iterator[tuple[str, int, Any]]:
+    """Yield (name, line, value) of the items of an array."""
+    text.take("[")
+    while text.next() != "]":
+        value = text.value()
+        yield name, text.line, value
+        if text.next() != "]":
+            text.take(",")
+    text.at += 1
+
+
 def json_lines(path: Path, *, prefix: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (number, object) of each line that has the prefix, wherever it stands in the line.
 
-    A last line without an end is left out if it is not complete. Raises UserError for another line that is no
-    object.
+    After a prefix an object may also be indented over several lines, up to a brace at the start of a line. A last
+    line without an end is left out if it is not complete. Raises UserError for another line that is no object.
     """
+    begun, part = 0, b""  # an object over several lines
     for number, line in numbered_lines(path, whole=False):
-        if prefix:
+        if part:
+            part += line
+            if len(part) > LONGEST_LINE:
+                raise UserError(f"{path}, line {begun}: an object that does not end")
+            if not line.startswith(b"}"):
+                continue
+            number, line, part = begun, part, b""
+        elif prefix:
             _, found, line = line.partition(prefix)
             if not found:
+                continue
+            if line.strip() == b"{":
+                begun, part = number, line
                 continue
         elif not line.strip():
             continue

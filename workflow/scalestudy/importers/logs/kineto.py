@@ -23,7 +23,10 @@ MOST_STEPS = 200_000
 
 
 def recognise(head: bytes) -> str:
-    return KIND if head.lstrip().startswith(b"{") and _HEAD.search(head) else ""
+    start = head.lstrip()
+    if start.startswith(b"["):
+        return KIND if b'"ph"' in start[:4096] else ""
+    return KIND if start.startswith(b"{") and _HEAD.search(head) else ""
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:

@@ -2,8 +2,8 @@
 
 Printed by `training_log` since 2020: `iteration 10/ 100 | consumed samples: 80 | elapsed time per iteration (ms):
 283.9 | ... global batch size: 8 | lm loss: 5.5E+00 |`; `elapsed` is the mean since the last line. Later versions
-put `[2025-01-31 12:00:00]` in front. ROCm's fork prints the time as `LAST/MEAN`. The arguments give the number of
-devices as `using world size: 8, ...`.
+put `[2025-01-31 12:00:00]` in front. ROCm's fork prints the time as `LAST/MEAN`. GPT-NeoX prints no batch, and
+`samples/sec: 7.8 |` in front. The arguments give the number of devices as `using world size: 8, ...`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ KIND = "Megatron-LM console log"
 MARK = re.compile(rb"elapsed time per iteration \(ms\): *[0-9.]")
 _ROW = re.compile(
     rb"iteration +(%b) */ *\d+ \|.*?elapsed time per iteration \(ms\): *(%b)(?:/[0-9.]+)? *\|"
-    rb".*?glo(?:ba|ab)l batch size: *(%b) *\|" % (WHOLE, REAL, WHOLE)
+    rb"(?:.*?glo(?:ba|ab)l batch size: *(%b) *\|)?" % (WHOLE, REAL, WHOLE)
 )
+_RATE = re.compile(rb"samples/sec: *(%b) *\| *iteration" % REAL)
 _LOSS = re.compile(rb"loss: *([0-9.E+-]+) *\|")
 _STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,]\d+)?\]")
 _WORLD = re.compile(rb"using world size: *(%b)" % WHOLE)
@@ -31,7 +32,7 @@ _ARGUMENT = re.compile(rb"^ *(?:\d+: *)?(seq_length|nnodes|micro_batch_size|para
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no complete row, or rows of different batches."""
     rows, said = Rows(path), dict[str, bytes]()
-    batch, devices, ramped = None, None, 0
+    batch, devices, ramped, derived = None, None, 0, False
     for number, line in numbered_lines(path):
         if b"elapsed time per iteration" in line:
             found = _ROW.search(line)
@@ -39,7 +40,11 @@ def read(path: Path, given: Given) -> list[Log]:
                 raise UserError(
                     f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch"
                 )
-            step, time_ms, here = found.groups()
+            step, time_ms, printed = found.groups()
+            here = printed or _batch_of(line, float(time_ms) * 1e-3)
+            if here is None:
+                raise UserError(f"{path}, line {number}: not a complete line of {KIND}: no batch")
+            derived |= printed is None
             if batch is not None and int(here) != batch:
                 ramped += len(rows)
                 rows = Rows(path)  # the batch is raised in a ramp-up: only rows of the last batch are comparable
@@ -79,6 +84,14 @@ def read(path: Path, given: Given) -> list[Log]:
         unit="samples",
         per="all",
     )
+    if derived:
+        log.remarks.append(f"{batch} samples per step, from throughput times step time")
     if ramped:
         log.remarks.append(f"{ramped} rows of smaller batches are left out: only those of batch {batch} count")
     return [log]
+
+
+def _batch_of(line: bytes, time_s: float) -> int | None:
+    """The samples of a step of a line with their rate and no batch, as GPT-NeoX prints it; None without a rate."""
+    found = _RATE.search(line)
+    return round(float(found[1]) * time_s) if found else None

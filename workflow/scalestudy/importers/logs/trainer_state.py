@@ -1,4 +1,4 @@
-"""`trainer_state.json` of the Hugging Face Trainer (transformers.TrainerState).
+"""`trainer_state.json` of the Hugging Face Trainer (transformers.TrainerState), or its `log_history` alone.
 
 `log_history` has a row per `logging_steps`: step, epoch and loss, and no time. The last row has the means of the
 whole training: `train_runtime`, `train_samples_per_second`, `train_steps_per_second`, of all devices. So a run is
@@ -20,8 +20,15 @@ _HEAD = re.compile(
 )
 
 
+_OF_A_ROW = (b'"learning_rate"', b'"epoch"', b'"step"')
+
+
 def recognise(head: bytes) -> str:
-    return KIND if head.lstrip().startswith(b"{") and _HEAD.search(head) else ""
+    """Return the kind of a state or of a list of its rows; '' for other files."""
+    start = head.lstrip()
+    if start.startswith(b"["):
+        return KIND if b'"train_runtime"' in head or all(name in head for name in _OF_A_ROW) else ""
+    return KIND if start.startswith(b"{") and _HEAD.search(head) else ""
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
