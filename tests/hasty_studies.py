@@ -22,6 +22,7 @@ from meaningless_studies import (
 )
 
 SGD = {"type": "sgd"}
+NEWS = {"type": "ag-news", "url": "https://example.org/a.tgz", "sha256": "0" * 64}
 RATES = (("fast", 0.1), ("slow", 0.01))
 SINGLE_NCCL = {"strategy": "single", "environment": {"NCCL_P2P_DISABLE": "1"}}
 TO_ITS_END = own(run_to_end=True)
@@ -144,7 +145,7 @@ HASTY: dict[str, tuple[Content, str]] = {
         "workloads.s.target_accuracy: 0.00",
     ),
     "more words than a text has": (
-        of(TEXTS, data={"type": "ag-news", "path": "/d", "sequence_length": 640}),
+        of(TEXTS, data=NEWS | {"sequence_length": 640}),
         "workloads.w.data.sequence_length: 640 is more than any text of ag-news has",
     ),
     "a budget of half a second": (
@@ -161,8 +162,8 @@ HASTY: dict[str, tuple[Content, str]] = {
         "measure.budget_device_hours: 10.0 has no effect, since no repeats are run beyond repeats: 1",
     ),
     "an accuracy that nobody has": (
-        of(TEXTS, data={"type": "imdb", "path": "/d"}, target_accuracy=0.999),
-        "workloads.w.target_accuracy: 0.999 is more than any published network reaches on imdb",
+        of(TEXTS, data=NEWS, target_accuracy=0.999),
+        "workloads.w.target_accuracy: 0.999 is more than any published network reaches on ag-news",
     ),
     "a script with a permission and without": (
         PAIR | {"workloads": {"s": SCRIPT, "t": SCRIPT | {"allow_shared": True}}},
@@ -224,6 +225,8 @@ SENSIBLE: dict[str, Content] = {
             name: TIMED | {"optimizer": SGD | clip} for name, clip in (("a", {}), ("b", {"gradient_clip": 1}))
         }
     },
+    "long texts in a folder": of(TEXTS, data={"type": "ag-news", "path": "/d", "sequence_length": 640}),
+    "many texts in a folder, perhaps": of(TEXTS, data={"type": "imdb", "path": "/d"}, epochs=10_000),
     "long texts": of(TEXTS, data={"type": "imdb", "path": "/d", "sequence_length": 4096}),
     "epochs that workers read in time": of(
         SYNTHETIC | {"epochs": 9}, data=SYNTHETIC["data"] | {"on_device": False, "sample_delay_us": 50_000}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scalestudy.study.config.meaning.facts import most_samples
+from scalestudy.study.config.meaning.facts import fewest_samples
 from scalestudy.study.config.meaning.networks import operations
 from scalestudy.study.config.meaning.steps import FEWEST_TIMED
 from scalestudy.study.config.study import Study
@@ -33,7 +33,7 @@ def too_slow(study: Study, workload: Workload) -> Iterator[str]:
 
 def samples_of_a_run(study: Study, workload: Workload) -> int:
     """At least the samples that one process, the baseline, trains on in a run."""
-    return workload.epochs * (most_samples(workload) or 0) or _steps(study, workload) * workload.batch_size
+    return workload.epochs * (fewest_samples(workload) or 0) or _steps(study, workload) * workload.batch_size
 
 
 def _steps(study: Study, workload: Workload) -> int:

@@ -22,6 +22,12 @@ def most_samples(workload: Workload) -> int | None:
     return min((one for one in known if one is not None), default=None)
 
 
+def fewest_samples(workload: Workload) -> int | None:
+    """Smallest number of training samples; None if it is unknown: a folder may have a part of them."""
+    downloaded = getattr(workload.data, "path", None) is None
+    return workload.known_train_samples or (most_samples(workload) if downloaded else None)
+
+
 def built_in(study: Study) -> dict[str, Workload]:
     """Workloads that the built-in training trains."""
     return {name: one for name, one in study.workloads.items() if isinstance(one, Workload)}
