@@ -4,6 +4,7 @@
     python -m bench.forecasts --set     the sources that set the constants
     python -m bench.forecasts --later   the sources that were typed after the constants had been set
     python -m bench.forecasts --last    those that were typed after a growth model had been added
+    python -m bench.forecasts --newest  those that were typed before the limits were calibrated on all of the above
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -21,7 +22,18 @@ from pathlib import Path
 import numpy as np
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.forecast.extrapolate import forecast
-from scaling_series import ACROSS_NODES, DATA, FARTHEST, IN_A_NODE, LAST, LATER, Question, held_out, questions
+from scaling_series import (
+    ACROSS_NODES,
+    DATA,
+    FARTHEST,
+    IN_A_NODE,
+    LAST,
+    LATER,
+    NEWEST,
+    Question,
+    held_out,
+    questions,
+)
 
 LEVEL = 0.9
 DRAWS = 2000
@@ -170,9 +182,11 @@ def main() -> None:
     parser.add_argument("--set", action="store_true", help="the sources that set the constants")
     parser.add_argument("--later", action="store_true", help="the sources that were typed after them")
     parser.add_argument("--last", action="store_true", help="those that were typed after the last change")
+    parser.add_argument("--newest", action="store_true", help="those that no constant and no model was set on")
     arguments = parser.parse_args()
-    if arguments.later or arguments.last:
-        made = tell(lambda _: True, LATER if arguments.later else LAST)
+    typed_later = {LATER: arguments.later, LAST: arguments.last, NEWEST: arguments.newest}
+    if chosen := [path for path, asked in typed_later.items() if asked]:
+        made = tell(lambda _: True, chosen[0])
     else:
         made = tell((lambda source: not held_out(source)) if arguments.set else held_out)
     sides: dict[str, list[tuple[str, float]]] = {
