@@ -183,7 +183,7 @@ def test_times_that_do_not_fall_are_read_with_a_remark(tmp_path: Path, capsys: p
     text = "GPUs,Time\n1,100\n8,104\n"
     status, output, _ = run(tmp_path, capsys, text)
     assert (status, "NEGATIVE SCALING" in output) == (1, False)
-    assert "WORK NOT STATED: Time hardly changes from 1 to 8 devices (100 to 104)" in " ".join(output.split())
+    assert "WORK NOT STATED: Time grows from 1 to 8 devices (100 to 104)" in " ".join(output.split())
     strong, output, _ = run(tmp_path, capsys, text, "--scaling", "strong")
     assert (strong, "NEGATIVE SCALING" in output, "WORK NOT STATED" in output) == (1, True, False)
     weak, output, _ = run(tmp_path, capsys, text, "--scaling", "weak")

@@ -127,7 +127,7 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
 
 WIDE = 0.1
-"""Relative width from which what another baseline gives says nothing: it agrees with most printed ratios."""
+"""Relative width from which a ratio to the row before says nothing: it agrees with most printed ratios."""
 
 
 def common_baseline(held: Held) -> Interval | None:
@@ -167,7 +167,9 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
         telling = [
             scale
             for scale, _, value in held.pairs
-            if scale.row is not row and value != ONE and value.high - value.low < WIDE * value.value
+            if scale.row is not row
+            and value != ONE
+            and (kind != BEFORE or value.high - value.low < WIDE * value.value)
         ]
         enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
         if not held.outside and (enough or not (found or first_may_be_better)):
