@@ -20,6 +20,7 @@ from scalestudy.study.spec import CommandSpec
 
 LONGEST_NAME = 60
 _OF_NAMES = "a name has lower-case letters, digits and hyphens, such as a-b, at most 60 of them"
+_IN_TOKENS = "add --sequence-length N, so that work is counted in tokens"
 SINGLE, DISTRIBUTED = "single", "distributed"
 KNOWN = {"ddp": "ddp", "fsdp": "fsdp"}
 FLAT, FROM_DEVICES = 1.3, 4
@@ -80,8 +81,12 @@ def _of_one_unit(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     fails."""
     made = list(runs)
     units = {run.unit for run in made}
-    split = any(run.global_batch % run.devices for run in made)
-    if len(units) > 1 or (split and units == {"samples"}):
+    uneven = [run for run in made if run.global_batch % run.devices]
+    if len(units) > 1 or (uneven and units == {"samples"}):
+        for run in uneven:  # named before runs whose samples do divide
+            if run.unit == "samples" and run.sequence_length is None:
+                why = f"{run.global_batch} samples do not divide among {run.devices} devices"
+                raise UserError(f"{run.log.name}: {why}; {_IN_TOKENS}")
         made = [run if run.unit == "tokens" else _in_tokens(run, units) for run in made]
     for run in made:
         if run.global_batch % run.devices:
@@ -95,12 +100,8 @@ def _of_one_unit(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
 def _in_tokens(run: ImportedRun, units: set[str]) -> ImportedRun:
     length = run.sequence_length
     if length is None:
-        why = (
-            "other logs count tokens"
-            if len(units) > 1
-            else f"{run.global_batch} samples do not divide among {run.devices} devices"
-        )
-        raise UserError(f"{run.log.name}: {why}; add --sequence-length N, so that work is counted in tokens")
+        others = "other logs count tokens" if len(units) > 1 else "its work has to be counted in tokens as well"
+        raise UserError(f"{run.log.name}: {others}; {_IN_TOKENS}")
     limits = tuple(dict.fromkeys((*run.limits, Limit.TOKENS)))
     return replace(run, global_batch=run.global_batch * length, unit="tokens", limits=limits)
 
