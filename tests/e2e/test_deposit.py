@@ -20,6 +20,8 @@ import yaml
 from conftest import Checkout
 from scalestudy.cli.main import main
 from scalestudy.deposit.layout import SUMS
+from scalestudy.deposit.private import refuse_secrets
+from scalestudy.errors import UserError
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.tables import read_observation
 
@@ -169,6 +171,37 @@ def test_a_changed_measurement_is_refused(
     assert main(["report", str(other), "--to", str(tmp_path / "a")]) == 2
     assert "differs from what was recorded" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
+
+
+def test_a_script_is_published_only_if_it_is_named_and_has_no_secret(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("print('a training')\n")
+    target = tmp_path / "tiny.zip"
+    words = ["deposit", "--results", str(results), *WHO, "--to", str(target), "--script", str(script)]
+    assert main(words) == 0
+    assert content(target, "scripts/train.py") == script.read_bytes()
+    assert "in `scripts/`" in content(target, "README.md").decode()
+    assert main(["report", str(target), "--to", str(tmp_path / "fresh")]) == 0
+    assert (tmp_path / "fresh/scripts/train.py").read_bytes() == script.read_bytes()
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef")
+    script.write_text("key = '0123456789abcdef'\n")
+    words[words.index(str(target))] = str(tmp_path / "other.zip")
+    assert main(words) == 2
+    assert "scripts/train.py: contains the value of the variable WANDB_API_KEY" in capsys.readouterr().err
+    script.write_text(f"key = 'hf_{'a' * 34}'\n")
+    assert main(words) == 2
+    assert "scripts/train.py: contains a token of Hugging Face" in capsys.readouterr().err
+    assert not (tmp_path / "other.zip").exists()
+
+
+def test_a_secret_of_the_study_is_found_where_its_variable_is_not_set(tmp_path: Path) -> None:
+    """`environment` of a study is in plan.json and in each record."""
+    (tmp_path / "plan.json").write_text('{"WANDB_API_KEY": "0123456789abcdef"}')
+    with pytest.raises(UserError, match=r"plan\.json: contains the value of the variable WANDB_API_KEY"):
+        refuse_secrets(tmp_path, ["plan.json"], {"WANDB_API_KEY": "0123456789abcdef"})
+    refuse_secrets(tmp_path, ["plan.json"], {"OMP_NUM_THREADS": "0123456789abcdef"})
 
 
 def test_what_is_there_is_kept(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

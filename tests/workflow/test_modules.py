@@ -179,7 +179,7 @@ def test_trials_are_beside_the_study(checkout: Checkout, folder: Path, options: 
     (folder / "own.yaml").write_text(yaml.safe_dump({"scaling": study}, sort_keys=False))
     text = BEGIN + module("scaling", "scaling", 'config["scaling"]', *options)
     (folder / "Snakefile").write_text(text)
-    checkout.run("snakemake", "--cores", "2", "--resources", "slot=1", "scaling_verify", at=folder)
+    checkout.run("snakemake", "scaling_verify", "--cores", "2", "--resources", "slot=1", at=folder)
     (table,) = folder.glob("bench/**/mine/verification.csv")
     beside = {path.name for path in table.parent.parent.iterdir()}
     trials = {path.stem for path in (table.parent / "verification").glob("*.yaml")}

@@ -23,14 +23,25 @@ from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import read_file, write_bytes, write_text
 from scalestudy.record.host.environment import source_commit
 from scalestudy.registry.results import RESULTS
+from scalestudy.study.plan import Plan
 
 COMMAND = f"scalestudy run --study {layout.STUDY}"
 """The command of a study whose own is not known: the archive has this file."""
 MOST_LINES = 20
 
 
-def deposit(results: Path, target: Path | None, licence: str, creators: tuple[Creator, ...], title: str) -> None:
-    """Write the archive of a study, with documents that are made now, and print what it has."""
+def deposit(
+    results: Path,
+    target: Path | None,
+    licence: str,
+    creators: tuple[Creator, ...],
+    title: str,
+    scripts: tuple[Path, ...] = (),
+) -> None:
+    """Write the archive of a study, with documents that are made now, and print what it has.
+
+    scripts: training scripts that are published too.
+    """
     plan = plan_of(results)
     study = plan.study.name
     target = target or Path(f"{study}.zip")
@@ -44,12 +55,14 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[Cr
         if not (folder / RESULTS["command"]).exists() and not plan.study.imported:
             write_text(folder / RESULTS["command"], f"{COMMAND}\n")
             measured.append(RESULTS["command"])
-        refuse_secrets(folder, measured)  # before anything takes long
+        measured += _add_scripts(scripts, folder)
+        variables = _variables(plan)
+        refuse_secrets(folder, measured, variables)  # before anything takes long
         make_documents(folder)
         missing = typeset_documents(folder)
         _tell_changes(results, folder)
         made = layout.made_files(folder)
-        refuse_secrets(folder, made)
+        refuse_secrets(folder, made, variables)
         commit, dirty = source_commit()
         locked = environment.packages()
         about = DepositFile(
@@ -64,13 +77,14 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[Cr
             system=environment.system(),
             latex="" if missing else environment.latex(),
             packages=locked,
+            scripts=tuple(path.name for path in scripts),
             left_out=tuple(layout.left_out(results, set(measured))),
             paths_kept=paths_in(folder, [*measured, *made]),
         )
         write_document(folder / layout.DEPOSIT, about)
         _add(folder, about)
         names = sorted({*measured, *layout.made_files(folder), layout.DEPOSIT})
-        refuse_secrets(folder, [*layout.TEXTS])
+        refuse_secrets(folder, [*layout.TEXTS], variables)
         write_archive(target, folder, names, top=study)
     digest = checksums(target.parent, [target.name])[target.name]
     print(
@@ -90,6 +104,27 @@ def _copy(results: Path, names: list[str], folder: Path) -> None:
     """Copy files of a results folder, which may come from someone else: no link to a file outside is followed."""
     for name in names:
         write_bytes(folder / name, read_file(results / name), lasting=False)
+
+
+def _add_scripts(scripts: tuple[Path, ...], folder: Path) -> list[str]:
+    """Copy training scripts, and return their names in the archive. Raises UserError for a name it cannot have."""
+    names = [f"{layout.SCRIPTS}/{path.name}" for path in scripts]
+    for path, name in zip(scripts, names, strict=True):
+        if not layout.is_known(name) or names.count(name) > 1:
+            raise UserError(
+                f"--script {path}: two scripts of this name, or not a name for an archive; rename a copy"
+            )
+        write_bytes(folder / name, read_file(path), lasting=False)
+    return names
+
+
+def _variables(plan: Plan) -> dict[str, str]:
+    """The variables that a study gives its scripts."""
+    study = plan.study
+    found = dict(study.host.environment)
+    for one in (*study.workloads.values(), *study.variants.values()):
+        found |= getattr(one, "environment", {})
+    return found
 
 
 def _tell_changes(results: Path, folder: Path) -> None:

@@ -14,6 +14,8 @@ from scalestudy.study.plan import Plan
 
 SUMS, DEPOSIT, STUDY, LOCKED = "SHA256SUMS", "deposit.json", "study.yaml", "requirements.txt"
 README, LICENCE, CITATION, ZENODO = "README.md", "LICENSE", "CITATION.cff", ".zenodo.json"
+SCRIPTS = "scripts"
+"""Folder of training scripts that the author adds. No command of ours executes them."""
 DATA_PACKAGE, CROISSANT = "datapackage.json", "croissant.json"
 TEXTS = (README, LICENCE, CITATION, ZENODO, STUDY, LOCKED)
 """Files that are made from the study and from deposit.json."""
@@ -28,6 +30,7 @@ _MEASURED_PATTERNS = (
     rf"runs/{_WORD}/{_WORD}\.(?:json|sha256|parquet|csv|txt|gz)",
     r"decisions/after_\d+\.json",
     rf"verification/{_WORD}\.(?:json|yaml)",
+    rf"{SCRIPTS}/{_WORD}",
 )
 _MADE_PATTERNS = (
     rf"tables/{_WORD}\.tex",

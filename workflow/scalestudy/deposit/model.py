@@ -46,6 +46,8 @@ class DepositFile(Document):
     """First line of `pdflatex --version`; empty if there are no PDFs."""
     packages: dict[Line, Line] = Field(default_factory=dict)
     """Package -> version, of all that scalestudy needed to make the documents."""
+    scripts: tuple[Line, ...] = ()
+    """Training scripts in `scripts/`, which the author added."""
     left_out: tuple[Line, ...] = ()
     """Files of the results folder that the archive does not have."""
     paths_kept: dict[Line, int] = Field(default_factory=dict)

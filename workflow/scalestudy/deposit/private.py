@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
+from scalestudy.deposit.layout import SCRIPTS
 from scalestudy.errors import UserError
 from scalestudy.study.secrets import secrets
 
@@ -24,14 +26,18 @@ _FOLDERS = b"home|Users|root|scratch|work|project|projects|gpfs|lustre|mnt|data|
 PATHS = re.compile(rb"(?<![\w/.:~-])/(?:" + _FOLDERS + rb")/[\w.+@-]+")
 
 
-def refuse_secrets(folder: Path, names: list[str]) -> None:
-    """Raise UserError, naming the file, if one contains the value of a secret variable, or looks like one."""
-    known = [(text.encode("utf-8", "surrogateescape"), name) for text, name in secrets()]
+def refuse_secrets(folder: Path, names: list[str], variables: Mapping[str, str]) -> None:
+    """Raise UserError, naming the file, if one contains the value of a secret variable, or looks like one.
+
+    variables: those of the study; the variables of this process count too.
+    """
+    both = [*secrets(), *secrets(variables)]
+    known = [(text.encode("utf-8", "surrogateescape"), name) for text, name in both]
     for name in names:
         content = (folder / name).read_bytes()
         variable = next((variable for text, variable in known if text in content), "")
         what = f"the value of the variable {variable}" if variable else ""
-        if not what and name.endswith(TEXTS):
+        if not what and _is_text(name):
             what = next((what for what, pattern in SECRETS.items() if pattern.search(content)), "")
         if what:
             raise UserError(
@@ -43,6 +49,10 @@ def paths_in(folder: Path, names: list[str]) -> dict[str, int]:
     """Return the number of folders of the machine in text files, by file; files of runs together."""
     found: Counter[str] = Counter()
     for name in names:
-        if name.endswith(TEXTS) and (count := len(PATHS.findall((folder / name).read_bytes()))):
+        if _is_text(name) and (count := len(PATHS.findall((folder / name).read_bytes()))):
             found[re.sub(r"^runs/[^/]+/", "runs/*/", name)] += count
     return dict(sorted(found.items()))
+
+
+def _is_text(name: str) -> bool:
+    return name.endswith(TEXTS) or name.startswith(f"{SCRIPTS}/")

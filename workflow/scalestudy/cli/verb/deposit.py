@@ -44,7 +44,22 @@ def export(results: Path, to: str | None, form: str) -> int:
     help="Author: 'Family, Given; affiliation; ORCID'. The last two may be missing. May be repeated.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title of the deposit. Default: made from the study.")
-def deposit(results: Path, target: Path | None, licence: str, creators: tuple[str, ...], title: str) -> int:
+@click.option(
+    "--script",
+    "scripts",
+    type=options.PATH,
+    metavar="FILE",
+    multiple=True,
+    help="A training script to publish too. May be repeated. Default: none.",
+)
+def deposit(
+    results: Path,
+    target: Path | None,
+    licence: str,
+    creators: tuple[str, ...],
+    title: str,
+    scripts: tuple[Path, ...],
+) -> int:
     """Write one archive with the runs, tables and documents of a study, for a repository such as Zenodo.
 
     The documents are rebuilt, so that `scalestudy report` can rebuild the same ones from the archive. Nothing is
@@ -53,7 +68,7 @@ def deposit(results: Path, target: Path | None, licence: str, creators: tuple[st
     from scalestudy.cli.deposited import deposit
     from scalestudy.deposit.model import creator, spdx
 
-    deposit(results, target, spdx(licence), tuple(creator(text) for text in creators), title)
+    deposit(results, target, spdx(licence), tuple(creator(text) for text in creators), title, scripts)
     return 0
 
 
