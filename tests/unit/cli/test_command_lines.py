@@ -78,6 +78,15 @@ def test_a_user_who_owns_nothing_imports_modules_that_only_their_owner_reads(
     assert in_a_fork(child, seconds=60).err == ""
 
 
+@pytest.mark.parametrize("source", ["/", "."])
+def test_a_folder_is_no_document_to_typeset(source: str, tmp_path: Path) -> None:
+    ended = call(["stage", "typeset", source], tmp_path)
+    assert (ended.status, ended.err) == (
+        2,
+        f"scalestudy stage typeset: {source}: is a folder; name the .tex file\n",
+    )
+
+
 def test_exit_statuses_are_documented_as_they_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out.split("Exit status:")[1]

@@ -145,6 +145,8 @@ def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
     from scalestudy.publish.typeset import typeset
     from scalestudy.record.files import write_bytes
 
+    if not source.name:
+        raise UserError(f"{source}: is a folder; name the .tex file")
     out = out or source.with_suffix(".pdf")
     if not out.name:
         raise UserError(f"--out {out}: is a folder; name the file")
