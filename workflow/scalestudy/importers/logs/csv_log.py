@@ -64,15 +64,18 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         raise UserError(f"{path}, line {first[0]}: not the header of a table ({error})") from None
     if len(names) > MOST_COLUMNS:
         raise UserError(f"{path}, line {first[0]}: {len(names)} columns; a log has at most {MOST_COLUMNS}")
-    names += _unnamed(path, first[0], len(names), delimiter)
+    header_names, names = names, _of_rows(names, path, first[0], delimiter)
     rows = _first_rows(path, first[0], names, delimiter)
     columns = Columns.of(path, names, given, rows, semicolons=delimiter == ";")
     regular = read_regular(columns, names, delimiter, header_line=first[0])
     if regular is not None and regular.rows:
-        return logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
-    widths = Widths(path, len(names))
-    logs = logs_of(kind, columns, _rows(path, lines, names, delimiter, widths))
-    logs[0].remarks += widths.remarks()
+        logs = logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
+    else:
+        widths = Widths(path, len(names))
+        logs = logs_of(kind, columns, _rows(path, lines, names, delimiter, widths))
+        logs[0].remarks += widths.remarks()
+    if empty := header_names[len(names) :]:
+        logs[0].remarks.append(f"columns without cells: {', '.join(empty)}")
     return logs
 
 
@@ -86,15 +89,21 @@ def _first_rows(path: Path, header: int, names: list[str], delimiter: str) -> li
         return []  # said when all rows are read
 
 
-def _unnamed(path: Path, header: int, width: int, delimiter: str) -> list[str]:
-    """Names for empty cells at the end of all rows, where these end with a delimiter and the header does not."""
+def _of_rows(names: list[str], path: Path, header: int, delimiter: str) -> list[str]:
+    """The names of the columns that rows have: more if all end with delimiters and the header does not, fewer if
+    none has cells of the last ones."""
     below = (line for number, line in numbered_lines(path, whole=False) if number > header and line.strip())
-    rows = [line.decode("latin-1").rstrip("\r\n") for line in islice(below, LOOKED_AT) if line[:1] != b"#"]
-    ends = [len(row) - len(row.rstrip(delimiter)) for row in rows]
-    more = min(ends, default=0)
-    if not more or any(row.count(delimiter) + 1 != width + more for row in rows if '"' not in row):
-        return []
-    return [f"unnamed {number}" for number in range(1, more + 1)]
+    rows = [
+        line.decode("latin-1").rstrip("\r\n") for line in islice(below, LOOKED_AT) if line[:1] not in (b"#", b"")
+    ]
+    widths = {row.count(delimiter) + 1 for row in rows if '"' not in row}
+    if len(widths) != 1 or any('"' in row for row in rows):
+        return names
+    (width,) = widths
+    more = width - len(names)
+    if more > 0 and all(row.endswith(more * delimiter) for row in rows):
+        return names + [f"unnamed {number}" for number in range(1, more + 1)]
+    return names[:width] if 1 < width < len(names) else names
 
 
 def _rows(
