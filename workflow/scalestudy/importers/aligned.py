@@ -72,7 +72,8 @@ def _header(lines: list[str], start: int, split: Split) -> list[str]:
     header = split(lines[start])
     if split is not _spaced or len(header) < 2:
         return header
-    below = [line for line in lines[start + 1 : start + 4] if line.strip() and not _RULE.fullmatch(line)]
+    near = [line for line in lines[start + 1 : start + 4] if line.strip() and len(line) <= LONGEST]
+    below = [line for line in near if not _RULE.fullmatch(line)]
     starts = [[found.start() for found in re.finditer(r"\S+(?: \S+)*", line)] for line in below[:2]]
     if not starts or len(starts[0]) <= len(header) or any(len(one) != len(starts[0]) for one in starts):
         return header

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from scalestudy.importers.raw import RawTable
 
 _BEGIN = re.compile(r"\\begin\{(?P<name>tabular[xy*]?|tabulary|longtable\*?|longtabu|tabu|tblr|NiceTabular)\}")
-_ROWS = re.compile(r"[^\n&]*(?<!\\)&[^\n]*\\\\")
+_ROW = re.compile(r"(?<!\\)&.*\\\\")
+LONGEST_ROW = 5000
+"""Characters of a line that may be a row of a table without its environment."""
 _RULES = re.compile(
     r"\\(?:toprule|midrule|bottomrule|hline|endfirsthead|endhead|endfoot|endlastfoot)\b(?:\[[^\]]*\])?"
     r"|\\(?:cmidrule|cline|specialrule|rowcolor|addlinespace|noalign|arrayrulecolor|rowcolors)\*?"
@@ -48,8 +51,15 @@ def latex_tables(text: str) -> Iterator[RawTable]:
         if end > start:
             found = True
             yield from _table(text, start, end)
-    if not found and (rows := list(_ROWS.finditer(text))):
-        yield from _table(text, rows[0].start(), rows[-1].end())
+    if not found and "\\\\" in text:
+        places = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+        rows = [
+            (place, place + line.rfind("\\\\") + 2)
+            for place, line in zip(places, text.split("\n"), strict=False)
+            if len(line) <= LONGEST_ROW and _ROW.search(line)
+        ]
+        if rows:
+            yield from _table(text, rows[0][0], rows[-1][1])
 
 
 def _table(text: str, start: int, end: int) -> Iterator[RawTable]:

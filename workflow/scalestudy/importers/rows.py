@@ -194,7 +194,7 @@ class Reader:
         cell = read_cell(text, comma=self.comma[place])
         if meaning.role in TIMES:
             return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
-        if meaning.role in STATED:  # the mean of ratios is no ratio of means
+        if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
         if self.percent[place]:
             whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
