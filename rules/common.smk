@@ -260,7 +260,9 @@ def get_verify_budget(wildcards):
 
 def get_trial_data_arguments(wildcards):
     """Return the location of prepared data as arguments of `scalestudy verify`; nothing for the usual one."""
-    return [] if RESOURCES_FOLDER == Path("resources") else ["--data", str(RESOURCES_FOLDER / "data")]
+    return (
+        [] if RESOURCES_FOLDER == Path("resources") else ["--data", str(RESOURCES_FOLDER / "data")]
+    )
 
 
 def get_data(wildcards):
