@@ -85,7 +85,7 @@ def test_a_text_of_others_is_no_markup(content: dict[str, object]) -> None:
         system="x",
         packages={"numpy": "2"},
     )
-    facts = {"answers": [], "hardware": [("processor", HOSTILE)], "runs": 3}
+    facts = {"answers": [], "hardware": [("processor", HOSTILE)], "counted_runs": "3 runs"}
     texts = deposit_texts(plan, facts, about, dates="")
     readme = texts["README.md"].replace("<https://spdx.org", "")
     assert "<b>" not in readme.replace("\\<b", "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.headers import Meaning
+from scalestudy.importers.terms import ON_ONE_MACHINE
 
 MEASURED = ("throughput", "throughput_per_gpu", "step_time_s", "steps_per_s", "total_time_s", "time_s")
 """Roles of columns that a speedup can be computed from, the best first."""
@@ -118,6 +119,12 @@ class PublishedTable:
     def column(self, role: str) -> Meaning | None:
         """Return the column of a role."""
         return next((meaning for meaning in self.columns if meaning.role == role), None)
+
+    @property
+    def on_one_machine(self) -> bool:
+        """Whether the devices are threads or cores, which share a machine."""
+        devices = self.column("gpus")
+        return devices is not None and bool(ON_ONE_MACHINE.search(devices.header.lower()))
 
 
 @dataclass(frozen=True)

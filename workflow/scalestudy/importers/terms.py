@@ -8,6 +8,8 @@ DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|workers?|process(?:es|ors?)?|procs?|"
     r"threads?|cores?|cpus|pes)"
 )
+ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
+"""Headers of devices that share a machine."""
 PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")

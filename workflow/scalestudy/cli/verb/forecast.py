@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,6 @@ DOUBLINGS = 2
 MOST = 2**24
 """Most devices that can be asked for."""
 CANNOT_TELL = 3
-ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
-"""Headers of devices that share a machine."""
 
 
 @options.verb(short_help="Forecast the scaling of a table at sizes that it does not have.")
@@ -92,8 +89,7 @@ def _case(
     if None not in stated:
         said = "strong" if len(stated) > 1 else "weak"
     strong = said == "strong"
-    devices = audit.source.column("gpus")
-    if node is None and devices is not None and ON_ONE_MACHINE.search(devices.header.lower()):
+    if node is None and audit.source.on_one_machine:
         node = ONE_MACHINE
     known = known_of(audit.table, strong=strong, node=node)
     sizes = {scale.row.gpus for scale in known.scales}
