@@ -18,6 +18,8 @@ from scalestudy.importers.raw import RawTable
 LONGEST = 2000
 """Characters of a line that may be one of a table."""
 _RULE = re.compile(r"[\s|+=:_.-]*[=_-]{3,}[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
+_CELL = re.compile(r"\S+(?: \S+)*")
+"""Words with one space between them."""
 _NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
 _BOX = str.maketrans(
     dict.fromkeys("\u2500\u2501\u2550\u2504\u254c\u2015", "-")
@@ -54,7 +56,7 @@ def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator
 
 
 def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool) -> tuple[RawTable | None, int]:
-    """The table whose headers are in a line, and the line behind it."""
+    """The table whose headers are in a line, and the line after it."""
     for split in _SPLITS:
         header = _header(lines, start, split)
         if len(header) < 2 or not _is_header(header, only=only):
@@ -68,13 +70,13 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
 
 
 def _header(lines: list[str], start: int, split: Split) -> list[str]:
-    """The headers of a line. Where rows have more columns, names with one space between them are told apart."""
+    """The headers of a line. Where rows have more columns, names with one space between them are separated."""
     header = split(lines[start])
     if split is not _spaced or len(header) < 2:
         return header
     near = [line for line in lines[start + 1 : start + 4] if line.strip() and len(line) <= LONGEST]
     below = [line for line in near if not _RULE.fullmatch(line)]
-    starts = [[found.start() for found in re.finditer(r"\S+(?: \S+)*", line)] for line in below[:2]]
+    starts = [[found.start() for found in _CELL.finditer(line)] for line in below[:2]]
     if not starts or len(starts[0]) <= len(header) or any(len(one) != len(starts[0]) for one in starts):
         return header
     line = lines[start]
@@ -130,7 +132,7 @@ def _placed(line: str, first: str, header: Sequence[str]) -> list[str] | None:
         spans.append((at, at + len(name)))
         at += len(name)
     result = [""] * len(header)
-    for found in re.finditer(r"\S+(?: \S+)*", line.expandtabs()):
+    for found in _CELL.finditer(line.expandtabs()):
         over = [min(found.end(), end) - max(found.start(), start) for start, end in spans]
         best = max(range(len(over)), key=lambda place: over[place])
         if over[best] <= 0 or result[best]:

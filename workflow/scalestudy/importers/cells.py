@@ -75,7 +75,7 @@ class Cell:
     unit: str = ""
     percent: bool = False
     spread: float = 0.0
-    """What stands after a plus-minus sign."""
+    """The number after a plus-minus sign."""
 
 
 _POWER = re.compile(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import is_blank, read_cell
+from scalestudy.importers.cells import read_cell
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import (
     ROLES,
@@ -76,7 +76,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     said = {normal(name) for name in corrected}
     result = []
     for place, meaning in enumerate(meanings):
-        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        cells = raw.cells(place)
         counts, numbers = share(cells, read_count), share(cells, read_cell)
         role = meaning.role
         if normal(meaning.header) in said or not cells:
@@ -146,7 +146,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     nothing = all(meaning.role not in MEASURED for meaning in meanings)
     result = []
     for place, meaning in enumerate(meanings):
-        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        cells = raw.cells(place)
         named = [
             quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
         ]

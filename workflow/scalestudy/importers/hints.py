@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration
+from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
@@ -20,7 +20,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
             continue
-        cells = list(_cells(raw, place))
+        cells = raw.cells(place)
         counts = [found for cell in cells if (found := _count(cell))]
         if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):
             return f"say which it is, such as --column '{_short(meaning.header)}=gpus'"
@@ -45,7 +45,7 @@ def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
     """The kind that the cells of a column suggest; empty if it has no numbers."""
     if meaning.role not in ("ignore", "label") or not plain(meaning.header) or never_a_label(meaning.header):
         return ""
-    cells = list(_cells(raw, place))
+    cells = raw.cells(place)
     kinds = [kind for cell in cells if (kind := _kind(cell))]
     if not kinds or len(kinds) < MOST * len(cells) / 2:
         return ""
@@ -74,12 +74,6 @@ def _count(cell: str) -> int:
         return read_count(cell).gpus
     except ValueError:
         return 0
-
-
-def _cells(raw: RawTable, place: int) -> Iterator[str]:
-    for _, row in raw.rows:
-        if place < len(row) and not is_blank(row[place]):
-            yield row[place]
 
 
 def _short(text: str) -> str:

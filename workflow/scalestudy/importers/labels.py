@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.cells import plain, read_cell
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import IN_WORDS, Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.published import MEASURED, STATED
@@ -25,7 +25,7 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     if any(meaning.role == "strategy" for meaning in meanings):
         return meanings
     for place, meaning in enumerate(meanings):
-        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        cells = raw.cells(place)
         named = sum(bool(STRATEGIES.search(plain(cell))) for cell in cells)
         if meaning.role in ("label", "ignore") and normal(meaning.header) not in said and named > len(cells) / 2:
             return [*meanings[:place], replace(meaning, role="strategy"), *meanings[place + 1 :]]
@@ -36,7 +36,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads the number of devices from one of the first columns, if all of its labels name one."""
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
         for place, meaning in enumerate(meanings[:FIRST]):
-            cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+            cells = raw.cells(place)
             if meaning.role not in ("hardware", "label", "case", "ignore", "strategy") or len(cells) < 2:
                 continue
             named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
@@ -56,11 +56,11 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         return meanings
     result = []
     for place, meaning in enumerate(meanings):
-        cells = [row[place] for _, row in raw.rows if place < len(row) and not is_blank(row[place])]
+        cells = raw.cells(place)
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         if plausible and numbers and normal(meaning.header) not in said:
-            rest = " ".join(filter(None, (normal(meaning.header),)))
+            rest = normal(meaning.header)
             meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result

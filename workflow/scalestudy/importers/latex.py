@@ -34,6 +34,8 @@ _SIGNS = (
     (r"---?", "-"),
     (r"\^\{?(?:\\dagger|\\ddagger|\\ast|\*|[a-z])\}?", ""),
 )
+_ARGUMENT = re.compile(r"\s*([{\[])")
+_AFTER_ROW = re.compile(r"\*?(?:\[[^\]\n]{0,20}\])?")
 _MOST_NESTED = 6
 _NEAR = 1500
 """Characters before and after a table in which its caption is looked for."""
@@ -86,8 +88,8 @@ def _caption(text: str, start: int, end: int) -> str:
 
 
 def _after_arguments(text: str, place: int) -> int:
-    """The place behind the width, the position and the columns of an environment."""
-    while (found := re.compile(r"\s*([{\[])").match(text, place)) is not None:
+    """The place after the width, the position and the columns of an environment."""
+    while (found := _ARGUMENT.match(text, place)) is not None:
         if found[1] == "[":
             close = text.find("]", place)
             if close < 0:
@@ -99,7 +101,7 @@ def _after_arguments(text: str, place: int) -> int:
 
 
 def _braced(text: str, place: int) -> tuple[str, int]:
-    """The text between the brace at a place and its partner, and the place behind that."""
+    """The text between the brace at a place and its partner, and the place after that."""
     depth = 0
     for at in range(place, len(text)):
         if text[at] in "{}" and (at == 0 or text[at - 1] != "\\"):
@@ -116,7 +118,7 @@ def _split(text: str, mark: str) -> Iterator[tuple[int, str]]:
         if text.startswith(mark, at) and depth == 0:
             yield start, text[start:at]
             at += len(mark)
-            if mark == "\\\\" and (skip := re.compile(r"\*?(?:\[[^\]\n]{0,20}\])?").match(text, at)):
+            if mark == "\\\\" and (skip := _AFTER_ROW.match(text, at)):
                 at = skip.end()
             start = at
             continue

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import is_blank, plain
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
@@ -15,7 +15,7 @@ _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as text: its header, its rows with their lines in the file, and what stands above it."""
+    """A table as text: its header, its rows with their lines in the file, and the text above it."""
 
     line: int
     """Line of the header; the first line of a file is 1."""
@@ -25,6 +25,10 @@ class RawTable:
     """Headings above the table, outermost first."""
     caption: str = ""
     """Its caption, or the line of text just above it."""
+
+    def cells(self, place: int) -> list[str]:
+        """Return the cells of a column that are not blank."""
+        return [row[place] for _, row in self.rows if place < len(row) and not is_blank(row[place])]
 
 
 def tidied(table: RawTable) -> RawTable:

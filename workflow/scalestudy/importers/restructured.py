@@ -77,7 +77,7 @@ def _fields(line: str, delimiter: str) -> tuple[str, ...]:
 
 
 def _simple(lines: list[str], start: int) -> tuple[int, RawTable | None]:
-    """The table between rules of equals signs, and the line behind it."""
+    """The table between rules of equals signs, and the line after it."""
     spans = [found.span() for found in re.finditer(r"=+", lines[start])]
     rules = [start]
     end = start + 1

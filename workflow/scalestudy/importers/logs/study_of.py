@@ -123,15 +123,15 @@ def _of_one_batch(groups: dict[Key, list[int]], asked: Scaling | None) -> dict[K
     for variant, nodes, devices, batch in groups:
         if devices > 1:
             sizes.setdefault((variant, nodes, devices), set()).add(batch)
-    several = {variant for (variant, _, _), batches in sizes.items() if len(batches) > 1}
+    weak: dict[str, bool] = {}  # variant with several batches -> whether the names are batches per device
+    for variant in {variant for (variant, _, _), batches in sizes.items() if len(batches) > 1}:
+        mine = [key for key in groups if key[0] == variant]
+        each, whole = len({key[3] // key[2] for key in mine}), len({key[3] for key in mine})
+        weak[variant] = asked == "weak" or (asked is None and each <= whole)
     made: dict[Key, list[int]] = {}
-    for key, places in groups.items():
-        variant, nodes, devices, batch = key
-        if variant in several:
-            mine = [other for other in groups if other[0] == variant]
-            each, whole = len({one[3] // one[2] for one in mine}), len({one[3] for one in mine})
-            weak = asked == "weak" or (asked is None and each <= whole)
-            of = f"-batch-per-device-{batch // devices}" if weak else f"-batch-{batch}"
+    for (variant, nodes, devices, batch), places in groups.items():
+        if variant in weak:
+            of = f"-batch-per-device-{batch // devices}" if weak[variant] else f"-batch-{batch}"
             variant = variant[: LONGEST_NAME - len(of)] + of
         made[variant, nodes, devices, batch] = places
     return made
