@@ -17,6 +17,7 @@ from scalestudy.publish.results import Results
 from scalestudy.publish.topology import topologies
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.views.answers import answers_view
+from scalestudy.publish.views.bases import add_base_notes
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import UNSEEN, forecasts_view
@@ -59,6 +60,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     """Values for report/templates/performance_report.txt and report.html."""
     rows = rows_view(plan, results.summary, numbers)
     add_factors(rows, results.factors, numbers)
+    add_base_notes(rows, plan)
     add_floor_notes(rows, plan, results, numbers)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from math import nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Prediction
@@ -162,3 +162,14 @@ def stopped(row: Row) -> str:
     width, target, launches = row["half_width"], row["half_width_target"], int(row["launches_ok"])
     known = f"step time known to within {percent(width, 1)} after {launches} runs (target {percent(target, 1)})"
     return STOPPED[row["stopped_because"]].format(known=known, target=percent(target, 1))
+
+
+def other_work(unlike: Iterable[tuple[str, Any, Any]]) -> str:
+    """That a row and its baseline differ beside the step, in the fields (name, value, value of the baseline)."""
+    fields = "; ".join(f"{name} is {_set(value)}, {_set(base)} for the baseline" for name, value, base in unlike)
+    return f"the speedup includes the effect of other settings than the number of ranks: {fields}"
+
+
+def _set(value: Any) -> str:
+    """A setting as a study file has it; 'unset' for none."""
+    return "unset" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -181,6 +181,21 @@ class Knobs(Entry):
             )
 
 
+BESIDE_THE_STEP = ("input", "log_every_steps", "checkpoint_every_steps", "checkpoints_kept", "checkpoint_async")
+"""Fields for work that one process and several do alike: reading batches, logging, checkpoints."""
+
+
+def unlike_the_base(variant: Knobs, base: Knobs) -> Iterator[tuple[str, Any, Any]]:
+    """(dotted name, value of the variant, value of its base) of fields beside the step in which they differ.
+
+    A ratio between such rows has the effect of these fields as well as that of the number of ranks.
+    """
+    of_base = dict(_differing(base, variant))
+    for name, value in _differing(variant, base):
+        if name.partition(".")[0] in BESIDE_THE_STEP:
+            yield name, value, of_base[name]
+
+
 def _differing(entry: Entry, defaults: Entry) -> Iterator[tuple[str, Any]]:
     """(dotted name, value) of each field of an entry that differs from the defaults."""
     for name in type(defaults).model_fields:
