@@ -87,3 +87,20 @@ def _step_time(quantity: str, value: float, gpus: int, *, strong: bool) -> float
         return value
     rate = {"throughput": value, "per_device": value * gpus, "time": 1 / value}[quantity]
     return (1 if strong else gpus) / rate
+
+
+def efficiencies_in_a_node(data: Path) -> Iterator[tuple[str, str, int, float]]:
+    """Yield (source, scaling, devices, efficiency) of sizes in a node, for series that begin with one device."""
+    with data.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            strong = row["scaling"] == "strong"
+            devices = [int(gpus) for gpus in row["gpus"].split()]
+            times = [
+                _step_time(row["quantity"], float(value), gpus, strong=strong)
+                for gpus, value in zip(devices, row["values"].split(), strict=True)
+            ]
+            if devices[0] != 1:
+                continue
+            for gpus, time in zip(devices[1:], times[1:], strict=True):
+                if gpus <= int(row["gpus_per_node"]):
+                    yield row["source"], row["scaling"], gpus, times[0] / time / (gpus if strong else 1)

@@ -13,11 +13,12 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Diagnosis, Finding, Payback, Recommendation
 from scalestudy.publish.figures import drawing, figures_of
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.numbers.rounding import Shown
 from scalestudy.publish.numbers.verified import verified_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.tables.verified import verified_table_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.publish.views.verified import verified_view
+from scalestudy.publish.views.verified import text_lines, verified_view
 from scalestudy.registry.codes import Unpaid
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -213,6 +214,19 @@ def test_documents_print_the_numbers_of_the_ledger_and_leave_out_what_is_missing
     rows = "".join(re.findall(r"\\midrule(.*?)\\bottomrule", table, flags=re.S))
     assert unknown(re.sub(r"\\multicolumn\{\d+\}|1x2", "", rows), book, made.plan) == []
     assert "(A)~Leave buckets alone." in table
+
+
+@pytest.mark.parametrize("name", ["step time (ms)", "time to 90 % (s)", "time to 99.95 % (min)"])
+@pytest.mark.parametrize("limits", [("", ""), ("0.1907", "0.2055")], ids=["beside", "below"])
+def test_columns_of_the_text_are_aligned_under_their_heads(name: str, limits: tuple[str, str]) -> None:
+    cells = {
+        side: Shown(value, *limits) for side, value in zip(("before", "predicted", "after"), "123", strict=True)
+    }
+    item = {"where": "mlp", "verdict": "confirmed", "change": "", "said": "", "note": ""}
+    lines = text_lines(item | {"rows": [{"name": name, "cells": cells}]})
+    head, row = (next(line for line in lines if word in line) for word in ("predicted", name))
+    assert [head.index(side) for side in cells] == [row.index(f" {value}", len(name)) + 1 for value in "123"]
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_number_of_a_trial_leads_to_its_launches(content: dict[str, Any]) -> None:

@@ -19,6 +19,23 @@ POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/
 
 
 @pytest.fixture
+def few_in_an_array(controller: Cluster) -> Iterator[None]:
+    """A cluster that accepts arrays of one job only: task ids must be smaller than MaxArraySize."""
+    path = controller.base / "slurm.conf"
+    text = path.read_text()
+    path.write_text(f"{text}\nMaxArraySize=2\n")
+    try:
+        controller.stop_controller()
+        controller.start_controller()
+        assert "MaxArraySize            = 2" in controller.run("scontrol", "show", "config")
+        yield
+    finally:
+        path.write_text(text)
+        controller.stop_controller()
+        controller.start_controller()
+
+
+@pytest.fixture
 def full(controller: Cluster) -> Iterator[Cluster]:
     """A cluster that has as many jobs as it accepts, all of which run or wait.
 
@@ -120,3 +137,31 @@ def test_a_study_waits_for_the_jobs_of_its_account(submitting: Submitting, limit
     assert driver.end() == 0, driver.said
     assert "SLURM accepts jobs again after " in driver.said
     assert {record.outcome for record in submitting.records().values()} == {"ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grouped", [True, False], ids=["jobs-of-several-runs", "a-job-for-each-run"])
+@pytest.mark.fault(
+    fault="job arrays are asked for, and the cluster accepts arrays of one job only (MaxArraySize)",
+    moment="submission",
+    outcome="every job is submitted alone; the plug-in warns about it; ok",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+@pytest.mark.usefixtures("few_in_an_array")
+def test_a_limit_on_arrays_does_not_matter(submitting: Submitting, *, grouped: bool) -> None:
+    """Runs belong to groups of Snakemake, which are never submitted as arrays, and all other rules are local."""
+    submitting.configure(small_study(repeats=2))
+    profile = submitting.root / "profiles/slurm/config.yaml"
+    text = profile.read_text()
+    if not grouped:
+        text = text.replace("group-components:\n  - allocation=1000000\n", "group-components:\n  - allocation=1\n")
+        assert text != profile.read_text()
+    profile.write_text(f"{text}\nslurm-array-jobs: all\n")
+    driver = submitting.drive(*TARGET)
+    assert driver.end() == 0, driver.said
+    assert "is a group job and cannot be submitted as an array job" in driver.said
+    records = submitting.records().values()
+    assert {record.outcome for record in records} == {"ok"}
+    jobs = {record.environment["slurm_job_id"] for record in records}
+    assert (len(jobs) < len(records)) == grouped, jobs

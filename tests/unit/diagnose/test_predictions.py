@@ -12,7 +12,7 @@ from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.predict import BETWEEN_STUDIES, as_measured, peak_memory_at, saving
-from scalestudy.diagnose.study import find_bottleneck, usual
+from scalestudy.diagnose.study import find_bottleneck
 from scalestudy.publish.views.diagnoses import diagnoses_view
 from scalestudy.publish.views.rows import rows_view
 from scalestudy.registry.codes import Goal
@@ -143,14 +143,6 @@ def test_a_step_that_does_not_shrink_is_bound_by_launches(plan: Plan) -> None:
     alone = case.alone.assign(step_time_s=[0.00099 if b == 16 else 0.0010 for b in case.alone["batch_per_rank"]])
     found = find_bottleneck(replace(case, alone=alone, point=case.point))
     assert found.kind == "launch"
-
-
-def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
-    first, second = usual(case_of(plan))
-    assert first == "an efficiency of 85-95 % is typical on 2 GPUs"
-    assert second == "communication typically takes 50-80 % of a step at 1 k parameters"
-    assert "5-20 %" in usual(case_of(plan, parameters=125e6))[1]
-    assert "50-75 %" in usual(case_of(plan, world_size=16))[0]
 
 
 def test_the_documents_say_what_the_json_says(plan: Plan) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import alive, wait_for
+from scalestudy.launch import family
 from scalestudy.launch.family import (
     SHARED_MEMORY,
     remove_shared_memory,
@@ -202,3 +203,20 @@ def test_a_lock_leaves_no_file_and_is_no_file_s_place(tmp_path: Path) -> None:
     path.mkdir()
     with pytest.raises(ValueError, match=r"a\.lock: cannot be used as a lock .*; remove it"):
         exclusive(path, waiting=lambda: None).__enter__()
+
+
+def test_files_that_are_closed_meanwhile_are_no_error(tmp_path: Path) -> None:
+    """Between the list of a process's files and the look at one of them, the process may close it or end."""
+    log = tmp_path / "log.txt"
+    log.touch()
+    busy = f"import os\nwhile True:\n    os.close(os.open({str(log)!r}, os.O_WRONLY))"
+    process, until, seen = subprocess.Popen([sys.executable, "-c", busy]), time.monotonic() + 4, 0
+    try:
+        place = log.stat()
+        while time.monotonic() < until:
+            seen += family._writes(process.pid, place)
+    finally:
+        process.kill()
+        process.wait()
+    assert seen, "never seen with the file open"
+    assert not family._writes(process.pid, place)

@@ -1,6 +1,6 @@
 """One point and the rows it is compared with: all the data that a cause may use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 from typing import Any
@@ -133,8 +133,9 @@ class Case:
         return Evidence.of("overhead_share", "overhead as a share of the step", share, "%")
 
     def share_of_step(self, seconds: Interval) -> Interval:
-        """These seconds as a fraction of the step."""
-        return seconds.scaled(1 / self.point["step_time_s"])
+        """These seconds as a fraction of the step. They are a part of it, so the upper limit is at most 1."""
+        share = seconds.scaled(1 / self.point["step_time_s"])
+        return replace(share, high=min(share.high, 1.0)) if share.value <= 1 else share
 
     def share_evidence(self, seconds: Interval | float, threshold: float, source: str = "") -> Evidence:
         """These seconds as a percentage of the step, compared with a threshold (a fraction)."""

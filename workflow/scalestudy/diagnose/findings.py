@@ -162,7 +162,7 @@ class Diagnosis(Part):
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]
-    """Typical values, for context only: they do not replace a measurement."""
+    """What published series reach, for context only; may be empty."""
     findings: tuple[Finding, ...]
     """In the order in which to fix them."""
     also_possible: tuple[Finding, ...] = ()

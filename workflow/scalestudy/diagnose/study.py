@@ -1,4 +1,4 @@
-"""The diagnosis of a study: verdict, bottleneck and findings of each point, with typical values for context."""
+"""The diagnosis of a study: verdict, bottleneck and findings of each point, with published values for context."""
 
 import contextlib
 from math import isnan
@@ -14,17 +14,10 @@ from scalestudy.diagnose.causes.fsdp import ddp_oom
 from scalestudy.diagnose.findings import Bottleneck, Diagnosis
 from scalestudy.diagnose.named import Named
 from scalestudy.diagnose.unseen import not_judged
+from scalestudy.diagnose.usual import usual
 from scalestudy.diagnose.verdicts import find_confounded, judge_point
 from scalestudy.registry.codes import Verdict
-from scalestudy.registry.words.counts import scaled
 from scalestudy.study.config.study import Study
-
-EFFICIENCY = ((2, "85-95 %"), (4, "75-90 %"), (8, "65-85 %"))
-"""Typical efficiency of data-parallel training on GPUs, up to this number of ranks; unsourced rules of thumb."""
-MANY = "50-75 %"
-COMMUNICATION = ((10e6, "50-80 %"), (100e6, "20-50 %"))
-"""Typical share of communication in a step, below this number of parameters; also without a source."""
-LARGE = "5-20 %"
 
 
 def diagnose_study(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Diagnosis]:
@@ -87,14 +80,3 @@ def find_bottleneck(case: Case) -> Bottleneck:
         shares[kind] = taken_s / step_s
     shares["compute"] = left_s / step_s
     return Bottleneck(kind=max(shares, key=shares.__getitem__), shares=shares)
-
-
-def usual(case: Case) -> tuple[str, ...]:
-    """Phrases with typical values elsewhere, printed for context; no verdict rests on them."""
-    ranks, parameters = case.ranks, case.point["parameters"]
-    efficiency = next((text for most, text in EFFICIENCY if ranks <= most), MANY)
-    said = [f"an efficiency of {efficiency} is typical on {ranks} GPUs"]
-    if not isnan(parameters):
-        share = next((text for below, text in COMMUNICATION if parameters < below), LARGE)
-        said.append(f"communication typically takes {share} of a step at {scaled(parameters)} parameters")
-    return tuple(said)

@@ -181,8 +181,8 @@ def _writes(pid: int, place: os.stat_result) -> bool:
             with contextlib.suppress(OSError):
                 found = entry.stat()
                 if (found.st_dev, found.st_ino) == (place.st_dev, place.st_ino):
-                    flags = _read(pid, f"fdinfo/{entry.name}").split(b"flags:", 1)[-1].split()[0]
-                    if int(flags, 8) & os.O_ACCMODE != os.O_RDONLY:
+                    flags = _read(pid, f"fdinfo/{entry.name}").partition(b"flags:")[2].split()
+                    if flags and int(flags[0], 8) & os.O_ACCMODE != os.O_RDONLY:  # none: closed meanwhile
                         return True
     return False
 

@@ -21,8 +21,8 @@ from scalestudy.study.config.study import Study
 from scalestudy.verify.model import LeftOut, VerificationFile, Verified
 
 Numbers = Mapping[str, Number]
-NAME, CELL = 17, 20
-"""Widths of the columns of the text: the names of quantities, and each side."""
+NAME = 15
+"""Narrowest column of the names of quantities in the text. The three sides share the rest of 80 columns."""
 
 
 def verified_view(found: VerificationFile | None, study: Study, numbers: Numbers) -> dict[str, Any]:
@@ -167,15 +167,17 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Lines of the table. Limits follow their values, or are in a line below if they do not fit."""
     if not rows:
         return []
-    beside = all(len(str(cell)) <= CELL for row in rows for cell in row["cells"].values())
-    lines = [_line("", list(SIDES))]
+    name = max(NAME, *(len(row["name"]) for row in rows))
+    side = (75 - name) // len(SIDES)
+    beside = all(len(str(cell)) <= side for row in rows for cell in row["cells"].values())
+
+    def line(first: str, cells: Sequence[str]) -> str:
+        return f"  {first:<{name}} {' '.join(f'{cell:<{side}}' for cell in cells)}".rstrip()
+
+    lines = [line("", list(SIDES))]
     for row in rows:
         cells = list(row["cells"].values())
-        lines.append(_line(row["name"], [str(cell) if beside else cell.value for cell in cells]))
+        lines.append(line(row["name"], [str(cell) if beside else cell.value for cell in cells]))
         if not beside and any(cell.limits for cell in cells):
-            lines.append(_line("", [cell.limits for cell in cells]))
+            lines.append(line("", [cell.limits for cell in cells]))
     return lines
-
-
-def _line(name: str, cells: Sequence[str]) -> str:
-    return f"  {name:<{NAME - 2}} {' '.join(f'{cell:<{CELL}}' for cell in cells)}".rstrip()
