@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from builders import study_of
-from scalestudy.analyse.point.accuracy import compare_accuracy, resolution, time_to_accuracy
+from scalestudy.analyse.point.accuracy import compare_accuracy, every_run, resolution, time_to_accuracy
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.study.config.load import parse_study
@@ -121,3 +121,20 @@ def test_a_launch_that_never_reached_the_target_leaves_no_mean(content: dict[str
     summary = summary_with(content, {(1, 32): [8.0, 8.0], (2, 32): [4.0, np.nan]})
     assert isnan(summary.loc[("weak", 2), "time_to_accuracy_s"])
     assert summary.loc[("weak", 2), "launches_at_accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("mine", "base", "said"),
+    [
+        ([0.78, 0.81, 0.85], [0.914, 0.92, 0.933], "lower"),
+        ([0.95, 0.96], [0.90, 0.94, 0.93], "higher"),
+        ([0.78, 0.92], [0.914, 0.93], ""),
+        ([0.90, 0.90], [0.90, 0.95], ""),
+        ([0.5], [0.9, 0.9], ""),
+        ([0.5, 0.6], [0.9], ""),
+        ([0.5, nan], [0.9, 0.9], ""),
+        ([], [], ""),
+    ],
+)
+def test_runs_that_all_say_the_same_are_counted(mine: list[float], base: list[float], said: str) -> None:
+    assert every_run(pd.Series(mine, dtype=float), pd.Series(base, dtype=float)) == said

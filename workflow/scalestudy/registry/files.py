@@ -91,6 +91,11 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("launches_growing", "runs whose memory grows"),
         Column("launches_memory_read", "runs with enough readings of memory to detect growth"),
         Column("accuracy_kept", "equivalent, lower, higher or not_shown: result of two one-sided tests"),
+        Column(
+            "accuracy_of_every_run",
+            "lower or higher: the accuracy of every run is below or above that of every run of the baseline; empty"
+            " otherwise",
+        ),
         Column("launches_at_accuracy", "runs that reached the target accuracy"),
         *MODEL,
         *RANKS,

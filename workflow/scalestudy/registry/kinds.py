@@ -17,10 +17,10 @@ _TEXTS = frozenset(
     slurm_job stopped_because memory_growth_kind record_sha256 fingerprint commit started_at limits
     steadiness methods late_by slowest_link slowest_link_name nccl_transport nccl_interfaces numa_ranks
     far_ranks wrapper seen spoiled spoiled_after turns base_variant interval spoiled_by beside_variant
-    unresolved accuracy_kept forecast_of from_scales from_batches overhead_model refused refused_value
-    refused_limit refused_scale shows factor collective cause advice change verdict ends_before ends_after
-    trial study name throughput_shows efficiency_shows accuracy_shows not_compared x_name y_name series x
-    kind run legend group base tick marker phase
+    unresolved accuracy_kept accuracy_of_every_run forecast_of from_scales from_batches overhead_model refused
+    refused_value refused_limit refused_scale shows factor collective cause advice change verdict ends_before
+    ends_after trial study name throughput_shows efficiency_shows accuracy_shows not_compared x_name y_name
+    series x kind run legend group base tick marker phase
 """)
 )
 _FLAGS = frozenset(

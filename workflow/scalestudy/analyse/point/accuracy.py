@@ -13,6 +13,8 @@ MOST_SAMPLES = 10**6
 """Number of held-out samples up to which a single sample can be separated from rounding errors."""
 FEWEST_SAMPLES = 100
 """Smallest assumed number of held-out samples: accuracies may be multiples of a larger step by chance."""
+FEWEST_RUNS = 2
+"""Fewest runs whose accuracies have a range."""
 UNIFORM = 1 / 12
 """Variance of a rounded number, in squares of the rounding step."""
 
@@ -43,6 +45,20 @@ def compare_accuracy(
     if wide.low > 0:
         return wide, AccuracyKept.HIGHER
     return wide, AccuracyKept.NOT_SHOWN
+
+
+def every_run(mine: pd.Series, base: pd.Series) -> str:
+    """Returns 'lower' or 'higher' if every run's accuracy is below, or above, that of every run of the baseline.
+
+    This is a fact of these runs and no test: an interval of few runs can include no difference nevertheless. ''
+    with fewer than two runs of either, and otherwise.
+    """
+    mine, base = mine.dropna(), base.dropna()
+    if min(len(mine), len(base)) < FEWEST_RUNS:
+        return ""
+    if mine.max() < base.min():
+        return "lower"
+    return "higher" if mine.min() > base.max() else ""
 
 
 def resolution(accuracies: Sequence[float]) -> float:

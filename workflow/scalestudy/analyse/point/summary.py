@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.accuracy import compare_accuracy, every_run
 from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.energy import energy_row
 from scalestudy.analyse.point.launches import (
@@ -192,6 +192,9 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
+        "accuracy_of_every_run": every_run(every["validation_accuracy"], accurate["validation_accuracy"])
+        if len(accurate) and not is_base
+        else "",
         "launches_at_accuracy": int(every["time_to_accuracy_s"].notna().sum()),
         **noise_row(good, confidence=confidence),
         **{name: first[name] for name in ("parameters", "gradient_bytes")},

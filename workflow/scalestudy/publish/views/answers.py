@@ -91,7 +91,7 @@ def _answer(diagnoses: Sequence[dict[str, Any]], told: Told) -> Answer:
     conditions = given | {
         "fewer": told.given(fewer)["many"] if fewer else "",
         "at": filled(words.AT_THIS[best["scaling"]], given) if other and other["code"] not in MET else "",
-        "accuracy": words.IF_ACCURACY if best["row"]["accuracy_code"] == AccuracyKept.LOWER else "",
+        "accuracy": words.IF_ACCURACY if _costs_accuracy(best["row"]) else "",
     }
     return Answer(
         said=filled(_how(told.speedup(best), words.HOW), given),
@@ -194,6 +194,8 @@ def _caveats(best: Mapping[str, Any], told: Told, given: Given) -> list[Phrase]:
     key = f"{row['key']}.accuracy_difference_points"
     difference = told.numbers.number(key)
     said = words.ACCURACY.get(row["accuracy_code"], "")
+    if row["accuracy_code"] == AccuracyKept.NOT_SHOWN and row["lower_in_every_run"]:
+        said = words.LOWER_IN_EVERY_RUN
     if said and difference and difference.shown.low and best["code"] != Verdict.NEGATIVE_SCALING:
         piece = Piece(difference.shown.value, key)
         found.append(filled(said, given | {"difference": piece, "interval": told.interval(difference)}))
@@ -202,6 +204,12 @@ def _caveats(best: Mapping[str, Any], told: Told, given: Given) -> list[Phrase]:
     if row["spoiled"]:
         found.append(filled(words.SPOILED, {"spoiled": row["spoiled"]}))
     return found
+
+
+def _costs_accuracy(row: Mapping[str, Any]) -> bool:
+    """Whether accuracy is lower, by the test or in every run."""
+    unknown = row["accuracy_code"] == AccuracyKept.NOT_SHOWN
+    return row["accuracy_code"] == AccuracyKept.LOWER or (unknown and row["lower_in_every_run"])
 
 
 def _to_do(best: Mapping[str, Any], given: Given, *, use_fewer: bool, missing: str) -> Phrase:

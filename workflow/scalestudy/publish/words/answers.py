@@ -85,6 +85,11 @@ ACCURACY = {
     AccuracyKept.NOT_SHOWN: f"It is not known whether accuracy is as high as on one {{part}}: {DIFFERENCE}.",
 }
 """What a speedup may cost."""
+LOWER_IN_EVERY_RUN = (
+    "Accuracy is lower than on one {part} in every run, but the interval of the difference includes 0:"
+    f" {DIFFERENCE}."
+)
+"""Instead of the last one if all runs say the same."""
 BELOW_FLOOR = "Note: this rests on a difference that is smaller than the study can detect."
 FEW = "Note: this rests on two runs only."
 SPOILED = "Note: {spoiled}."

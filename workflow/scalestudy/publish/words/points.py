@@ -22,6 +22,11 @@ ACCURACY = {
     AccuracyKept.HIGHER: "higher than the baseline's",
     AccuracyKept.NOT_SHOWN: "inconclusive",
 }
+EVERY_RUN = {
+    "lower": ", although every run is below every run of the baseline",
+    "higher": ", although every run is above every run of the baseline",
+}
+"""After an inconclusive comparison, by `accuracy_of_every_run`."""
 FACTORS = {
     "efficiency": "speedup divided by the number of ranks",
     "batch": "one process: the whole batch at once, against the batches of all ranks one by one",
