@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import small_content
-from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
+from scalestudy.analyse.study.decision_file import Comparison, DecisionFile, that_counts
 from scalestudy.cli.screen import painter as painters
 from scalestudy.cli.screen import study as studies
 from scalestudy.cli.screen.events import DOCUMENTS, Jobs, stage_of
@@ -117,10 +117,10 @@ def comparison(settled: Settled, **of: Any) -> Comparison:
     return Comparison(**place, **speedup, verdict=Verdict.UNDECIDED, settled=settled, **of)
 
 
-def decision(*comparisons: Comparison, needed: tuple[str, ...] = ()) -> DecisionFile:
+def decision(*comparisons: Comparison, needed: tuple[str, ...] = (), after: int = 3) -> DecisionFile:
     return DecisionFile(
         study="x",
-        after_repeats=3,
+        after_repeats=after,
         comparisons=comparisons,
         needed=needed,
         budget_device_hours=None,
@@ -135,6 +135,16 @@ def test_a_decision_says_what_is_known_and_how_many_runs_follow() -> None:
         "  mlp ddp strong on 2 ranks: speedup 1.50 [1.20, 1.90], not decided",
     ]
     assert len(decision_lines(decision(*[undecided] * 9))) == 1, "of many comparisons only the count is given"
+
+
+def test_a_decision_after_runs_that_were_not_needed_is_not_shown() -> None:
+    """The workflow decides after 5 repeats too, but only 3 were made."""
+    decided = comparison(Settled.DECIDED)
+    first, second, third = (
+        decision(decided, needed=needed, after=after) for needed, after in ((("a",), 2), ((), 3), ((), 5))
+    )
+    assert that_counts([first, second, third]) is second
+    assert that_counts([first]) is first
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (62, "1:02"), (3661, "1:01:01"), (-1, "0:00")])

@@ -3,6 +3,7 @@
 A run that is not needed ends as soon as it has read the decision, so no analysis is imported here.
 """
 
+from collections.abc import Sequence
 from math import nan
 from typing import ClassVar, Literal
 
@@ -64,3 +65,11 @@ class DecisionFile(Document):
         if self.budget_ends_after is not None and repeat > self.budget_ends_after:
             return f"the budget of {self.budget_device_hours:g} device-hours is exhausted {after}"
         return f"no comparison needs more runs {after}"
+
+
+def that_counts(decisions: Sequence[DecisionFile]) -> DecisionFile:
+    """Returns the first decision after which no run was needed, or the newest. decisions: the oldest first.
+
+    Later decisions are made from the same runs, so they do not know more.
+    """
+    return next((one for one in decisions if not one.needed), decisions[-1])

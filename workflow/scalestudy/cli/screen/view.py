@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TextIO
 
+from scalestudy.analyse.study.decision_file import that_counts
 from scalestudy.cli.screen.events import DOCUMENTS, STAGES, Job, Jobs
 from scalestudy.cli.screen.painter import Lines, Painter, Screen, is_live
 from scalestudy.cli.screen.study import WatchedStudy
@@ -93,7 +94,7 @@ class StudyScreen:
             if found and found.outcome != "unneeded" and (found.outcome != "ok" or not self.live):
                 yield run_line(found, len(self.study.done()), len(self.study.planned()))
         elif job.rule == "decide_on_launches" and (decisions := self.study.decisions()):
-            before, self.verdicts = self.verdicts, decision_lines(decisions[-1])
+            before, self.verdicts = self.verdicts, decision_lines(that_counts(decisions))
             if not self.live and self.verdicts[1:] != before[1:]:  # else no run was made since
                 yield from self.verdicts
 
