@@ -20,7 +20,7 @@ POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/
 
 @pytest.fixture
 def few_in_an_array(controller: Cluster) -> Iterator[None]:
-    """A cluster that accepts arrays of one job only: task ids must be smaller than MaxArraySize."""
+    """A cluster without arrays but those of two jobs: task ids must be smaller than MaxArraySize."""
     path = controller.base / "slurm.conf"
     text = path.read_text()
     path.write_text(f"{text}\nMaxArraySize=2\n")
@@ -142,7 +142,7 @@ def test_a_study_waits_for_the_jobs_of_its_account(submitting: Submitting, limit
 @pytest.mark.slow
 @pytest.mark.parametrize("grouped", [True, False], ids=["jobs-of-several-runs", "a-job-for-each-run"])
 @pytest.mark.fault(
-    fault="job arrays are asked for, and the cluster accepts arrays of one job only (MaxArraySize)",
+    fault="job arrays are requested on a cluster without job arrays (MaxArraySize)",
     moment="submission",
     outcome="every job is submitted alone; the plug-in warns about it; ok",
     kept="every run",

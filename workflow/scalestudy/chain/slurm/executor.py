@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import cached_property
 from typing import Any
 
+import snakemake_executor_plugin_slurm as plugin
 from snakemake_executor_plugin_slurm import Executor
 from snakemake_executor_plugin_slurm.utils import get_job_wildcards
 from snakemake_interface_common.exceptions import WorkflowError
@@ -38,6 +39,10 @@ from scalestudy.launch.slurm.ask import AGAIN_S, is_away
 SLOWER_S = 10
 """Seconds that are added to the time between status checks each time that no job has ended, up to RAREST_S."""
 RAREST_S = 180
+
+
+# Runs are groups of jobs, which the plug-in never submits as arrays. It would not start where SLURM has no arrays.
+plugin.get_max_array_size = lambda: 1000
 
 
 class PatientExecutor(Executor):

@@ -91,7 +91,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "has_overhead": not isnan(row["overhead_s"]),
         "overhead": overhead_view(numbers, point),
         "accuracy_code": row["accuracy_kept"],
-        "lower_in_every_run": row.get("accuracy_of_every_run") == "lower",
+        "lower_in_every_run": row.get("accuracy_of_every_run", "") == "lower",
         "accuracy_kept": _accuracy_kept(numbers, point, row, margin),
         "target_accuracy": percent(target) if target else "",
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),
@@ -140,7 +140,7 @@ def _accuracy_kept(numbers: NumbersFile, point: str, row: Row, margin: str) -> P
         return Phrase("not compared: no run of the baseline with the same seed has an accuracy")
     if row["accuracy_kept"] == AccuracyKept.NOT_SHOWN:
         said = f"difference {{accuracy_difference_points}} points; inconclusive at a margin of {margin}"
-        return numbers.phrase(point, said + EVERY_RUN.get(row.get("accuracy_of_every_run"), ""))
+        return numbers.phrase(point, said + EVERY_RUN.get(row.get("accuracy_of_every_run", ""), ""))
     kept = ACCURACY[row["accuracy_kept"]]
     return numbers.phrase(point, f"{kept}: difference {{accuracy_difference_points}} points")
 
