@@ -89,3 +89,24 @@ def test_no_rank_outlives_whoever_watches_it(worker: Path) -> None:
     process.kill()
     process.communicate(timeout=60)
     wait_for(lambda: not any(alive(int(path.read_text())) for path in up))
+
+
+AFTERWARDS = """
+import os, signal, socket
+from scalestudy.launch.ranks import run_ranks
+def start(rank, _):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    return pid
+print(run_ranks(socket.socketpair()[0], 2, start))
+for signum in (signal.SIGCHLD, signal.SIGTERM):
+    os.kill(os.getpid(), signum)
+"""
+
+
+def test_signals_after_the_ranks_have_ended_are_no_error() -> None:
+    """A process that a rank left behind ends later, which sends SIGCHLD to the process that started the rank."""
+    done = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout) == sorted("{0: 0, 1: 0}\n")
+    assert done.stderr == ""

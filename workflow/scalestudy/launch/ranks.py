@@ -38,7 +38,10 @@ def run_ranks(connection: socket.socket, count: int, start: Start) -> dict[int, 
     for signum in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(signum, lambda *_: None)
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
-    return _wait(connection, waking, {start(rank, (waking, woken)): rank for rank in range(count)})
+    try:
+        return _wait(connection, waking, {start(rank, (waking, woken)): rank for rank in range(count)})
+    finally:
+        signal.set_wakeup_fd(-1)  # the socket is closed with this function, and signals may still come
 
 
 def _wait(connection: socket.socket, waking: socket.socket, running: dict[int, int]) -> dict[int, int]:

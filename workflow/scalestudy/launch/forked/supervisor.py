@@ -32,9 +32,7 @@ def supervise(connection: socket.socket) -> int:
     def start(rank: int, ours: Sequence[socket.socket]) -> int:
         pid = os.fork()
         if pid == 0:
-            for end in (connection, *holders, *ours):
-                end.close()
-            become_rank(request, rank, port)
+            become_rank(request, rank, port, not_ours=(connection, *holders, *ours))
         return pid
 
     codes = run_ranks(connection, max(1, ranks), start)
@@ -61,8 +59,10 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], int]:
     return request, output
 
 
-def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
+def become_rank(request: dict[str, Any], rank: int, port: int, *, not_ours: Sequence[socket.socket]) -> NoReturn:
     """Run the worker in this process as `python -m` would, and end the process without cleaning up.
+
+    not_ours: sockets of the supervisor, closed once no signal is written to them any more.
 
     Cleaning up an interpreter with process groups may block forever; the results are written by then.
     """
@@ -71,6 +71,8 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         for signum in (signal.SIGCHLD, signal.SIGTERM):
             signal.signal(signum, signal.SIG_DFL)
+        for end in not_ours:
+            end.close()
         end_with_parent(signal.SIGKILL)
         os.chdir(request["directory"])
         os.sched_setaffinity(0, request["cpus"])
