@@ -18,8 +18,10 @@ LAST = DATA.with_name("scaling_series_last.csv")
 """Series typed after the growth model "divided" had been added, most of them of strong scaling."""
 KNOWN_BEFORE = ("Oneflow-Inc/DLPerf", "NVIDIA/DeepLearningExamples", "mosaicml/llm-foundry")
 """Sources that had set earlier constants, so they are in the setting part."""
-NEWEST = DATA.with_name("scaling_series_newest.csv")
+FOURTH = DATA.with_name("scaling_series_fourth.csv")
 """Series typed before the method was calibrated on those above."""
+NEWEST = DATA.with_name("scaling_series_newest.csv")
+"""Series typed before the limits were calibrated for each number of sizes."""
 FARTHEST = 4
 IN_A_NODE, ACROSS_NODES = "in a node", "across nodes"
 

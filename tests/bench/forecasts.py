@@ -4,7 +4,8 @@
     python -m bench.forecasts --set     the sources that set the constants
     python -m bench.forecasts --later   the sources that were typed after the constants had been set
     python -m bench.forecasts --last    those that were typed after a growth model had been added
-    python -m bench.forecasts --newest  those that were typed before the limits were calibrated on all of the above
+    python -m bench.forecasts --fourth  those that were typed before the limits were calibrated
+    python -m bench.forecasts --newest  those that set nothing: typed before the calibration on all of the above
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -26,6 +27,7 @@ from scaling_series import (
     ACROSS_NODES,
     DATA,
     FARTHEST,
+    FOURTH,
     IN_A_NODE,
     LAST,
     LATER,
@@ -182,9 +184,17 @@ def main() -> None:
     parser.add_argument("--set", action="store_true", help="the sources that set the constants")
     parser.add_argument("--later", action="store_true", help="the sources that were typed after them")
     parser.add_argument("--last", action="store_true", help="those that were typed after the last change")
+    parser.add_argument(
+        "--fourth", action="store_true", help="those that were typed before the limits were calibrated"
+    )
     parser.add_argument("--newest", action="store_true", help="those that no constant and no model was set on")
     arguments = parser.parse_args()
-    typed_later = {LATER: arguments.later, LAST: arguments.last, NEWEST: arguments.newest}
+    typed_later = {
+        LATER: arguments.later,
+        LAST: arguments.last,
+        FOURTH: arguments.fourth,
+        NEWEST: arguments.newest,
+    }
     if chosen := [path for path, asked in typed_later.items() if asked]:
         made = tell(lambda _: True, chosen[0])
     else:

@@ -2,8 +2,8 @@
 
 No number of sizes makes a model exact: a loader, a kernel or a clock that changes between two sizes follows none
 of them. So each prediction has a discrepancy that does not shrink with the number of sizes. It grows with the
-overhead of the last measured doubling and with the distance. It differs between the faster and the slower side,
-since a resource that saturates makes a size slower than any model.
+overhead of the last measured doubling, with the scatter of the overheads, and with the distance. It differs
+between the faster and the slower side, since a resource that saturates makes a size slower than any model.
 
 The constants are calibrated on published tables by conformal quantiles with sources as units, and
 `python -m bench.forecast_constants` (in tests/) computes them again.
@@ -11,7 +11,9 @@ The constants are calibrated on published tables by conformal quantiles with sou
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log, log2, sqrt
+from statistics import variance
 
 from scalestudy.analyse.forecast.fit import Scale
 
@@ -34,9 +36,9 @@ class Sides:
     slower: Side
 
 
-# Printed by bench.forecast_constants: 396 published series of 99 sources.
-IN_A_NODE = Sides(Side(0.12, 0.16), Side(0.08, 1.05))
-ACROSS_NODES = Sides(Side(0.18, 0.11), Side(0.12, 0.52))
+# Printed by bench.forecast_constants: 480 published series of 156 sources.
+IN_A_NODE = Sides(Side(0.02, 0.30), Side(0.08, 1.02))
+ACROSS_NODES = Sides(Side(0.12, 0.08), Side(0.18, 0.37))
 NOISE = 0.5
 """Scale of a fit's own error within a t distribution, whose tails are meant for the discrepancy."""
 FREEDOM = 3
@@ -48,12 +50,15 @@ WIDEST = 4.0
 def discrepancy(scales: Sequence[Scale], size: float, side: Side, *, strong: bool) -> float:
     """Returns the overhead (log scale) of which a side's share is the discrepancy at a size.
 
-    It is that of the last measured doubling and the floor, added in quadrature. It grows with the square root of
-    the doublings beyond the largest measured size, as a sum of independent steps.
+    It is that of the last measured doubling, the standard deviation between the measured doublings, and the
+    floor, added in quadrature: a series that was irregular stays irregular, however many sizes are known. It grows
+    with the square root of the doublings beyond the largest measured size, as a sum of independent steps.
     """
-    sizes = {scale.n: scale.step_time_s for scale in sorted(scales, key=lambda scale: scale.n)}
-    (few, before), (many, after) = list(sizes.items())[-2:]
-    ideal = before * (few / many if strong else 1.0)
-    overhead = log(after / ideal) / log2(many / few)
-    doublings = max(0.0, log2(size / many))
-    return sqrt((side.floor**2 + overhead**2) * doublings)
+    sizes = list({scale.n: scale.step_time_s for scale in sorted(scales, key=lambda scale: scale.n)}.items())
+    overheads = [
+        log(after / (before * (few / many if strong else 1.0))) / log2(many / few)
+        for (few, before), (many, after) in pairwise(sizes)
+    ]
+    scatter = variance(overheads) if len(overheads) > 1 else 0.0
+    doublings = max(0.0, log2(size / sizes[-1][0]))
+    return sqrt((side.floor**2 + overheads[-1] ** 2 + scatter) * doublings)
