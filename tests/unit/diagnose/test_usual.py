@@ -1,4 +1,4 @@
-"""Context of a diagnosis: efficiencies of published series, with their source and their number."""
+"""Context of a diagnosis: efficiencies of published trainings, with their source and their number."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def case_of(content: dict[str, Any], **seen: Any) -> Case:
     return next(c for c in make_cases(plan.study, summary, summary.iloc[:0]) if c.point["scaling"] == "strong")
 
 
-def test_the_constants_are_those_of_the_published_series() -> None:
+def test_the_constants_are_those_of_the_published_trainings() -> None:
     assert computed() == PUBLISHED
 
 
 def test_the_context_names_scaling_size_and_sources(content: dict[str, Any]) -> None:
     sources, quarter, median, three_quarters = PUBLISHED["strong", 2]
     assert usual(case_of(content)) == (
-        f"published series of strong scaling have a median efficiency of {median:.0%} on 2 devices of a node; half"
-        f" of the {sources} sources are between {quarter:.0%} and {three_quarters:.0%}".replace("%", " %"),
+        f"published trainings with strong scaling have a median efficiency of {median:.0%} on 2 GPUs of a node;"
+        f" half of the {sources} sources are between {quarter:.0%} and {three_quarters:.0%}".replace("%", " %"),
     )
 
 

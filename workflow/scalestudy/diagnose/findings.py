@@ -162,7 +162,7 @@ class Diagnosis(Part):
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]
-    """What published series reach, for context only; may be empty."""
+    """What published trainings reach, for context only; may be empty."""
     findings: tuple[Finding, ...]
     """In the order in which to fix them."""
     also_possible: tuple[Finding, ...] = ()

@@ -1,4 +1,4 @@
-"""What published scaling series reach in a node, for context next to a diagnosis. No verdict rests on it."""
+"""What published trainings reach in a node, for context next to a diagnosis. No verdict rests on it."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from scalestudy.registry.words.percent import percent
 
 
 class Published(NamedTuple):
-    """Efficiencies of published series, relative to one device; of each source the median."""
+    """Efficiencies of published trainings, relative to one GPU; of each source the median."""
 
     sources: int
     quarter: float
@@ -17,28 +17,27 @@ class Published(NamedTuple):
 
 
 PUBLISHED = {
-    ("strong", 2): Published(52, 0.79, 0.88, 0.96),
-    ("strong", 4): Published(52, 0.57, 0.77, 0.87),
-    ("strong", 8): Published(32, 0.37, 0.66, 0.84),
-    ("weak", 2): Published(43, 0.83, 0.94, 0.99),
-    ("weak", 4): Published(46, 0.73, 0.91, 0.97),
-    ("weak", 8): Published(29, 0.80, 0.91, 0.94),
+    ("strong", 2): Published(11, 0.69, 0.88, 0.96),
+    ("strong", 4): Published(10, 0.50, 0.69, 0.85),
+    ("weak", 2): Published(34, 0.90, 0.94, 0.98),
+    ("weak", 4): Published(36, 0.79, 0.91, 0.96),
+    ("weak", 8): Published(23, 0.84, 0.92, 0.95),
 }
-"""(scaling, devices of one node) -> efficiencies of the series in tests/data. Most are trainings on GPUs, some are
-other computations. `python -m bench.usual_efficiency` prints them."""
+"""(scaling, GPUs of a node) -> efficiencies of published trainings, where there are ten sources or more.
+`python -m bench.usual_efficiency` computes them from the series in tests/data."""
 
 
 def usual(case: Case) -> tuple[str, ...]:
-    """A phrase with the efficiency of published series on as many devices of a node; () where none are known.
+    """A phrase with the efficiency of published trainings on as many GPUs of a node; () where none are known.
 
-    There are none for CPUs, for other numbers of devices, and relative to a baseline of several devices.
+    There are none for CPUs, for other numbers of GPUs, and relative to a baseline of several GPUs.
     """
     point = case.point
     known = PUBLISHED.get((point["scaling"], case.ranks))
     if known is None or point["device"] == "cpu" or case.base_ranks > 1 or point["nodes"] > 1:
         return ()
     return (
-        f"published series of {point['scaling']} scaling have a median efficiency of {percent(known.median)} on"
-        f" {case.ranks} devices of a node; half of the {known.sources} sources are between"
+        f"published trainings with {point['scaling']} scaling have a median efficiency of {percent(known.median)}"
+        f" on {case.ranks} GPUs of a node; half of the {known.sources} sources are between"
         f" {percent(known.quarter)} and {percent(known.three_quarters)}",
     )
