@@ -393,6 +393,20 @@ def test_points_are_counted_in_good_english(margin: float, words: str) -> None:
     assert labels.points(margin) == words
 
 
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([3, 3, 3], "3 runs"),
+        ([3, 6, 0], "3 to 6 runs"),
+        ([1, 0], "one run"),
+        ([0], "no run"),
+        ([1, 2], "1 to 2 runs"),
+    ],
+)
+def test_the_number_of_runs_is_that_of_runs_that_were_made(counts: list[int], said: str) -> None:
+    assert labels.runs_each(counts) == said
+
+
 def test_accuracy_without_a_base_case_of_equal_seed_is_not_called_lost(plan: Plan, summary: pd.DataFrame) -> None:
     frame = given(summary, accuracy_kept="not_shown", accuracy_difference=float("nan"))
     assert only_row(plan, frame)["accuracy_kept"].startswith("not compared")

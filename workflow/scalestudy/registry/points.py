@@ -153,6 +153,7 @@ POINT_COLUMNS: tuple[Column, ...] = (
     percent(
         "per_doubling_efficiency",
         "efficiency of one doubling of ranks, geometric mean from the baseline to this point",
+        limits="interval",
         header="Per doubling",
     ),
     ratio(

@@ -164,9 +164,9 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **speedup.columns("speedup"),
         **compared,
         **speedup.scaled(1 / point.world_size).columns("efficiency"),
-        "per_doubling_efficiency": per_doubling_efficiency(
-            speedup.value / base_ranks, point.world_size / base_ranks
-        ),
+        **speedup.scaled(1 / base_ranks)
+        .map(lambda ratio: per_doubling_efficiency(ratio, point.world_size / base_ranks))
+        .columns("per_doubling_efficiency"),
         "karp_flatt": karp_flatt(speedup.value, point.world_size)
         if point.scaling == "strong" and base_ranks == 1
         else nan,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish.documents.figures import Known, placed
-from scalestudy.publish.documents.report import latex_facts, launches_each
+from scalestudy.publish.documents.report import latex_facts
 from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.numbers.keys import point_key
@@ -16,6 +16,7 @@ from scalestudy.publish.results import Results
 from scalestudy.publish.views.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.views.forecasts import refusals
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.labels import runs_each
 from scalestudy.registry.column import Row
 from scalestudy.registry.hardware import IN_SHORT
 from scalestudy.registry.tables import VERIFICATION
@@ -34,7 +35,10 @@ def proposal_view(
 ) -> dict[str, Any]:
     """Values for report/templates/proposal.tex. tables: name -> path of each table that prints something."""
     summary = results.summary[results.summary["scaling"] != "reference"]
-    known: Known = {"intervals": bool(summary["speedup_low"].notna().any()), "launches": launches_each(plan)}
+    known: Known = {
+        "intervals": bool(summary["speedup_low"].notna().any()),
+        "launches": runs_each(summary["launches_ok"]),
+    }
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
     return latex_facts(results, facts) | {
         **known,

@@ -10,6 +10,7 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.publish.views.diagnoses import leading
 from scalestudy.publish.views.forecasts import refusals
+from scalestudy.publish.words.labels import runs_each
 from scalestudy.registry.tables import FILES, VERIFICATION
 from scalestudy.study.plan import Plan
 
@@ -26,7 +27,7 @@ def report_view(
     page = paper_of(plan)
     known: Known = {
         "intervals": bool(results.summary["speedup_low"].notna().any()),
-        "launches": launches_each(plan),
+        "launches": runs_each(results.summary["launches_ok"]),
     }
 
     def rows_of(shown: Sequence[ShownFigure]) -> list[list[Placed]]:
@@ -51,11 +52,3 @@ def latex_facts(results: Results, facts: dict[str, Any]) -> dict[str, Any]:
     """The facts that all documents share, plus dates and code of the runs for the LaTeX documents."""
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return facts | {"dates": dates_of(made), "code": codes_of(made), "dirty": is_dirty(made)}
-
-
-def launches_each(plan: Plan) -> str:
-    """The number of runs of a point: '3 runs', '3 to 6 runs', 'one run'."""
-    least, most = plan.study.repeats, plan.study.most_repeats
-    if most == 1:
-        return "one run"
-    return f"{least} runs" if least == most else f"{least} to {most} runs"

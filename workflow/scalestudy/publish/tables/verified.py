@@ -10,6 +10,7 @@ from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.views.facts import study_view
 from scalestudy.publish.views.verified import verified_view
+from scalestudy.publish.words.labels import intervals
 from scalestudy.registry.tables import VERIFICATION
 from scalestudy.registry.verified import SIDES
 from scalestudy.study.plan import Plan
@@ -32,7 +33,7 @@ def verified_table_view(
     ]
     return {
         "name": VERIFICATION,
-        "study": study_view(plan, summary),
+        "study": study_view(plan, summary) | {"intervals": _intervals(plan, found)},
         "changes": [(letter, change) for change, letter in letters.items()],
         **set_table(
             [[side.capitalize()] for side in SIDES],
@@ -40,6 +41,11 @@ def verified_table_view(
             repeated=0,
         ),
     }
+
+
+def _intervals(plan: Plan, found: VerificationFile) -> str:
+    sides = [side for one in found.verified for side in (one.before, one.after)]
+    return intervals(plan.study, {side.interval for side in sides}, [side.ends.get("ok", 0) for side in sides])
 
 
 def _letter(at: int) -> str:

@@ -137,7 +137,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "accuracy_margin": labels.points(study.report.accuracy_margin),
         "target_efficiency": percent(study.report.target_efficiency),
         "cores": _cores(study, summary),
-        "intervals": labels.intervals(study, set(summary["interval"])),
+        "intervals": labels.intervals(study, set(summary["interval"]), summary["launches_ok"]),
         "base": _base(summary, imported=study.imported),
         "steps": STEPS_OF_IMPORTED if study.imported else STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
         "imported": study.imported,

@@ -61,8 +61,16 @@ def row(row: Row) -> str:
     return f"{row['variant']}, {place(row)}" if row["world_size"] == 1 else point(row)
 
 
-def intervals(study: Study, methods: Container[object]) -> str:
-    """The sentence that describes the intervals. methods: interval methods of the study's speedups."""
+def runs_each(counts: Iterable[int]) -> str:
+    """The number of runs of a point: '3 runs', '3 to 6 runs', 'one run'. counts: of all points; 0 are left out."""
+    known = sorted({int(count) for count in counts} - {0})
+    if not known or known[-1] == 1:
+        return "one run" if known else "no run"
+    return f"{known[0]} runs" if len(known) == 1 else f"{known[0]} to {known[-1]} runs"
+
+
+def intervals(study: Study, methods: Container[object], counts: Iterable[int]) -> str:
+    """The sentence that describes the intervals. methods: those of the speedups. counts: runs of each point."""
     if study.repeats < 2:
         return "One run per point, so there are no intervals."
     if study.imported:
@@ -74,7 +82,6 @@ def intervals(study: Study, methods: Container[object]) -> str:
         )
     several = len(study.looks) > 1
     more = study.most_repeats > study.repeats
-    launches = f"{study.repeats} to {study.most_repeats}" if more else f"{study.repeats}"
     two_stage = f"; spread from the first {study.repeats}" if more and not several else ""
     speedups = ""
     if IntervalMethod.HIERARCHICAL_BOOTSTRAP in methods:
@@ -85,11 +92,11 @@ def intervals(study: Study, methods: Container[object]) -> str:
     if several:
         looks = listed([str(look) for look in study.looks])
         shared = (
-            f" Verdicts were checked after {looks} runs. Each interval has a level of"
+            f" Verdicts are checked after {looks} runs. Each interval has a level of"
             f" {percent_digits(study.level, 4)}, so that all checks together have"
             f" {percent(study.report.confidence)}."
         )
     return (
-        f"Geometric means over {launches} runs; intervals at {percent(study.report.confidence)} confidence"
+        f"Geometric means over {runs_each(counts)}; intervals at {percent(study.report.confidence)} confidence"
         f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups}).{shared}"
     )
