@@ -178,19 +178,38 @@ def test_a_mapping_file_answers_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert (status, why in error) == (2, True)
 
 
-def test_times_that_do_not_fall_are_read_with_a_remark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_that_do_not_fall_are_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whether devices slow the same work down, or have more of it, is not in the table."""
     text = "GPUs,Time\n1,100\n8,104\n"
-    status, output, _ = run(tmp_path, capsys, text)
-    assert (status, "NEGATIVE SCALING" in output) == (1, False)
-    assert "WORK NOT STATED: Time grows from 1 to 8 devices (100 to 104)" in " ".join(output.split())
+    status, output, error = run(tmp_path, capsys, text)
+    assert (status, output) == (2, "")
+    assert "Time: grows from 1 to 8 devices (100 to 104). Is it the time of constant work?" in error
     strong, output, _ = run(tmp_path, capsys, text, "--scaling", "strong")
-    assert (strong, "NEGATIVE SCALING" in output, "WORK NOT STATED" in output) == (1, True, False)
+    assert (strong, "NEGATIVE SCALING" in output) == (1, True)
     weak, output, _ = run(tmp_path, capsys, text, "--scaling", "weak")
     assert (weak, "96.2" in output) == (0, True)
 
 
-def test_a_forecast_asks_for_what_an_audit_assumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "kinds_of_remarks"),
+    [
+        ("GPUs,Time (s)\n1,100\n2,80\n4,110\n", ["negative scaling", "turns back"]),
+        ("GPUs,Epoch time (s)\n1,100\n2,104\n", ["negative scaling"]),
+        ("GPUs,Time (s),Speedup\n1,100,1.00\n2,104,1.60\n", ["speedup", "negative scaling"]),
+        ("GPUs,Time (s),Weak scaling\n1,100,1.00\n2,104,0.96\n", []),
+    ],
+    ids=["falls once", "an epoch", "a printed speedup", "called weak"],
+)
+def test_the_work_of_times_that_do_not_fall_may_be_stated(
+    tmp_path: Path, text: str, kinds_of_remarks: list[str]
+) -> None:
+    """A time that is shorter on some devices, an epoch and printed speedups are of constant work."""
+    found = {kind for kind, _ in kinds(tmp_path, text)}
+    assert found <= set(kinds_of_remarks)
+    assert set(kinds_of_remarks) - {"turns back"} <= found
+
+
+def test_a_forecast_asks_for_what_an_audit_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "table.csv").write_text("GPUs,Time\n1,100\n2,101\n4,104\n", encoding="utf-8")
     assert main(["forecast", str(tmp_path / "table.csv")]) == 2
     assert "Is it the time of constant work? Add --scaling strong" in capsys.readouterr().err

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.bases import (
     ROW,
     Held,
@@ -121,26 +120,11 @@ def _audit(
         remarks += _unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
-    remarks += mixed or [*_labelled(table, scaling), *_course(table, settled)]
+    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
     return Audit(case, table, order, source, settled, speedups, checked if not mixed else Checked(), word)
-
-
-def _course(table: Table, settled: Settled) -> Iterator[Remark]:
-    """How the throughput changes; what the work is if times do not fall and the table does not say it."""
-    asked = settled.open
-    if asked is None:
-        yield from course_remarks(table)
-        return
-    how = "grows" if asked.last > asked.first * (1 + ASSUMED_ERROR) else "hardly changes"
-    text = (
-        f"{asked.header} {how} from {asked.fewest} to {asked.most} devices ({asked.first:g} to {asked.last:g}),"
-        " and the table does not say whether the work grows with the devices. Constant work is assumed. Add"
-        " --scaling strong if that is right, or --scaling weak"
-    )
-    yield Remark("work not stated", None, text)
 
 
 def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:

@@ -125,7 +125,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
-        why = "assumed" if settled.open else "not stated; it falls as devices are added"
+        why = "the printed ratios show it" if settled.by_numbers else "not stated; it falls as devices are added"
         return f"{words} of work that is constant ({why})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"

@@ -23,8 +23,13 @@ HARDLY = (0.7, 1.25)
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
-FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
+FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
+FALLS = 0.85
+"""Ratio of a time to that on the fewest devices, below which it falls: work that grows with the devices takes no
+shorter."""
+EPOCH = "epoch"
+"""Word of a header of times that states the work: one pass over the data."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,6 @@ class Settled:
     """Whether the table's numbers decided it, not its words."""
     outside: tuple[PublishedRow, ...] = ()
     """The rows on no device in the same form."""
-    open: Question | None = None
-    """What was assumed of times that do not fall as devices are added: that they are of constant work."""
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
@@ -76,20 +79,19 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
-    asked: Question | None = None
-    undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
+    printed = sum(_ratios(one.rows) for one in series)
+    undecided = bool(rivals) or best <= printed / 2
     if undecided and len(rates) > 1:
         found = _without_ratios(table, series, first, rates)
-        if isinstance(found, Question) and found.kind not in TIMES:
+        if isinstance(found, Question) and not (printed and found.kind in TIMES):
             return found
-        asked = found if isinstance(found, Question) else None
-        whose = TOTAL if isinstance(found, Question) else found
+        whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
-    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside, asked)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
@@ -190,26 +192,37 @@ def _without_ratios(
             return PER_DEVICE if per_device > together else TOGETHER
     if role in ("step_time_s", "steps_per_s") and table.scaling:
         return table.scaling
-    for one in series:
-        known = sorted((row for row in one.rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
-        if not known or known[0].gpus == known[-1].gpus:
-            continue
+    grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
+    falls = HARDLY[0] if table.scaling == WEAK else FALLS
+    if role in FALLING and any(_falls(known, role, falls) for known in grown):
+        return FALLING[role]
+    column = table.column(role)
+    for known in grown:
         few, many = known[0], known[-1]
         gain = (many.number(role) or 1) / (few.number(role) or 1)
-        if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
-            return FALLING[role]  # with devices, as for work that is constant
-        if role in ("time_s", "total_time_s") and table.scaling and gain >= HARDLY[0]:
+        if role in TIMES and table.scaling:
             return WEAK if table.scaling == WEAK else TOTAL
-        if role == "total_time_s" and gain <= 1 + CLOSE:
+        if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
         if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
-            column = table.column(role)
             if role == "throughput" and column is not None and column.per == "all":
                 continue
             header = column.header if column else role
             ends = (few.number(role) or 0.0, many.number(role) or 0.0)
             return Question(role, header, few.gpus, many.gpus, *ends)
     return rates[0][1]
+
+
+def _in_order(rows: Sequence[PublishedRow], role: str) -> list[PublishedRow]:
+    """The rows with a number above 0, fewest devices first; none if all have equally many."""
+    known = sorted((row for row in rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
+    return known if known and known[0].gpus < known[-1].gpus else []
+
+
+def _falls(known: Sequence[PublishedRow], role: str, below: float) -> bool:
+    """Whether a time on more devices than the fewest is clearly shorter."""
+    first = known[0].number(role) or 1.0
+    return any((row.number(role) or first) < first * below for row in known[1:] if row.gpus > known[0].gpus)
 
 
 def _formed(row: PublishedRow, role: str, whose: str, stated: str) -> PublishedRow:
