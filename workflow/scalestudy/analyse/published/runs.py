@@ -12,8 +12,8 @@ from scalestudy.analyse.published.series import PLAIN, Series, global_batch, ser
 from scalestudy.analyse.published.settle import (
     PER_DEVICE,
     STRONG,
-    TOTAL,
     TOGETHER,
+    TOTAL,
     WEAK,
     Question,
     Settled,
