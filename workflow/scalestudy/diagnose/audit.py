@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from scalestudy.analyse.published.alike import proportional
 from scalestudy.analyse.published.bases import (
     ROW,
     Held,
@@ -91,9 +92,12 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
     for table in file.tables:
         series = series_of(table)
         for group in [[one] for one in series] if table.by_case else [series]:
-            settled = settle(table, group)
+            known = [(audit.source, audit.settled.whose) for audit in audits]
+            like = next((whose for other, whose in known if whose and proportional(table, other)), "")
+            settled = settle(table, group, answer=like)
             if isinstance(settled, Question):
-                asked.append(Asked(table, settled))
+                if not any(proportional(table, one.source) for one in asked):
+                    asked.append(Asked(table, settled))
                 continue
             printed = any("printed_efficiency" in row.numbers for one in series for row in one.rows)
             scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
@@ -193,6 +197,12 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
+    elif (other := _of_another(speedups, table)) is not None:
+        text = (
+            f"printed as {other:g}x on one device, so the printed speedups are relative to something that the"
+            " table does not have; they were not checked"
+        )
+        yield Remark("no base case", 1, text)
     else:
         for scale, printed, over in speedups.outside:
             whose = f" with {unit.value:g} for the baseline" if unit else ""
@@ -203,6 +213,12 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
         )
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
+
+
+def _of_another(held: Held, table: Table) -> float | None:
+    """The printed speedup of one device if it is not 1, and if most of the others do not follow either."""
+    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
+    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
 
 
 def _unprinted(table: Table) -> Iterator[Remark]:

@@ -30,6 +30,7 @@ from scalestudy.importers.together import with_ratios
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
+STEPS = ("steps_per_s", "step_time_s")
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
@@ -95,8 +96,10 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
         elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
             role = "ignore"  # a property of the data, such as `Number of images`
-        elif role == "throughput" and not meaning.unit and (own := _unit_of_cells(cells)):
-            meaning = replace(meaning, unit=own)
+        elif role == "throughput" and not meaning.unit and (own := _of_steps(cells)):
+            meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
+        elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
+            meaning = replace(meaning, unit=unit)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
@@ -128,6 +131,12 @@ def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
     kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
     return replace(meaning, role="scaling") if kinds else meaning
+
+
+def _of_steps(cells: Sequence[str]) -> Meaning | None:
+    """What cells below `Speed` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
+    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in STEPS]
+    return named[0] if len(named) > len(cells) / 2 else None
 
 
 def _unit_of_cells(cells: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ _FORMS = tuple(
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:x|n|{DEVICE}) ?[=:_-]? ?(?P<gpus>\d{{1,9}})",
-        rf"(?P<gpus>\d{{1,6}}) ?(?P<rest>{HARDWARE})",
+        rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",

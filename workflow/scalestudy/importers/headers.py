@@ -77,6 +77,7 @@ def normal(header: str) -> str:
     )
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
+    text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
     text = re.sub(r"[ \u00b7.]s ?(?:\^?\{?\(?-1\)?\}?|\u207b)(?!\w)", "/s", text)
     return re.sub(r"^(?:reported|published|printed|measured|claimed|avg\.?|average|mean|median)\b ?", "", text)
 
@@ -156,7 +157,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
-    if re.search(r"batch|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
+    if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |physical |logical |tpu |gaudi ?\d? |v\d\w? )*"

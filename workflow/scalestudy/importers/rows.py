@@ -130,6 +130,10 @@ class Reader:
             if meaning.role in TEXTS:
                 text = plain(text)
                 empty = is_ditto(text) or (is_blank(text) and meaning.role != "strategy")
+                if text.startswith("+") and re.match(r"\+ ?[A-Za-z]", text) and above.get(-1 - place):
+                    text = f"{above[-1 - place]} {text}"  # a variant of the row above
+                elif not empty:
+                    above[-1 - place] = text
                 above[place] = text = above.get(place, "") if empty else text
                 name = meaning.role if meaning.role != "label" else normal(meaning.header)
                 labels[name] = text

@@ -86,7 +86,8 @@ OF_A_PRECISION = re.compile(
 )
 SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
 SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|acceleration|faster|^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
+    r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
+    r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s [pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )

@@ -9,17 +9,21 @@ from math import isclose
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(
-    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/,;|]|\s-\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
+    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
     r"(?:\s*(?:speed-?up|faster|eff(?:iciency|\.)?|of (?:linear|ideal)|scaling))?\s*[)\]]?",
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
+ACROSS = 0.25
+"""The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
+_QUANTITIES = re.compile(r"\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s")
 ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
 _PARTS = re.compile(r"\s*(?:[/;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
@@ -28,6 +32,7 @@ _MOST_PARTS = 20
 
 def with_ratios(table: RawTable) -> RawTable:
     """Return a table in which speedups and efficiencies that share cells with measurements have columns."""
+    table = with_quantities(table)
     first = [row[0] for _, row in table.rows if row]
     if any(meaning_of(name).role in MEASURED for name in first):
         return table  # a row per quantity
@@ -49,6 +54,34 @@ def with_ratios(table: RawTable) -> RawTable:
     return replace(table, header=tuple(header), rows=tuple(rows))
 
 
+def with_quantities(table: RawTable) -> RawTable:
+    """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
+    columns = {}
+    for place in range(1, len(table.header)):
+        parts = [_QUANTITIES.split(plain(cell)) for cell in table.cells(place)]
+        wide = max((len(one) for one in parts), default=1)
+        if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
+            columns[place] = [one for one in parts if len(one) == wide]
+    rows_of_units = [[quantity_of(part) for part in one] for parts in columns.values() for one in parts]
+    units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
+    if units is None:
+        return table
+    for place in sorted(columns, reverse=True):  # a unit may stand in the first row or column only
+        if any(len(one) == len(units) for one in columns[place]):
+            table = _in_columns(table, place, units)
+    return table
+
+
+def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
+    names = [f"{plain(table.header[place])} {name}".strip() for name in units]
+    rows = []
+    for line, cells in table.rows:
+        own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []
+        own = own if len(own) == len(units) else [*own[:1], *[""] * (len(units) - 1)]
+        rows.append((line, (*cells[:place], *own, *cells[place + 1 :])))
+    return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=tuple(rows))
+
+
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
     cells = [plain(cell) for cell in table.cells(place)]
@@ -59,8 +92,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if (
         never_a_label(header)
         or place == 0
-        or len(both) < max(2, MOST_OF * len(cells))
-        or meaning_of(header).role in ("gpus", "nodes", "batch")
+        or len(both) < max(2, (ACROSS if count_of_header(header) else MOST_OF) * len(cells))
+        or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second)
     ):
         return []
     signs = {one["sign"].lower() for one in both}

@@ -28,7 +28,7 @@ ROLES = {
     "time_s": "a time",
     "printed_speedup": "speedup, as printed",
     "printed_efficiency": "efficiency, as printed",
-    "precision_ratio": "speedup of one precision over another, as printed",
+    "precision_ratio": "speedup of one column over another, as printed",
     "throughput_unit": "unit of the throughput",
     "scaling": "weak or strong scaling, as printed",
 }
@@ -145,12 +145,12 @@ def _checked(audit: Audit) -> str:
     counts = (
         (audit.checked.speedups, "speedup"),
         (audit.checked.efficiencies, "efficiency"),
-        (audit.checked.precisions, "speedup of a precision"),
+        (audit.checked.precisions, "ratio of two columns"),
     )
     plural = {
         "speedup": "speedups",
         "efficiency": "efficiencies",
-        "speedup of a precision": "speedups of a precision",
+        "ratio of two columns": "ratios of two columns",
     }
     found = [f"{count} {name if count == 1 else plural[name]}" for count, name in counts if count]
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))

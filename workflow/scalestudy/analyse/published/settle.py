@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import log
+from math import log, sqrt
 
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
@@ -23,6 +23,7 @@ HARDLY = (0.7, 1.25)
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
+OF_STEPS = ("step_time_s", "steps_per_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 FALLS = 0.85
@@ -68,6 +69,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     """
     rows = [row for one in series for row in one.rows]
     rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
+    if rates[0][0] in OF_STEPS and {WEAK, STRONG} & {way[1] for way in rates} and not table.scaling and not answer:
+        rates.sort(key=lambda way: way[0] not in TIMES)  # they need no batch
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
     rates = [way for way in rates if way[1] == answer] or rates
@@ -188,6 +191,13 @@ def _without_ratios(
                 ratio = batch / time / (row.number(role) or 1)
                 together += abs(log(ratio)) < CLOSE
                 per_device += abs(log(ratio / row.gpus)) < CLOSE and row.gpus > 1
+        both = [(row, row.number("throughput_per_gpu")) for row in rows]
+        shares = [((row.number(role) or 0) / each, row.gpus) for row, each in both if each]
+        if (
+            len({gpus for _, gpus in shares}) > 1
+        ):  # proportional to a rate per device, such as TFLOP/s beside tokens/s
+            per_device += _alike([ratio for ratio, _ in shares])
+            together += _alike([ratio / gpus for ratio, gpus in shares])
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in ("step_time_s", "steps_per_s") and table.scaling:
@@ -197,20 +207,35 @@ def _without_ratios(
     if role in FALLING and any(_falls(known, role, falls) for known in grown):
         return FALLING[role]
     column = table.column(role)
+    if role == "throughput" and any(_gain(known, role) > _hardly(known) for known in grown):
+        return TOGETHER  # one column has one meaning, so a series that grows shows it for the others
     for known in grown:
         few, many = known[0], known[-1]
-        gain = (many.number(role) or 1) / (few.number(role) or 1)
+        gain = _gain(known, role)
         if role in TIMES and table.scaling:
             return WEAK if table.scaling == WEAK else TOTAL
         if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
-        if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
+        if role != "throughput" or HARDLY[0] <= gain <= _hardly(known):
             if role == "throughput" and column is not None and column.per == "all":
                 continue
             header = column.header if column else role
             ends = (few.number(role) or 0.0, many.number(role) or 0.0)
             return Question(role, header, few.gpus, many.gpus, *ends)
     return rates[0][1]
+
+
+def _alike(ratios: Sequence[float]) -> bool:
+    return max(ratios) <= min(ratios) * (1 + CLOSE)
+
+
+def _gain(known: Sequence[PublishedRow], role: str) -> float:
+    return (known[-1].number(role) or 1) / (known[0].number(role) or 1)
+
+
+def _hardly(known: Sequence[PublishedRow]) -> float:
+    """The ratio up to which a throughput hardly grows: less than half a doubling if devices do not even double."""
+    return min(HARDLY[1], sqrt(known[-1].gpus / known[0].gpus))
 
 
 def _in_order(rows: Sequence[PublishedRow], role: str) -> list[PublishedRow]:
