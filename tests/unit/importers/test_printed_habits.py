@@ -307,3 +307,55 @@ def test_series_across_with_speedups_in_their_cells(tmp_path: Path) -> None:
     found = audited(tmp_path, text)
     assert [speedups(audit) for audit in found] == [ONCE, ONCE]
     assert [audit.checked.speedups for audit in found] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("GPUs;samples/s", ("1;about 410", "2;approx. 779", "4;roughly 1435")),
+        ("Nodes;samples/s", ("1 XYZ Spark node;410", "2 XYZ Spark nodes;779", "4 XYZ Spark nodes;1435")),
+        (
+            "HW configuration;samples/s",
+            ("1 XYZ Spark node;410", "2 XYZ Spark nodes;779", "4 XYZ Spark nodes;1435"),
+        ),
+        ("GPUs;Training time reduction", ("1;Baseline (1.0x)", "2;1.9x", "4;3.5x")),
+        ("GPUs;train samples/s;train steps/s", ("1;410;4.1", "2;779;3.9", "4;1435;3.6")),
+        ("GPUs;Throughput (total, wall-clock)", ("1;410 samples/s", "2;779 samples/s", "4;1435 samples/s")),
+    ],
+)
+def test_further_forms(tmp_path: Path, header: str, rows: tuple[str, ...]) -> None:
+    (audit,) = audited(tmp_path, table(header, *rows))
+    assert speedups(audit) == ONCE
+
+
+def test_nodes_beside_devices_across(tmp_path: Path) -> None:
+    text = table("Part;1 GPU;4 GPUs, 1 node;8 GPUs, 2 nodes", "solve;8.0 ms;2.5 ms (3.2×);1.6 ms (5.0×)")
+    (audit,) = audited(tmp_path, text)
+    assert speedups(audit) == [(1, 1.0), (4, 3.2), (8, 5.0)]
+    assert (audit.checked.speedups, audit.remarks) == (2, ())
+
+
+def test_a_strategy_across_with_its_devices(tmp_path: Path) -> None:
+    text = table(
+        "Metric;Single GPU;DDP (2xT4)", "Step time;55 ms;81 ms", "NCCL as % of time;-;44%", "Speedup;1.0x;1.36x"
+    )
+    (audit,) = audited(tmp_path, text)
+    assert (speedups(audit), audit.checked.speedups, audit.remarks) == ([(1, 1.0), (2, 1.36)], 2, ())
+
+
+def test_a_range_of_efficiencies_is_in_per_cent(tmp_path: Path) -> None:
+    (audit,) = audited(tmp_path, table("GPUs;img/s;Efficiency", "1;410;100%", "2;779;94-96%", "4;1435;85-90%"))
+    assert (audit.checked.efficiencies, audit.remarks) == (3, ())
+
+
+def test_a_variant_behind_the_number_of_devices_is_no_hardware(tmp_path: Path) -> None:
+    rows = ("1 GPU;200 img/s", "4 GPUs;700 img/s", "4 GPUs + AMP;1,200 img/s")
+    (audit,) = audited(tmp_path, table("Configuration;Throughput", *rows))
+    assert [row.labels for row in audit.source.rows] == [{}, {}, {"strategy": "+ AMP"}]
+    assert [scale.row.gpus for scale in audit.table.scales] == [1, 4, 4]
+
+
+def test_the_parts_of_a_step_are_of_the_work_of_the_step(tmp_path: Path) -> None:
+    rows = ("1;534.5s;228.3s", "2;386.9s;225.3s", "4;298.4s;219.3s")
+    found = audited(tmp_path, table("GPUs;step;rollout", *rows))
+    assert [round(audit.table.scales[-1].speedup.value, 2) for audit in found] == [1.79, 1.04]

@@ -25,7 +25,7 @@ from scalestudy.analyse.published.series import (
     global_batch,
     series_of,
 )
-from scalestudy.analyse.published.settle import Question, Settled, settle
+from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
@@ -95,16 +95,26 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             known = [(audit.source, audit.settled.whose) for audit in audits]
             like = next((whose for other, whose in known if whose and proportional(table, other)), "")
             settled = settle(table, group, answer=like)
+            if isinstance(settled, Question) and settled.kind != "throughput":
+                settled = settle(table, group, answer=_work_of(table, file))
             if isinstance(settled, Question):
                 if not any(proportional(table, one.source) for one in asked):
                     asked.append(Asked(table, settled))
                 continue
-            printed = any("printed_efficiency" in row.numbers for one in series for row in one.rows)
+            rows = [row for one in series for row in one.rows if row.printed_speedup]
+            printed = 2 * sum(row.printed_efficiency is not None for row in rows) > len(rows)
             scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
             for one in scaled or settled.series:
                 case = " ".join(filter(None, (table.name, one.name))) or name
                 audits.append(_audit(case, one, table, settled, efficiency_printed=printed))
     return audits, asked
+
+
+def _work_of(table: PublishedTable, file: PublishedFile) -> str:
+    """What is constant for another column of times of the same table: they are of the same runs."""
+    others = [one for one in file.tables if one.line == table.line and one is not table]
+    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
+    return next((one.whose for one in known if one.whose in (TOTAL, WEAK, STRONG)), "")
 
 
 def _audit(
@@ -208,6 +218,8 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             whose = f" with {unit.value:g} for the baseline" if unit else ""
             text = f"the throughputs give {over.value:.2f}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
+    if relative_to_another(table) is not None:
+        return  # efficiencies of what the table does not have
     for scale, printed, computed in efficiencies.outside:
         text = (
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"

@@ -34,6 +34,11 @@ _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", 
 _REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
+_NAMED = re.compile(r"[A-Za-z ]+\((?P<number>\d[^()]*)\)")
+"""A number behind a word: baseline (1.0x)."""
+_ABOUT = re.compile(
+    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|roughly)\s*(?=[\d.])", re.IGNORECASE
+)
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
@@ -90,7 +95,7 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
-    text = re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text)
+    text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
     if text.count("*") == 1:  # two or more are emphasis
         text = re.sub(r"(?<=[\w)]) ?\* ?(?=[\w(])", "x", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
@@ -115,6 +120,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     Raises ValueError for anything else, such as a range, a limit or an infinite value.
     """
     whole = plain(text)
+    if named := _NAMED.fullmatch(whole):
+        whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
     if factor := _TIMES_FIRST.fullmatch(whole):

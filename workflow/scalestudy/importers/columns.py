@@ -92,7 +92,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "step_time_s"
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
-        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
+        elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
             role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
         elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
             role = "ignore"  # a property of the data, such as `Number of images`
@@ -131,6 +131,12 @@ def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
     kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
     return replace(meaning, role="scaling") if kinds else meaning
+
+
+def _may_be_ratios(meaning: Meaning) -> bool:
+    """Whether cells such as 1.8x are speedups: below `Throughput`, or `Training time reduction`."""
+    reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
+    return meaning.role == "throughput" or (meaning.role in MEASURED and bool(reduced))
 
 
 def _of_steps(cells: Sequence[str]) -> Meaning | None:

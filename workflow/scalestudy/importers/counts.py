@@ -37,6 +37,7 @@ _FORMS = tuple(
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
+        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:x|n|{DEVICE}) ?[=:_-]? ?(?P<gpus>\d{{1,9}})",
@@ -101,7 +102,9 @@ def read_count(text: str) -> Count:
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest = re.sub(r"\([^)\d]*\)", "", named.get("rest") or "").strip()
-    return Count(gpus, nodes, "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;"), either=bool(either))
+    rest = "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;")
+    other = rest.startswith("+")  # a way to train, not a device
+    return Count(gpus, nodes, "" if other else rest, rest if other else "", either=bool(either))
 
 
 def _in_digits(words: str) -> str:
@@ -133,6 +136,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"])), ""
     if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
         words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
+    words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
+    kinds = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
+    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{kinds})\)", words):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
         return Count(NUMBERS[found["word"]]), found["rest"].strip(" ()[]")
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)

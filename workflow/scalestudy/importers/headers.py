@@ -145,8 +145,10 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "accumulation"
     if SPEEDUP.search(bare) or SCALING.search(bare) or re.search(EFFICIENCY, bare):
         return _ratio(text, bare, precisions)
-    if re.search(rf"^(?:{STEP}) ?{SECOND}", bare):
+    if re.search(rf"^(?:(?:train|eval|test) )?(?:{STEP}) ?{SECOND}", bare):
         return "steps_per_s"
+    if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):
+        return "throughput"
     if (time := _time(bare)) and not re.search(
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
@@ -195,8 +197,10 @@ def _ratio(text: str, bare: str, precisions: tuple[str, ...]) -> str:
 
 def _time(bare: str) -> str:
     """step_time_s, total_time_s or time_s if the header is of a time."""
-    if OF_A_PART.search(bare) or (
-        re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare)
+    if (
+        re.search(r"% ?of|\bas %|\(%\)|\bshare\b|fraction", bare)
+        or OF_A_PART.search(bare)
+        or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
     ):
         return ""
     timed = re.search(TIMED, bare)
@@ -223,7 +227,7 @@ def _is_rate(bare: str) -> bool:
         return False
     if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
-    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|sec)", bare) or bare in (
+    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b", bare) or bare in (
         "ips",
         "fps",
         "qps",

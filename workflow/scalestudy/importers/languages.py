@@ -29,7 +29,7 @@ _WORDS = {
     "cores": r"n[uú]cleos|kerne|c[oœ]e?urs|ядра",
     "seconds": r"segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
     "minutes": r"minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
-    "hours": r"stunden|heures|horas|ore|час(?:ов|а|ы)?|小时|시간(?=\))",
+    "hours": r"stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",
     "single": r"单(?:机单)?(?=卡)",
 }

@@ -12,6 +12,7 @@ from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -86,7 +87,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             found[place] = (words, "")
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
-            found[place] = (f"{named[0].gpus}{hardware}", named[1])
+            rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            found[place] = (f"{named[0].gpus}{hardware}", rest)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]

@@ -74,7 +74,8 @@ class Reader:
             try:
                 values.append(read_cell(cell, comma=self.comma[place]))
             except ValueError:
-                continue
+                if repeats_in(cell, comma=self.comma[place]) and "%" in cell:
+                    return True
         if any(value.percent for value in values) or "%" in meaning.header:
             return True
         return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
@@ -198,7 +199,8 @@ class Reader:
 
     def _count(self, meaning: Meaning, text: str) -> Count:
         if meaning.role == "nodes":
-            return read_count(re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text)))
+            bare = re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
+            return read_count(bare if bare.isdecimal() else text)
         if meaning.per == IDS:
             return Count(len(ids_in(text)))
         if meaning.per == IN_WORDS:

@@ -92,7 +92,8 @@ SPEEDUP = re.compile(
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
 RELATIVE = re.compile(
-    r"^(?:relative(?: to)?|compared (?:to|with)|ratio(?: to| vs\.?| over)?|improvement|multiplier|factor|increase|"
+    r"^(?:relative(?: to)?|compared (?:to|with)|ratio(?: to| vs\.?| over)?|improvement|change|"
+    r"multiplier|factor|increase|"
     r"scal(?:ing|e) factor|x|(?:vs\.?|over|versus) (?:single|one|1x?|base(?:line)?|serial|smallest|first))(?!\w)"
 )
 """Ratios that are relative to the fewest devices if they are 1 there."""

@@ -92,7 +92,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if (
         never_a_label(header)
         or place == 0
-        or len(both) < max(2, (ACROSS if count_of_header(header) else MOST_OF) * len(cells))
+        or len(both) < (max(1, ACROSS * len(cells)) if count_of_header(header) else max(2, MOST_OF * len(cells)))
         or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second)
     ):
         return []

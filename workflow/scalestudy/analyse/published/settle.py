@@ -69,8 +69,11 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     """
     rows = [row for one in series for row in one.rows]
     rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
-    if rates[0][0] in OF_STEPS and {WEAK, STRONG} & {way[1] for way in rates} and not table.scaling and not answer:
-        rates.sort(key=lambda way: way[0] not in TIMES)  # they need no batch
+    whole = [
+        way for way in rates if way[0] in TIMES and len({row.gpus for row in rows if way[0] in row.numbers}) > 1
+    ]
+    if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
+        rates = whole  # they need no batch
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
     rates = [way for way in rates if way[1] == answer] or rates
