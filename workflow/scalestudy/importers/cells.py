@@ -34,8 +34,8 @@ _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", 
 _REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
-_NAMED = re.compile(r"[A-Za-z ]+\((?P<number>\d[^()]*)\)")
-"""A number behind a word: baseline (1.0x)."""
+_NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
+"""A number of the baseline: Baseline (1.0x)."""
 _ABOUT = re.compile(
     r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|roughly)\s*(?=[\d.])", re.IGNORECASE
 )

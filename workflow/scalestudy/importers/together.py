@@ -66,7 +66,7 @@ def with_quantities(table: RawTable) -> RawTable:
     units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
     if units is None:
         return table
-    for place in sorted(columns, reverse=True):  # a unit may stand in the first row or column only
+    for place in sorted(columns, reverse=True):  # a unit may be in the first row or column only
         if any(len(one) == len(units) for one in columns[place]):
             table = _in_columns(table, place, units)
     return table
