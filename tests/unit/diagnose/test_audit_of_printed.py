@@ -178,19 +178,38 @@ def test_a_mapping_file_answers_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert (status, why in error) == (2, True)
 
 
-def test_times_that_do_not_fall_are_read_with_a_remark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_that_do_not_fall_are_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whether devices slow the same work down, or have more of it, is not in the table."""
     text = "GPUs,Time\n1,100\n8,104\n"
-    status, output, _ = run(tmp_path, capsys, text)
-    assert (status, "NEGATIVE SCALING" in output) == (1, False)
-    assert "WORK NOT STATED: Time grows from 1 to 8 devices (100 to 104)" in " ".join(output.split())
+    status, output, error = run(tmp_path, capsys, text)
+    assert (status, output) == (2, "")
+    assert "Time: grows from 1 to 8 devices (100 to 104). Is it the time of constant work?" in error
     strong, output, _ = run(tmp_path, capsys, text, "--scaling", "strong")
-    assert (strong, "NEGATIVE SCALING" in output, "WORK NOT STATED" in output) == (1, True, False)
+    assert (strong, "NEGATIVE SCALING" in output) == (1, True)
     weak, output, _ = run(tmp_path, capsys, text, "--scaling", "weak")
     assert (weak, "96.2" in output) == (0, True)
 
 
-def test_a_forecast_asks_for_what_an_audit_assumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "kinds_of_remarks"),
+    [
+        ("GPUs,Time (s)\n1,100\n2,80\n4,110\n", ["negative scaling", "turns back"]),
+        ("GPUs,Epoch time (s)\n1,100\n2,104\n", ["negative scaling"]),
+        ("GPUs,Time (s),Speedup\n1,100,1.00\n2,104,1.60\n", ["speedup", "negative scaling"]),
+        ("GPUs,Time (s),Weak scaling\n1,100,1.00\n2,104,0.96\n", []),
+    ],
+    ids=["falls once", "an epoch", "a printed speedup", "called weak"],
+)
+def test_the_work_of_times_that_do_not_fall_may_be_stated(
+    tmp_path: Path, text: str, kinds_of_remarks: list[str]
+) -> None:
+    """A time that is shorter on some devices, an epoch and printed speedups are of constant work."""
+    found = {kind for kind, _ in kinds(tmp_path, text)}
+    assert found <= set(kinds_of_remarks)
+    assert set(kinds_of_remarks) - {"turns back"} <= found
+
+
+def test_a_forecast_asks_for_what_an_audit_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "table.csv").write_text("GPUs,Time\n1,100\n2,101\n4,104\n", encoding="utf-8")
     assert main(["forecast", str(tmp_path / "table.csv")]) == 2
     assert "Is it the time of constant work? Add --scaling strong" in capsys.readouterr().err
@@ -214,3 +233,60 @@ def test_only_numbers_that_were_checked_are_called_consistent(
     assert "Not read: Memory." in output
     assert "follow from the throughputs" not in output
     assert "no printed speedup or efficiency that could be checked" in " ".join(output.split())
+
+
+def test_a_series_that_grows_shows_whose_the_throughput_of_the_others_is(tmp_path: Path) -> None:
+    """A strategy that gains nothing does not make its column one per device."""
+    lines = ("Strategy,GPUs,img/s", "ddp,1,100", "ddp,4,350", "fsdp,1,90", "fsdp,4,95")
+    found = audits(tmp_path, markdown(*lines))
+    assert [round(audit.table.scales[-1].speedup.value, 2) for audit in found] == [3.5, 1.06]
+
+
+def test_a_step_from_4_to_5_devices_grows_with_them(tmp_path: Path) -> None:
+    (audit,) = audits(tmp_path, markdown("GPUs,tok/s", "4,100", "5,120"))
+    assert audit.table.scales[-1].efficiency.value == pytest.approx(0.96)
+
+
+def test_proportional_columns_are_asked_about_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "GPUs,Tokens/sec,TFLOPS\n8,1480,341\n16,1438,331\n32,1428,329\n"
+    status, _, error = run(tmp_path, capsys, text)
+    assert (status, error.count("Is this per device?")) == (2, 1)
+    status, output, _ = run(tmp_path, capsys, text, "--column", "Tokens/sec=throughput_per_gpu")
+    assert (status, output.count("Baseline: 8 devices")) == (0, 1)
+
+
+def test_steps_below_speed_are_no_throughput(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, error = run(tmp_path, capsys, "GPUs,Speed\n1,1.2 it/s\n2,1.1 it/s\n")
+    assert "is the batch per device constant, or the global batch?" in error
+    status, output, _ = run(tmp_path, capsys, "GPUs,Speed,Training time\n1,1.2 it/s,14 h\n2,1.5 it/s,8 h\n")
+    assert (status, "Speed: steps per time" in output, "1.75" in output) == (0, True, True)
+
+
+def test_a_variant_of_the_row_above_is_a_series_of_its_own(tmp_path: Path) -> None:
+    """Its speedups are relative to the row that it belongs to."""
+    lines = ("Method,1 GPU,2 GPUs", "A,10.0 s,5.0 s (2.0x)", "+ cache,5.0 s (2.0x),4.0 s (2.5x)")
+    lines += ("B,20.0 s,12.5 s (1.6x)", "+ cache,10.0 s (2.0x),8.0 s (2.5x)")
+    found = audits(tmp_path, markdown(*lines))
+    assert [audit.case for audit in found] == ["A", "A + cache", "B", "B + cache"]
+    assert {remark.kind for audit in found for remark in audit.remarks} == set()
+
+
+def test_speedups_that_are_not_1_on_one_device_are_of_something_else(tmp_path: Path) -> None:
+    text = markdown("GPUs,img/s,Speedup", "1,100,2.50", "2,190,2.10", "4,350,1.80")
+    (audit,) = audits(tmp_path, text)
+    assert [(remark.kind, remark.gpus) for remark in audit.remarks] == [("no base case", 1)]
+
+
+def test_quantities_in_one_cell(tmp_path: Path) -> None:
+    lines = ("GPUs,theirs,ours,ours faster by", "1,48 ms · 67k tok/s,44 ms · 74k,1.10x")
+    lines += ("4,75 ms · 174k,68 ms · 193k,1.11x", "8,53 ms · 248k,52 ms · 252k,1.02x")
+    found = audits(tmp_path, markdown(*lines))
+    assert [round(audit.table.scales[-1].speedup.value, 2) for audit in found] == [3.7, 3.41]
+    assert found[0].checked.precisions == 3
+    assert not any(audit.remarks for audit in found)
+
+
+def test_batches_that_are_counted_are_no_batch_size(tmp_path: Path) -> None:
+    lines = ("GPUs,Sync every X minibatches,Time per epoch (s)", "1,1,109.8", "4,1,29.4", "4,3,27.5")
+    found = audits(tmp_path, markdown(*lines))
+    assert [round(audit.table.scales[-1].speedup.value, 2) for audit in found] == [3.73]

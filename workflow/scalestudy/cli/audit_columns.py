@@ -35,14 +35,6 @@ def audited(
     return file, audits, asked
 
 
-def open_in(audits: Sequence[Audit]) -> list[Asked]:
-    """Return the questions of tables whose work was assumed to be constant, one per table."""
-    from scalestudy.diagnose.audit import Asked
-
-    tables = {audit.source.line: audit for audit in audits if audit.settled.open}
-    return [Asked(audit.source, audit.settled.open) for audit in tables.values() if audit.settled.open]
-
-
 def refuse_unanswered(path: Path, asked: Sequence[Asked]) -> None:
     """Raise UserError if a table needs an answer; it names what to add."""
     from scalestudy.publish.audit import question_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
+from scalestudy.analyse.published.alike import proportional
 from scalestudy.analyse.published.bases import (
     ROW,
     Held,
@@ -25,7 +25,7 @@ from scalestudy.analyse.published.series import (
     global_batch,
     series_of,
 )
-from scalestudy.analyse.published.settle import Question, Settled, settle
+from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
@@ -92,16 +92,29 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
     for table in file.tables:
         series = series_of(table)
         for group in [[one] for one in series] if table.by_case else [series]:
-            settled = settle(table, group)
+            known = [(audit.source, audit.settled.whose) for audit in audits]
+            like = next((whose for other, whose in known if whose and proportional(table, other)), "")
+            settled = settle(table, group, answer=like)
+            if isinstance(settled, Question) and settled.kind != "throughput":
+                settled = settle(table, group, answer=_work_of(table, file))
             if isinstance(settled, Question):
-                asked.append(Asked(table, settled))
+                if not any(proportional(table, one.source) for one in asked):
+                    asked.append(Asked(table, settled))
                 continue
-            printed = any("printed_efficiency" in row.numbers for one in series for row in one.rows)
+            rows = [row for one in series for row in one.rows if row.printed_speedup]
+            printed = 2 * sum(row.printed_efficiency is not None for row in rows) > len(rows)
             scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
             for one in scaled or settled.series:
                 case = " ".join(filter(None, (table.name, one.name))) or name
                 audits.append(_audit(case, one, table, settled, efficiency_printed=printed))
     return audits, asked
+
+
+def _work_of(table: PublishedTable, file: PublishedFile) -> str:
+    """What is constant for another column of times of the same table: they are of the same runs."""
+    others = [one for one in file.tables if one.line == table.line and one is not table]
+    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
+    return next((one.whose for one in known if one.whose in (TOTAL, WEAK, STRONG)), "")
 
 
 def _audit(
@@ -121,26 +134,11 @@ def _audit(
         remarks += _unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
-    remarks += mixed or [*_labelled(table, scaling), *_course(table, settled)]
+    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
     return Audit(case, table, order, source, settled, speedups, checked if not mixed else Checked(), word)
-
-
-def _course(table: Table, settled: Settled) -> Iterator[Remark]:
-    """How the throughput changes; what the work is if times do not fall and the table does not say it."""
-    asked = settled.open
-    if asked is None:
-        yield from course_remarks(table)
-        return
-    how = "grows" if asked.last > asked.first * (1 + ASSUMED_ERROR) else "hardly changes"
-    text = (
-        f"{asked.header} {how} from {asked.fewest} to {asked.most} devices ({asked.first:g} to {asked.last:g}),"
-        " and the table does not say whether the work grows with the devices. Constant work is assumed. Add"
-        " --scaling strong if that is right, or --scaling weak"
-    )
-    yield Remark("work not stated", None, text)
 
 
 def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:
@@ -209,16 +207,30 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
+    elif (other := _of_another(speedups, table)) is not None:
+        text = (
+            f"printed as {other:g}x on one device, so the printed speedups are relative to something that the"
+            " table does not have; they were not checked"
+        )
+        yield Remark("no base case", 1, text)
     else:
         for scale, printed, over in speedups.outside:
             whose = f" with {unit.value:g} for the baseline" if unit else ""
             text = f"the throughputs give {over.value:.2f}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
+    if relative_to_another(table) is not None:
+        return  # efficiencies of what the table does not have
     for scale, printed, computed in efficiencies.outside:
         text = (
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
         )
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
+
+
+def _of_another(held: Held, table: Table) -> float | None:
+    """The printed speedup of one device if it is not 1, and if most of the others do not follow either."""
+    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
+    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
 
 
 def _unprinted(table: Table) -> Iterator[Remark]:

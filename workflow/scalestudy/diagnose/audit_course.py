@@ -12,6 +12,8 @@ from scalestudy.registry.words.percent import percent
 
 TOLERANCE = 2 * ASSUMED_ERROR
 """Relative difference up to which two measurements without intervals count as the same."""
+HARDLY_SLOWER = 0.01
+"""Relative difference to the baseline up to which more devices are not called slower."""
 NO_GAIN = 1.05  # throughput ratio of a doubling of devices in a node, up to which nothing was gained
 NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as linear
 
@@ -21,7 +23,7 @@ def course_remarks(table: Table) -> Iterator[Remark]:
     for scale in table.scales:
         if table.base and scale.row.gpus == table.base.gpus:
             continue
-        if scale.speedup.high < 1:
+        if scale.speedup.high < 1 - HARDLY_SLOWER:
             yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
         if scale.efficiency.low > 1 + TOLERANCE and relative_to_another(table) is None:
             devices = scale.row.gpus / (table.base or scale.row).gpus

@@ -48,7 +48,8 @@ def precision_remarks(ratios: Sequence[PrecisionRatio]) -> Iterator[Remark]:
         yield Remark("precision", None, f"{text}: the headers of the two columns may be exchanged")
         return
     for one, computed in outside:
-        text = f"line {one.line}: the speedup of the precision is printed as {one.printed.value:g}"
+        what = "speedup of the precision" if all(one.precisions) else "ratio of two columns"
+        text = f"line {one.line}: the {what} is printed as {one.printed.value:g}"
         yield Remark("precision", one.gpus, f"{text}, but the columns beside it give {computed.value:.2f}")
 
 
@@ -106,6 +107,12 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
 
 def _per_device(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Rows with both throughputs printed, one of which is not the other times the devices."""
+    both = [(row, row.throughput, row.numbers.get("throughput_per_gpu")) for row in rows]
+    factors = [
+        ratio(limits_of(all_), limits_of(each.times(row.gpus))) for row, all_, each in both if all_ and each
+    ]
+    if len(factors) >= FEWEST and all(one.low > 1 or one.high < 1 for one in factors) and _common(factors):
+        return  # of different units, such as FLOP/s beside tokens/s
     for row in rows:
         each = row.numbers.get("throughput_per_gpu")
         if each is None or row.throughput is None:

@@ -6,7 +6,6 @@ KINDS = (
     "not positive",
     "no base case",
     "one scale",
-    "work not stated",
     "two base cases",
     "printed twice",
     "devices",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import meaning_of
@@ -27,6 +28,8 @@ _BOX = str.maketrans(
     | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
     | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
 )
+_FEWEST = 2
+"""Rows of a table."""
 Split = Callable[[str], list[str]]
 
 
@@ -59,6 +62,10 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
     """The table whose headers are in a line, and the line after it."""
     for split in _SPLITS:
         header = _header(lines, start, split)
+        if split is _spaced and (framed := _framed(lines, start, taken, header, only=only)):
+            return replace(framed, caption=above.strip("#*:> ") if len(above) <= LONGEST else ""), framed.rows[-1][
+                0
+            ]
         if len(header) < 2 or not _is_header(header, only=only):
             continue
         rows, end = _rows(lines, start, taken, header, split)
@@ -67,6 +74,29 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
             header = [name.strip(" :") for name in header]
             return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
     return None, start
+
+
+def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
+    """A data frame as pandas prints it: rows begin with an index, whose name is missing or stands below."""
+    below = start + 1
+    name = lines[below].strip() if below < len(lines) else ""
+    named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
+    first = below + 1 if named else below
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for number in range(first, len(lines)):
+        cells = lines[number].split()
+        if number + 1 in taken or len(lines[number]) > LONGEST or len(cells) != len(header) + 1:
+            break
+        rows.append((number + 1, tuple(cells)))
+    if len(rows) < _FEWEST or not lines[start][:1].isspace():
+        return None
+    if named:
+        whole = [name, *header]
+        return RawTable(start + 1, tuple(whole), tuple(rows)) if _is_header(whole, only=only) else None
+    index = [row[0] for _, row in rows]
+    if index != [str(place) for place in range(len(rows))] or len(header) < 2 or not _is_header(header, only=only):
+        return None
+    return RawTable(start + 1, tuple(header), tuple((line, row[1:]) for line, row in rows))
 
 
 def _header(lines: list[str], start: int, split: Split) -> list[str]:

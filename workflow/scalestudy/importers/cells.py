@@ -34,14 +34,20 @@ _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", 
 _REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
+_NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
+"""A number of the baseline: Baseline (1.0x)."""
+_ABOUT = re.compile(
+    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|roughly)\s*(?=[\d.])", re.IGNORECASE
+)
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_PART = r"(\d+(?:\.\d+)?)"
 _DURATION = re.compile(
-    r"(?:(\d+) ?d\w* ?)?(?:(\d+) ?h\w* ?)?(?:(\d+) ?m(?:in\w*)? ?)?(?:(\d+(?:\.\d+)?) ?s\w*)?", re.ASCII
+    rf"(?:{_PART} ?d[a-z]* ?)?(?:{_PART} ?h[a-z]* ?)?(?:{_PART} ?m(?:in[a-z]*)? ?)?(?:{_PART} ?s[a-z]*)?", re.ASCII
 )
-_CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,9 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
-    text = re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text)
+    text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
+    if text.count("*") == 1:  # two or more are emphasis
+        text = re.sub(r"(?<=[\w)]) ?\* ?(?=[\w(])", "x", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
 
 
@@ -97,6 +105,11 @@ def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no value: empty, a dash, n/a, nan, TODO, OOM."""
     text = plain(text)
     return bool(_BLANK.fullmatch(_REMARK.sub("", text) or text) or _BLANK.fullmatch(text))
+
+
+def is_ditto(text: str) -> bool:
+    """Return whether a cell says that it is as the cell above."""
+    return plain(text).lower() in ('"', "''", "\u201d", "\u3003", "^^", "^", "\u2191", "ditto", "same")
 
 
 def read_cell(text: str, *, comma: bool = False) -> Cell:
@@ -107,6 +120,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     Raises ValueError for anything else, such as a range, a limit or an infinite value.
     """
     whole = plain(text)
+    if named := _NAMED.fullmatch(whole):
+        whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
     if factor := _TIMES_FIRST.fullmatch(whole):
@@ -127,16 +142,21 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
 
 
 def read_duration(text: str) -> Printed | None:
-    """Return seconds of '1h 23m' or '16:04:55'; None if the cell has another form."""
+    """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
     text = plain(text).lower()
+    if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
+        text = f"0m{text}" if "'" not in text and "\u2032" not in text else text
+        text = re.sub(r"[\"\u2033]|''", "s", text).replace("'", "m").replace("\u2032", "m")
     if clock := _CLOCK.fullmatch(text):
-        hours, minutes, seconds = clock.groups()
-        return Printed(float(hours) * 3600 + float(minutes) * 60 + float(seconds), 1.0)
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        last = 10.0 ** -len(clock[3].partition(".")[2])
+        return Printed(hours * 3600 + minutes * 60 + seconds, last)
     parts = _DURATION.fullmatch(text)
     if not parts or sum(part is not None for part in parts.groups()) < 2:
         return None
     given = [(part, size) for part, size in zip(parts.groups(), _SECONDS.values(), strict=True) if part]
-    return Printed(sum(float(part) * size for part, size in given), given[-1][1])
+    last = given[-1][1] * 10.0 ** -len(given[-1][0].partition(".")[2])
+    return Printed(sum(float(part) * size for part, size in given), last)
 
 
 def has_decimal_commas(texts: Iterable[str]) -> bool | None:
@@ -159,6 +179,8 @@ def _number(digits: str, *, comma: bool) -> Printed:
         digits = digits.replace(".", "").replace(",", ".")
     elif (found := _THOUSANDS.fullmatch(digits)) and found[1] == "." and digits.count(".") > 1:
         digits = digits.replace(".", "")
+    if ", " in digits:
+        raise ValueError(f"{digits} is not a number")
     digits = re.sub(r"[ ,'_](?=\d{3})", "", digits)
     if not NUMBER.fullmatch(digits):
         raise ValueError(f"{digits} is not a number")

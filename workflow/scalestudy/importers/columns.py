@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import read_cell
+from scalestudy.importers.cells import is_ditto, plain, read_cell
 from scalestudy.importers.counts import read_count
+from scalestudy.importers.devices import devices_of, ids_in
 from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
     Meaning,
     in_brackets,
+    is_utilization,
     meaning_of,
     never_a_label,
     normal,
 )
-from scalestudy.importers.labels import RATES, by_caption, devices_of_labels, share, strategies
+from scalestudy.importers.labels import RATES, by_caption, share, strategies
 from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.together import with_ratios
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
+STEPS = ("steps_per_s", "step_time_s")
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
@@ -48,7 +54,7 @@ def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
 
 def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
     """Raises UserError if a correction names a kind, a column or a table that does not exist."""
-    headers = {normal(header) for table in raw for header in upright(table).header}
+    headers = {normal(header) for table in raw for header in upright(with_ratios(table)).header}
     for header, role in corrections.columns.items():
         if role not in ROLES:
             raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
@@ -84,14 +90,16 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "step_time_ms":
             meaning = replace(meaning, role="step_time_s", unit="ms")
             role = "step_time_s"
-        elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1:
+        elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
-        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
-            role = "ignore" if _is_of_most(raw, place, meanings) else "printed_speedup"
+        elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
+            role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
         elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
             role = "ignore"  # a property of the data, such as `Number of images`
-        elif role == "throughput" and not meaning.unit and (own := _unit_of_cells(cells)):
-            meaning = replace(meaning, unit=own)
+        elif role == "throughput" and not meaning.unit and (own := _of_steps(cells)):
+            meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
+        elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
+            meaning = replace(meaning, unit=unit)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
@@ -100,10 +108,10 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = strategies(_one_of_devices(result, said), raw, said)
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(result)]
+    result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
-    result = by_caption(_ratio_of_columns(result, raw, said), raw, said)
-    return result if {meaning.role for meaning in result} & {"gpus", "nodes"} else devices_of_labels(result, raw)
+    return devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
 
 
 def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
@@ -118,24 +126,29 @@ def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
 
 
+def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Reads a column of labels as the kind of scaling if all of its cells say weak or strong."""
+    words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
+    kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
+    return replace(meaning, role="scaling") if kinds else meaning
+
+
+def _may_be_ratios(meaning: Meaning) -> bool:
+    """Whether cells such as 1.8x are speedups: below `Throughput`, or `Training time reduction`."""
+    reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
+    return meaning.role == "throughput" or (meaning.role in MEASURED and bool(reduced))
+
+
+def _of_steps(cells: Sequence[str]) -> Meaning | None:
+    """What cells below `Speed` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
+    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in STEPS]
+    return named[0] if len(named) > len(cells) / 2 else None
+
+
 def _unit_of_cells(cells: Sequence[str]) -> str:
     """The unit of work that most cells of a throughput have."""
     named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
     return max(named, key=named.count) if len(named) > len(cells) / 2 else ""
-
-
-def _is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
-    """Whether ratios such as `3.35x` are relative to the most devices, so that they are no speedups."""
-    gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
-    found: list[tuple[int, float]] = []
-    for _, row in raw.rows if gpus is not None else ():
-        try:
-            found.append((read_count(row[gpus or 0]).gpus, read_cell(row[place]).printed.value))
-        except (ValueError, IndexError):
-            continue
-    if len(found) < 2 or min(found)[0] == max(found)[0]:
-        return False
-    return max(found)[1] == 1 and min(found)[1] > 1
 
 
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -144,6 +157,10 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     Times, and units in brackets in a header, count only if nothing else is measured.
     """
     nothing = all(meaning.role not in MEASURED for meaning in meanings)
+    used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
+    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
+        own = replace(meanings[used[0]], role="throughput_per_gpu", per="gpu", unit="MFU")
+        return [*meanings[: used[0]], own, *meanings[used[0] + 1 :]]
     result = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
@@ -195,36 +212,11 @@ def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, 
         above = found[-1] if found else row
         found.append(
             tuple(
-                up if place < left and not cell else cell
+                up if place < left and (not cell or is_ditto(cell)) else cell
                 for place, (cell, up) in enumerate(zip(row, above, strict=True))
             )
         )
     return found
-
-
-def _ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
-    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
-    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    pair = [place for place, one in enumerate(meanings) if one.role == best]
-    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
-        return meanings
-    explained = known = 0
-    for _, row in raw.rows:
-        try:
-            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
-        except (ValueError, IndexError):
-            continue
-        known += 1
-        explained += (
-            first > 0
-            and second > 0
-            and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
-        )
-    if explained <= known / 2:
-        return meanings
-    place = stated[0]
-    return [*meanings[:place], replace(meanings[place], role="precision_ratio"), *meanings[place + 1 :]]
 
 
 def _tells_apart(role: str) -> bool:

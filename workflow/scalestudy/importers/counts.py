@@ -7,21 +7,46 @@ from dataclasses import dataclass
 from math import prod
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.terms import DEVICE
+from scalestudy.importers.terms import DEVICE, HARDWARE
+from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
-_NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?)"
+NUMBERS = {
+    **{
+        "one": 1,
+        "two": 2,
+        "dual": 2,
+        "double": 2,
+        "three": 3,
+        "triple": 3,
+        "four": 4,
+        "quad": 4,
+        "five": 5,
+        "six": 6,
+    },
+    **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
+}
+WORDS = "|".join(NUMBERS)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 """A whole number. `4,5` is none: it names two devices."""
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE})?(?P<rest>\W.*|)",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
+        r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
+        rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
+        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
+        r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
+        r"2 ?\^ ?(?P<power>\d{1,2})",
+        rf"(?:x|n|{DEVICE}) ?[=:_-]? ?(?P<gpus>\d{{1,9}})",
+        rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
+        rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x",
-        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)) ?[x*] ?(?P<gpus>\d{1,9})",
+        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?<=[\d\s])) ?[x*] ?(?P<gpus>\d{1,9})",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
@@ -45,11 +70,13 @@ class Count:
     hardware: str = ""
     words: str = ""
     """Other words of the cell, such as the strategy of `DDP, 8 GPUs`."""
+    either: bool = False
+    """Whether the devices may also be those of each node: 2N8G."""
 
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = plain(text)
+    words = _in_digits(plain(text))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     for form in _FORMS:
@@ -62,18 +89,59 @@ def read_count(text: str) -> Count:
         named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
     if named.get("single"):
         named["gpus"] = "1"
+    if word := named.get("word"):
+        named["gpus"] = str(NUMBERS[word.lower()])
+    if power := named.get("power"):
+        named["gpus"] = str(2 ** int(power))
+    either = named.get("either")
+    if either:
+        named["gpus"] = either
     nodes = int(named["nodes"]) if named.get("nodes") else None
     own = named.get("gpus")
     gpus = int(named["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest = re.sub(r"\([^)\d]*\)", "", named.get("rest") or "").strip()
-    return Count(gpus, nodes, "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;"))
+    rest = "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;")
+    other = rest.startswith("+")  # a way to train, not a device
+    return Count(gpus, nodes, "" if other else rest, rest if other else "", either=bool(either))
+
+
+def _in_digits(words: str) -> str:
+    """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
+    if words.isascii() or not (found := _COUNTED.fullmatch(words)):
+        return words
+    nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
+    return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
+
+
+_HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
+_COUNTED = re.compile(
+    rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
+    rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
+)
 
 
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
-    words = plain(header).lower()
+    words = _in_digits(plain(header).lower())
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
+    ):
+        nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
+        return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(
+        r"(?:n|p|np|gpus?|ranks?|world[ _]size|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
+    ):
+        return Count(int(found["gpus"])), ""
+    if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
+        words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
+    words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
+    kinds = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
+    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{kinds})\)", words):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
+    if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
+        return Count(NUMBERS[found["word"]]), found["rest"].strip(" ()[]")
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
         return Count(int(found["gpus"] or 1)), found["rest"].strip(" ()[]")
@@ -86,6 +154,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     return None
 
 
+_DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -95,10 +164,13 @@ _IN_WORDS = tuple(
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
         rf"(?P<gpus>\d{{1,6}}) ?-?{_NODE}\b",
+        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\b(?:np|n|p|gpus?|ranks?|world[ _-]?size|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
+        rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
+        r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",
         r"\b(?:single|serial|sequential)\b",
     )
 )
@@ -109,11 +181,15 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = plain(text)
+    words = _in_digits(plain(text))
+    degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
+    if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
+        return Count(prod(degrees.values()), words=" ".join(_DEGREES.sub(" ", _apart(words)).split()))
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()
-            gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or 1) * int(
+            named = NUMBERS[word.lower()] if (word := parts.get("word")) else 1
+            gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
                 parts.get("nodes") or 1
             )
             if not 1 <= gpus <= MOST_GPUS:
@@ -123,3 +199,8 @@ def count_in_words(text: str) -> Count:
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest)
     raise ValueError(f"{text} names no number of devices")
+
+
+def _apart(words: str) -> str:
+    """Degrees of parallelism that stand together with a space between them: tp2pp4."""
+    return re.sub(r"(?<=\d)(?=[tpdc]p\d)", " ", words, flags=re.IGNORECASE)

@@ -11,8 +11,10 @@ from scalestudy.importers.terms import (
     COUNT,
     DEVICE,
     EFFICIENCY,
+    HARDWARE,
     LABELS,
     NEVER,
+    NODE,
     OF_A_PART,
     OF_A_PRECISION,
     OF_ALL,
@@ -20,6 +22,7 @@ from scalestudy.importers.terms import (
     PER_DEVICE,
     PERIODS,
     PRECISIONS,
+    RELATIVE,
     SCALING,
     SECOND,
     SPEEDUP,
@@ -39,7 +42,12 @@ ROLES = (
 """What a column can be. `--column HEADER=ROLE` takes these names."""
 TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label")
 """Roles whose cells are words."""
-IN_WORDS = "in words"
+IN_WORDS, IDS, PER_NODE = "in words", "ids", "per node"
+"""How cells say the number of devices: among other words, as a list of ids, as nodes and the devices of each."""
+EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p")
+"""Headers of devices that say no more."""
+DEGREE = r"(?:tp|pp|dp|cp)"
+"""Degrees of parallelism. The product of all of them is the number of devices."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,7 @@ class Meaning:
     header: str
     role: str
     per: str = ""
-    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS for devices that labels name."""
+    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS, IDS or PER_NODE for devices."""
     unit: str = ""
     """Unit of work, or of time (one of SECONDS), as far as the header states it."""
     factor: float = 1.0
@@ -69,6 +77,8 @@ def normal(header: str) -> str:
     )
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
+    text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
+    text = re.sub(r"[ \u00b7.]s ?(?:\^?\{?\(?-1\)?\}?|\u207b)(?!\w)", "/s", text)
     return re.sub(r"^(?:reported|published|printed|measured|claimed|avg\.?|average|mean|median)\b ?", "", text)
 
 
@@ -95,6 +105,17 @@ def meaning_of(header: str) -> Meaning:
 def never_a_label(header: str) -> bool:
     """Return whether a header is of a result beside the scaling, such as memory, accuracy or cost."""
     return bool(NEVER.search(normal(header)))
+
+
+def is_utilization(header: str) -> bool:
+    """Return whether a header is of the used share of the peak FLOP/s; a rate per device is proportional to it."""
+    return bool(re.search(r"\b[mh]fu\b|model flops? util", normal(header)))
+
+
+def is_relative(header: str) -> bool:
+    """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
+    text = normal(header)
+    return bool(RELATIVE.search(text)) and not NEVER.search(text)
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
@@ -124,24 +145,31 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "accumulation"
     if SPEEDUP.search(bare) or SCALING.search(bare) or re.search(EFFICIENCY, bare):
         return _ratio(text, bare, precisions)
-    if re.search(rf"^(?:{STEP}) ?{SECOND}", bare):
+    if re.search(rf"^(?:(?:train|eval|test) )?(?:{STEP}) ?{SECOND}", bare):
         return "steps_per_s"
+    if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):
+        return "throughput"
     if (time := _time(bare)) and not re.search(
-        r"memory|util|cost|overhead|expected|wait|ideal|increase|saved", bare
+        r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
         return time
-    if re.fullmatch(rf"{COUNT}{DEVICE}(?: ?(?:per|/|-| )+ ?(?:node|host|machine|server)s?)", bare):
+    if re.fullmatch(rf"\W*{COUNT}{DEVICE}\W*(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
-    if re.fullmatch(rf"{COUNT}(?:compute )?(?:nodes?|hosts?|machines?|servers?|instances?){COUNT}", bare):
+    if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}", bare):
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
-    if re.search(r"batch|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
+    if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |physical |logical )*"
-    device = rf"{COUNT}{of_kind}{DEVICE}(?: ?(?:num|count|number|cards?|used|s\b|\W))*"
-    if re.fullmatch(device, bare) or bare in ("world size", "n", "p", "# gpu", "np", "n p"):
+    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |physical |logical |tpu |gaudi ?\d? |v\d\w? )*"
+    device = rf"{COUNT}{of_kind}{DEVICE}(?: ?(?:num|count|number|cards?|used|total|s\b|\W))*"
+    named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
+    if any(re.fullmatch(device, one) for one in (bare, named)) or bare in EXACTLY:
+        return "gpus"
+    if re.fullmatch(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}", bare):
+        return "gpus"
+    if re.fullmatch(rf"{DEGREE}(?: x {DEGREE})+", text):
         return "gpus"
     if re.fullmatch(rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}", bare) and not NEVER.search(bare):
         return "gpus"
@@ -169,8 +197,10 @@ def _ratio(text: str, bare: str, precisions: tuple[str, ...]) -> str:
 
 def _time(bare: str) -> str:
     """step_time_s, total_time_s or time_s if the header is of a time."""
-    if OF_A_PART.search(bare) or (
-        re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare)
+    if (
+        re.search(r"% ?of|\bas %|\(%\)|\bshare\b|fraction", bare)
+        or OF_A_PART.search(bare)
+        or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
     ):
         return ""
     timed = re.search(TIMED, bare)
@@ -187,7 +217,7 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
-    if re.fullmatch(r"seconds|secs|minutes|hours", bare):
+    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
@@ -197,7 +227,7 @@ def _is_rate(bare: str) -> bool:
         return False
     if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
-    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|sec)", bare) or bare in (
+    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b", bare) or bare in (
         "ips",
         "fps",
         "qps",
@@ -214,7 +244,7 @@ def _is_rate(bare: str) -> bool:
         return True
     return bool(
         re.match(r"number of (?:mels|samples|tokens|frames|words|images|sequences|sentences)\b", bare)
-        or re.match(r"[gtp]?flops?\b(?! ?(?:util|%))", bare)
+        or re.match(r"(?:total |aggregated? |overall )?[gtp]?flops?\b(?! ?(?:util|%))", bare)
     )
 
 

@@ -1,4 +1,4 @@
-"""What columns are by their labels and by the caption: devices that labels name, strategies, measurements."""
+"""What columns are by their labels and by the caption: strategies, measurements."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counts import count_in_words, read_count
-from scalestudy.importers.headers import IN_WORDS, Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import STRATEGIES
 
-FIRST = 3
-"""Columns at the left that labels may be in."""
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
 RATES = ("throughput", "throughput_per_gpu")
@@ -29,21 +26,6 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         named = sum(bool(STRATEGIES.search(plain(cell))) for cell in cells)
         if meaning.role in ("label", "ignore") and normal(meaning.header) not in said and named > len(cells) / 2:
             return [*meanings[:place], replace(meaning, role="strategy"), *meanings[place + 1 :]]
-    return meanings
-
-
-def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
-    """Reads the number of devices from one of the first columns, if all of its labels name one."""
-    for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
-        for place, meaning in enumerate(meanings[:FIRST]):
-            cells = raw.cells(place)
-            if meaning.role not in ("hardware", "label", "case", "ignore", "strategy") or len(cells) < 2:
-                continue
-            named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
-            counts = {read(cell).gpus for cell in named if share([cell], read)}
-            enough = share(named, read) >= (MOST_OF if not per else 1.0)
-            if enough and len(named) == len(cells) and (not per or len(counts) > 1):
-                return [*meanings[:place], replace(meaning, role="gpus", per=per), *meanings[place + 1 :]]
     return meanings
 
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
+from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -20,6 +22,7 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_MOST_QUANTITIES = 20
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -29,9 +32,10 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
+    table = _pivoted(table)
     across = _across(table)
     if not across:
-        return table
+        return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
@@ -42,6 +46,33 @@ def upright(table: RawTable) -> RawTable:
         ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
         return _with_ratios(_turned(table, across, first), table, ratios, measured)
     return _stacked(table, across)
+
+
+def _pivoted(table: RawTable) -> RawTable:
+    """A table with a row per quantity, `metric` and `value`, with a column per quantity."""
+    names = [normal(name) for name in table.header]
+    metric = next(
+        (place for place, name in enumerate(names) if name in ("metric", "measure", "quantity", "kpi")), None
+    )
+    value = next((place for place, name in enumerate(names) if name in ("value", "result", "measured")), None)
+    if metric is None or value is None or any(len(row) != len(names) for _, row in table.rows):
+        return table
+    quantities = list(dict.fromkeys(row[metric] for _, row in table.rows))
+    known = {name for name in quantities if meaning_of(name).role in (*MEASURED, *STATED)}
+    if not known or len(quantities) > _MOST_QUANTITIES:
+        return table
+    others = [place for place in range(len(names)) if place not in (metric, value)]
+    rows: dict[tuple[str, ...], tuple[int, dict[str, str]]] = {}
+    for line, row in table.rows:
+        key = tuple(row[place] for place in others)
+        rows.setdefault(key, (line, {}))[1][row[metric]] = row[value]
+    return replace(
+        table,
+        header=(*(table.header[place] for place in others), *quantities),
+        rows=tuple(
+            (line, (*key, *(found.get(name, "") for name in quantities))) for key, (line, found) in rows.items()
+        ),
+    )
 
 
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
@@ -56,7 +87,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             found[place] = (words, "")
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
-            found[place] = (f"{named[0].gpus}{hardware}", named[1])
+            rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            found[place] = (f"{named[0].gpus}{hardware}", rest)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
@@ -105,10 +137,14 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     stated = [
         place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
     ]
-    if corner == UNSAID and stated:
-        corner = _by_ratio(table, across, others[stated[0]])
+    beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
+    numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
+    if corner == UNSAID and stated and len(numbers) > 1:
+        corner = _by_ratio(table, (numbers[0], numbers[-1]), others[stated[0]])
+    elif corner == UNSAID and beside and len(numbers) > 1 and across[beside[-1]][0] == across[numbers[-1]][0]:
+        corner = _by_ratio(table, (numbers[0], numbers[-1]), beside[-1])
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
-    labels = ("name" if table.header[place] == corner else table.header[place] for place in others)
+    labels = ("name" if _is_measured(table.header[place], corner) else table.header[place] for place in others)
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
@@ -127,9 +163,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     return replace(table, header=header, rows=tuple(rows))
 
 
-def _by_ratio(table: RawTable, across: dict[int, tuple[str, str]], ratio: int) -> str:
+def _is_measured(header: str, corner: str) -> bool:
+    """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
+    return header == corner or (corner != UNSAID and corner in header and meaning_of(header).role in MEASURED)
+
+
+def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
     """Whether numbers below devices are throughputs or times, by the speedups in most of the rows."""
-    places = list(across)
     rates = times = 0
     for _, cells in table.rows:
         try:
@@ -176,5 +216,5 @@ def quantity_of(cell: str) -> str:
 def _measured(words: str) -> bool:
     meaning = meaning_of(words)
     return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
-        meaning.role == "time_s" and meaning.unit
+        meaning.role in ("time_s", "total_time_s") and meaning.unit
     )

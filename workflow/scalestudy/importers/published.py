@@ -134,3 +134,19 @@ class PublishedFile:
     tables: tuple[PublishedTable, ...]
     others: tuple[str, ...] = field(default=())
     """Tables without scaling, each with the reason why it was left out."""
+
+
+def by_scaling(table: PublishedTable) -> list[PublishedTable]:
+    """Return the rows of a table that a column calls weak and those that it calls strong as two tables."""
+    kinds = list(dict.fromkeys(row.label("scaling") for row in table.rows))
+    if len(kinds) < 2 or not all(kinds) or table.by_case:
+        return [table]
+    return [
+        replace(
+            table,
+            name=f"{table.name} {kind} scaling".strip(),
+            rows=tuple(row for row in table.rows if row.label("scaling") == kind),
+            scaling=kind,
+        )
+        for kind in kinds
+    ]

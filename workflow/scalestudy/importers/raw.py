@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.headers import meaning_of
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
@@ -32,8 +33,50 @@ class RawTable:
 
 
 def tidied(table: RawTable) -> RawTable:
-    """Return a table with one line of headers, and with titles between its rows as a column."""
-    return _with_sections(_with_one_header(table))
+    """Return a table with one line of headers, and with titles between its rows as a column.
+
+    Tables beside each other with equal headers become one.
+    """
+    return _with_sections(_below_each_other(_with_one_header(_with_counts(table))))
+
+
+def _with_counts(table: RawTable) -> RawTable:
+    """Joins `Number of GPUs` over several columns with the numbers below it: 1 GPU, 2 GPUs."""
+    first = [plain(name) for name in table.header]
+    group = [place for place, name in enumerate(first) if name and first.count(name) > 1]
+    if not group or not table.rows or len({first[place] for place in group}) > 1:
+        return table
+    second = table.rows[0][1]
+    below = [plain(second[place]) if place < len(second) else "" for place in group]
+    counts = all(re.fullmatch(r"\d{1,6}", cell) for cell in below) and len(set(below)) == len(below)
+    if not counts or meaning_of(first[group[0]]).role not in ("gpus", "nodes"):
+        return table
+    kind = "nodes" if meaning_of(first[group[0]]).role == "nodes" else "GPUs"
+    names = [
+        f"{below[group.index(place)]} {kind}" if place in group else plain(second[place]) or name
+        for place, name in enumerate(first)
+        if place < len(second)
+    ]
+    return replace(table, header=tuple(names), rows=table.rows[1:])
+
+
+def _below_each_other(table: RawTable) -> RawTable:
+    """Puts tables beside each other, with the headers GPUs | img/s | GPUs | img/s, below each other."""
+    names = [plain(name) for name in table.header]
+    for width in range(2, len(names) // 2 + 1):
+        parts = len(names) // width
+        if len(names) % width or names != names[:width] * parts or not all(names[:width]):
+            continue
+        if not {"gpus", "nodes"} & {meaning_of(name).role for name in names[:width]}:
+            continue
+        rows = [
+            (line, cells[start : start + width])
+            for start in range(0, len(names), width)
+            for line, cells in table.rows
+            if any(not is_blank(cell) for cell in cells[start : start + width])
+        ]
+        return replace(table, header=table.header[:width], rows=tuple(rows))
+    return table
 
 
 def _with_one_header(table: RawTable) -> RawTable:

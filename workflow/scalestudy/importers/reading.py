@@ -11,10 +11,11 @@ from scalestudy.importers.cells import plain
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.layout import UNSAID, upright
-from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable
+from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.tables import read_tables
+from scalestudy.importers.together import with_ratios
 from scalestudy.importers.variants import variants_of
 
 
@@ -49,7 +50,7 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
 
 def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
     """The variants of a table. Raises UserError if it does not show scaling."""
-    raw = upright(raw)
+    raw = upright(with_ratios(raw))
     where = str(path) if alone else f"{path}: table at line {raw.line}"
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}
@@ -69,7 +70,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = tuple(plain(header) for header in raw.header if header and header not in used)
-    tables = [replace(table, unread=unread) for table in tables if table.rows]
+    tables = [part for table in tables if table.rows for part in by_scaling(replace(table, unread=unread))]
     if not tables:
         raise UserError(f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}")
     scales = {row.gpus for table in tables for row in table.rows}

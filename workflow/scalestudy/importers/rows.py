@@ -6,12 +6,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
+from scalestudy.importers.cells import (
+    Printed,
+    has_decimal_commas,
+    is_blank,
+    is_ditto,
+    plain,
+    read_cell,
+    read_duration,
+)
 from scalestudy.importers.counts import Count, count_in_words, read_count
-from scalestudy.importers.headers import IN_WORDS, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.devices import ids_in
+from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import SECONDS
+from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats
 from scalestudy.importers.variants import Variant, own_part
 
 TIMES = ("step_time_s", "total_time_s", "time_s")
@@ -36,6 +46,7 @@ class Reader:
         self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
         self.signed = [any("%" in cell for cell in column) for column in cells]
         self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
+        self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def first_note(self) -> str:
         """Return the first thing that was left out."""
@@ -63,7 +74,8 @@ class Reader:
             try:
                 values.append(read_cell(cell, comma=self.comma[place]))
             except ValueError:
-                continue
+                if repeats_in(cell, comma=self.comma[place]) and "%" in cell:
+                    return True
         if any(value.percent for value in values) or "%" in meaning.header:
             return True
         return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
@@ -118,9 +130,12 @@ class Reader:
             meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
             if meaning.role in TEXTS:
                 text = plain(text)
-                above[place] = text = (
-                    above.get(place, "") if is_blank(text) and meaning.role != "strategy" else text
-                )
+                empty = is_ditto(text) or (is_blank(text) and meaning.role != "strategy")
+                if text.startswith("+") and re.match(r"\+ ?[A-Za-z]", text) and above.get(-1 - place):
+                    text = f"{above[-1 - place]} {text}"  # a variant of the row above
+                elif not empty:
+                    above[-1 - place] = text
+                above[place] = text = above.get(place, "") if empty else text
                 name = meaning.role if meaning.role != "label" else normal(meaning.header)
                 labels[name] = text
             elif not is_blank(text):
@@ -155,7 +170,7 @@ class Reader:
         meaning = self.meanings[place]
         quoted = f"'{text}'" if len(text) <= _SHOWN else f"'{text[:_SHOWN]}...'"
         try:
-            if meaning.role == "gpus" and self.has_ratios and _is_no_device(text):
+            if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and _is_no_device(text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
                 count = self._count(meaning, text)
@@ -184,14 +199,37 @@ class Reader:
 
     def _count(self, meaning: Meaning, text: str) -> Count:
         if meaning.role == "nodes":
-            return read_count(re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text)))
-        return count_in_words(text) if meaning.per == IN_WORDS else read_count(text)
+            bare = re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
+            return read_count(bare if bare.isdecimal() else text)
+        if meaning.per == IDS:
+            return Count(len(ids_in(text)))
+        if meaning.per == IN_WORDS:
+            return self._named(text)
+        count = read_count(text)
+        if meaning.per == PER_NODE and count.either and count.nodes:
+            return replace(count, gpus=count.gpus * count.nodes)
+        return count
+
+    def _named(self, text: str) -> Count:
+        """The devices that a label names; one if it names none, as a baseline beside labels that do."""
+        try:
+            return count_in_words(text)
+        except ValueError:
+            self.notes[f"'{plain(text)[:_SHOWN]}' names no number of devices and is read as one"] = None
+            return Count(1, words=plain(text))
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning = self.meanings[place]
         if meaning.role in TIMES and (duration := read_duration(text)):
             return duration
-        cell = read_cell(text, comma=self.comma[place])
+        if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
+            self.notes["cells with several numbers are read as their mean"] = None
+            cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
+            text = unit_of_repeats(text)
+        else:
+            cell = read_cell(text, comma=self.comma[place])
+        if self.gain[place] and cell.percent:
+            return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
         if meaning.role in TIMES:
             return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means

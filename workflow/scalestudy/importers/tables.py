@@ -10,8 +10,12 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.aligned import aligned_tables, without_boxes
+from scalestudy.importers.asciidoc import asciidoc_tables
+from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.html_tables import html_tables
 from scalestudy.importers.latex import latex_tables
+from scalestudy.importers.listed import listed_tables
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable, tidied
 from scalestudy.importers.restructured import restructured_tables
 from scalestudy.study.named_file import nearest, read_named
@@ -68,15 +72,27 @@ def find_tables(text: str) -> list[RawTable]:
     """
     text = without_boxes(_without_comments(text))
     lines = text.splitlines()
-    tables = [*_piped(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
+    ascii_doc = list(asciidoc_tables(lines))
+    for table, end in ascii_doc:
+        lines[table.line - 2 : end] = [""] * (end - table.line + 2)
+    tables = [*(table for table, _ in ascii_doc), *_piped(lines), *html_tables(text), *latex_tables(text)]
+    tables += restructured_tables(lines)
     marked = bool(tables) or "<table" in text.lower()
-    if not marked and _delimiter(lines) != "  " and _starts_with_header(lines):
+    if not marked and _delimiter(lines) != "  " and _starts_with_header(lines) and not listed_tables(lines[:200]):
         return [tidied(table) for table in _delimited(text)]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
+    if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
+        tables = listed
     if not tables and not marked:
         tables = _delimited(text)
     return [tidied(table) for table in sorted(tables, key=lambda table: table.line)]
+
+
+def _has_devices(table: RawTable) -> bool:
+    """Whether a table without markup has devices and a measurement, and rows for two numbers of devices."""
+    roles = {meaning_of(name).role for name in table.header}
+    return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED}) and len(table.rows) > 1
 
 
 def _starts_with_header(lines: list[str]) -> bool:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 
 DEVICE = (
-    r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|workers?|process(?:es|ors?)?|procs?|"
-    r"threads?|cores?|cpus|pes)"
+    r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|pes|learners?|trainers?|replicas?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
 PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
-COUNT = r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount|qty|in|use|\W)*"
+NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
+HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
+"""Names of devices, such as A100-80GB."""
+COUNT = (
+    r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
+    r"\W)*"
+)
 SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
 WORK = (
     r"(?:im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
@@ -27,7 +33,7 @@ STEP = (
 )
 TIMED = (
     r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
-    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t [pn]\b"
+    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t [pn]\b|^t$|^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
 """Words of a time."""
 OF_A_PART = re.compile(
@@ -63,12 +69,16 @@ NEVER = re.compile(
     r"target|ideal|param|per (?:token|request)|"
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
 )
-EFFICIENCY = r"efficien|\beff\b|(?:%|% of|to|vs\.?) (?:linear|ideal)\b|^e ?\([pn]\)$|^e [pn]$"
+IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
+EFFICIENCY = (
+    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e [pn]$|\blinearity\b|\blinear ?\(?%|"
+    rf"% ?of {IDEAL}"
+)
 OTHER_RATIO = re.compile(
     r"energy|memory|power|mfu|flop|\$|\bcost|price|"
-    r"\b(?:loss|laws?|expected|factor of|(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )ideal|"
-    r"(?<!of )(?<!vs )(?<!vs\. )(?<!% )linear$)\b|"
-    r"\btarget\b|\b(?:amdahl|gustafson|theor\w*)\b"
+    r"\b(?:loss|laws?|factor of|(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )(?:ideal|expected|theor\w*)|"
+    r"(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )linear$)\b|"
+    r"\btarget\b|\b(?:amdahl|gustafson)\b"
 )
 """Ratios that are not measured, or not of the time of a training."""
 OF_A_PRECISION = re.compile(
@@ -76,10 +86,17 @@ OF_A_PRECISION = re.compile(
 )
 SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
 SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|acceleration|faster|^(?:vs\.?|over) (?:single|one|1)\b|"
+    r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
+    r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s [pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
+RELATIVE = re.compile(
+    r"^(?:relative(?: to)?|compared (?:to|with)|ratio(?: to| vs\.?| over)?|improvement|change|"
+    r"multiplier|factor|increase|"
+    r"scal(?:ing|e) factor|x|(?:vs\.?|over|versus) (?:single|one|1x?|base(?:line)?|serial|smallest|first))(?!\w)"
+)
+"""Ratios that are relative to the fewest devices if they are 1 there."""
 LABELS = (
     ("case", r"case|series|experiment|exp"),
     (

@@ -11,6 +11,7 @@ from scalestudy.importers.headers import Meaning
 from scalestudy.importers.published import PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
+TIMES = ("step_time_s", "total_time_s", "time_s")
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {
     "gpus": "number of devices",
@@ -28,7 +29,7 @@ ROLES = {
     "time_s": "a time",
     "printed_speedup": "speedup, as printed",
     "printed_efficiency": "efficiency, as printed",
-    "precision_ratio": "speedup of one precision over another, as printed",
+    "precision_ratio": "speedup of one column over another, as printed",
     "throughput_unit": "unit of the throughput",
     "scaling": "weak or strong scaling, as printed",
 }
@@ -70,11 +71,24 @@ def reading_view(file: PublishedFile, audits: list[Audit], asked: list[Asked]) -
     views: dict[int, dict[str, Any]] = {}
     for table in known:
         view = views.setdefault(
-            table.line, {"line": table.line, "columns": {}, "unread": table.unread, "notes": {}}
+            table.line,
+            {"line": table.line, "columns": {}, "unread": table.unread, "notes": {}, "example": _example(table)},
         )
         view["columns"] |= _columns(table, settled.get(id(table)))
         view["notes"] |= dict.fromkeys(table.notes)
     return list(views.values())
+
+
+def _example(table: PublishedTable) -> str:
+    """'line 6: GPUs 8, Time 0.5 s': what was read from the row with the most devices, in our own units."""
+    row = max(table.rows, key=lambda one: one.gpus)
+    parts = []
+    for column in table.columns:
+        number = float(row.gpus) if column.role == "gpus" else row.number(column.role)
+        if number is not None:
+            unit = " s" if column.role in TIMES and column.role not in table.unknown_units else ""
+            parts.append(f"{plain(column.header)} {number:.6g}{unit}")
+    return f"line {row.line}: {', '.join(parts)}"
 
 
 def audit_document(file: PublishedFile, audits: list[Audit]) -> AuditFile:
@@ -125,7 +139,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
-        why = "assumed" if settled.open else "not stated; it falls as devices are added"
+        why = "the printed ratios show it" if settled.by_numbers else "not stated; it falls as devices are added"
         return f"{words} of work that is constant ({why})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
@@ -134,7 +148,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         elif role == "throughput" and column.per != "all":
             words += " (not stated; it grows with the devices)"
         elif role == "step_time_s" and not (table.scaling or column.scaling):
-            words += " (not stated; it falls as devices are added)"
+            falls = settled.whose == settle.STRONG
+            words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"
     if role in table.unknown_units:
         words += "; unit not stated"
     return words
@@ -145,12 +160,12 @@ def _checked(audit: Audit) -> str:
     counts = (
         (audit.checked.speedups, "speedup"),
         (audit.checked.efficiencies, "efficiency"),
-        (audit.checked.precisions, "speedup of a precision"),
+        (audit.checked.precisions, "ratio of two columns"),
     )
     plural = {
         "speedup": "speedups",
         "efficiency": "efficiencies",
-        "speedup of a precision": "speedups of a precision",
+        "ratio of two columns": "ratios of two columns",
     }
     found = [f"{count} {name if count == 1 else plural[name]}" for count, name in counts if count]
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))

@@ -13,6 +13,7 @@ from scalestudy.analyse.published.settle import (
     PER_DEVICE,
     STRONG,
     TOGETHER,
+    TOTAL,
     WEAK,
     Question,
     Settled,
@@ -26,6 +27,7 @@ from scalestudy.importers.published import MEASURED, PublishedFile, PublishedRow
 KIND = "scaling table"
 MOST_ROWS = 1000
 RATES = ("throughput", "throughput_per_gpu")
+WITHOUT_WORK = "the work that this time is for is not in it; add --samples N"
 ANSWERS = {"device": PER_DEVICE, "all": TOGETHER, "weak": WEAK, "strong": STRONG}
 
 
@@ -46,7 +48,8 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
         said = replace(table, scaling=table.scaling or scaling or "")
         series = series_of(said)
         for group in [[one] for one in series] if table.by_case else [series]:
-            settled = settle(said, group, answer=ANSWERS.get(given.per or scaling or "", ""))
+            answer = ANSWERS.get(given.per or scaling or "", TOTAL if given.samples is not None else "")
+            settled = settle(said, group, answer=answer)
             if isinstance(settled, Question):
                 raise UserError(f"{path}, line {table.line}, {settled.header}: {_question(settled, said)}")
             found += _logs(said, settled, path, given)
@@ -73,6 +76,8 @@ def _question(question: Question, table: PublishedTable) -> str:
     if question.kind == "time_s":
         either = " or ".join(f"--column '{question.header}={kind}'" for kind in ("step_time_s", "total_time_s"))
         return f"is this the time of a step or of a whole training? Add {either}"
+    if question.kind == "total_time_s":
+        return WITHOUT_WORK
     if table.column("batch") is not None:
         return _whose_batch(table)
     return "is the batch per device constant, or the global batch? Add --batch-per-gpu N or --batch N"
@@ -145,7 +150,7 @@ def _log(
     header = (table.column(settled.rate) or table.columns[0]).header
     whole = settled.rate in ("total_time_s", "time_s")
     if whole and given.samples is None:
-        missing.append(f"{header}: the work that this time is for is not in it; add --samples N")
+        missing.append(f"{header}: {WITHOUT_WORK}")
     if batch is None:
         missing.append(_whose_batch(table))
     if missing or batch is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import log
+from math import log, sqrt
 
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
@@ -23,8 +23,14 @@ HARDLY = (0.7, 1.25)
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
-FALLING = {"time_s": TOTAL, "step_time_s": STRONG}
+OF_STEPS = ("step_time_s", "steps_per_s")
+FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
+FALLS = 0.85
+"""Ratio of a time to that on the fewest devices, below which it falls: work that grows with the devices takes no
+shorter."""
+EPOCH = "epoch"
+"""Word of a header of times that states the work: one pass over the data."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,6 @@ class Settled:
     """Whether the table's numbers decided it, not its words."""
     outside: tuple[PublishedRow, ...] = ()
     """The rows on no device in the same form."""
-    open: Question | None = None
-    """What was assumed of times that do not fall as devices are added: that they are of constant work."""
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
@@ -65,6 +69,11 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     """
     rows = [row for one in series for row in one.rows]
     rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
+    whole = [
+        way for way in rates if way[0] in TIMES and len({row.gpus for row in rows if way[0] in row.numbers}) > 1
+    ]
+    if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
+        rates = whole  # they need no batch
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
     rates = [way for way in rates if way[1] == answer] or rates
@@ -76,20 +85,19 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
-    asked: Question | None = None
-    undecided = bool(rivals) or best <= sum(_ratios(one.rows) for one in series) / 2
+    printed = sum(_ratios(one.rows) for one in series)
+    undecided = bool(rivals) or best <= printed / 2
     if undecided and len(rates) > 1:
         found = _without_ratios(table, series, first, rates)
-        if isinstance(found, Question) and found.kind not in TIMES:
+        if isinstance(found, Question) and not (printed and found.kind in TIMES):
             return found
-        asked = found if isinstance(found, Question) else None
-        whose = TOTAL if isinstance(found, Question) else found
+        whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
-    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside, asked)
+    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
@@ -186,30 +194,63 @@ def _without_ratios(
                 ratio = batch / time / (row.number(role) or 1)
                 together += abs(log(ratio)) < CLOSE
                 per_device += abs(log(ratio / row.gpus)) < CLOSE and row.gpus > 1
+        both = [(row, row.number("throughput_per_gpu")) for row in rows]
+        shares = [((row.number(role) or 0) / each, row.gpus) for row, each in both if each]
+        if (
+            len({gpus for _, gpus in shares}) > 1
+        ):  # proportional to a rate per device, such as TFLOP/s beside tokens/s
+            per_device += _alike([ratio for ratio, _ in shares])
+            together += _alike([ratio / gpus for ratio, gpus in shares])
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in ("step_time_s", "steps_per_s") and table.scaling:
         return table.scaling
-    for one in series:
-        known = sorted((row for row in one.rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
-        if not known or known[0].gpus == known[-1].gpus:
-            continue
+    grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
+    falls = HARDLY[0] if table.scaling == WEAK else FALLS
+    if role in FALLING and any(_falls(known, role, falls) for known in grown):
+        return FALLING[role]
+    column = table.column(role)
+    if role == "throughput" and any(_gain(known, role) > _hardly(known) for known in grown):
+        return TOGETHER  # one column has one meaning, so a series that grows shows it for the others
+    for known in grown:
         few, many = known[0], known[-1]
-        gain = (many.number(role) or 1) / (few.number(role) or 1)
-        if role in ("time_s", "step_time_s") and gain < HARDLY[0]:
-            return FALLING[role]  # with devices, as for work that is constant
-        if role in ("time_s", "total_time_s") and table.scaling and gain >= HARDLY[0]:
+        gain = _gain(known, role)
+        if role in TIMES and table.scaling:
             return WEAK if table.scaling == WEAK else TOTAL
-        if role == "total_time_s" and gain <= 1 + CLOSE:
+        if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
-        if role != "throughput" or HARDLY[0] <= gain <= HARDLY[1]:
-            column = table.column(role)
+        if role != "throughput" or HARDLY[0] <= gain <= _hardly(known):
             if role == "throughput" and column is not None and column.per == "all":
                 continue
             header = column.header if column else role
             ends = (few.number(role) or 0.0, many.number(role) or 0.0)
             return Question(role, header, few.gpus, many.gpus, *ends)
     return rates[0][1]
+
+
+def _alike(ratios: Sequence[float]) -> bool:
+    return max(ratios) <= min(ratios) * (1 + CLOSE)
+
+
+def _gain(known: Sequence[PublishedRow], role: str) -> float:
+    return (known[-1].number(role) or 1) / (known[0].number(role) or 1)
+
+
+def _hardly(known: Sequence[PublishedRow]) -> float:
+    """The ratio up to which a throughput hardly grows: less than half a doubling if devices do not even double."""
+    return min(HARDLY[1], sqrt(known[-1].gpus / known[0].gpus))
+
+
+def _in_order(rows: Sequence[PublishedRow], role: str) -> list[PublishedRow]:
+    """The rows with a number above 0, fewest devices first; none if all have equally many."""
+    known = sorted((row for row in rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
+    return known if known and known[0].gpus < known[-1].gpus else []
+
+
+def _falls(known: Sequence[PublishedRow], role: str, below: float) -> bool:
+    """Whether a time on more devices than the fewest is clearly shorter."""
+    first = known[0].number(role) or 1.0
+    return any((row.number(role) or first) < first * below for row in known[1:] if row.gpus > known[0].gpus)
 
 
 def _formed(row: PublishedRow, role: str, whose: str, stated: str) -> PublishedRow:

@@ -50,15 +50,13 @@ def forecast(
     Without --at and --to, the next two doublings are forecast. Limits include what growth models miss on published
     tables. There is no forecast for several nodes from one node, or beyond four times the largest size.
     """
-    from scalestudy.cli.audit_columns import audited, open_in, refuse_unanswered
+    from scalestudy.cli.audit_columns import audited, refuse_unanswered
     from scalestudy.publish.audit import reading_view
     from scalestudy.publish.forecast import draw, forecast_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.publish.views.forecasts import UNSEEN
 
     file, audits, asked = audited(table, columns, mapping, scaling, line)
-    asked += open_in(audits)
-    audits = [audit for audit in audits if audit.settled.open is None]
     cases = [case for audit in audits if (case := _case(audit, at, to, node, confidence, scaling))]
     if not cases:
         refuse_unanswered(table, asked)

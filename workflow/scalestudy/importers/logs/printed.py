@@ -10,6 +10,7 @@ from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.tables import find_tables, is_rule
+from scalestudy.importers.together import with_ratios
 
 OF_LOGS = ("step", "clock_s", "work", "loss", "rank", "run")
 """Quantities that only a log has."""
@@ -33,6 +34,6 @@ def _is_log(table: RawTable) -> bool:
 
 
 def _has_scaling(table: RawTable) -> bool:
-    few = upright(replace(table, rows=table.rows[:MOST_ROWS]))
+    few = upright(with_ratios(replace(table, rows=table.rows[:MOST_ROWS])))
     roles = {meaning.role for meaning in columns_of(few, {})}
     return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED})

@@ -1,0 +1,31 @@
+"""Columns of one table whose numbers are proportional: what is known of one is known of the other."""
+
+from __future__ import annotations
+
+from scalestudy.importers.published import PublishedTable
+
+CLOSE = 0.02
+"""Relative difference up to which two ratios are one."""
+RATES = ("throughput", "throughput_per_gpu")
+
+
+def proportional(one: PublishedTable, other: PublishedTable) -> bool:
+    """Return whether the throughputs of two variants of a table have one ratio in all of its rows.
+
+    Tokens/s and TFLOP/s of the same runs are an example. Variants of a table have the line of its header.
+    """
+    if one.line != other.line or one is other:
+        return False
+    rates = _rates(other)
+    ratios = [rate / rates[key] for key, rate in _rates(one).items() if key in rates]
+    return len(ratios) > 1 and max(ratios) <= min(ratios) * (1 + CLOSE)
+
+
+def _rates(table: PublishedTable) -> dict[tuple[int, int], float]:
+    """(line, devices) -> throughput as printed, where it is above 0."""
+    found = {}
+    for row in table.rows:
+        rate = next((number for role in RATES if (number := row.number(role))), None)
+        if rate is not None and rate > 0:
+            found[row.line, row.gpus] = rate
+    return found

@@ -1,0 +1,144 @@
+"""Devices that no column of numbers has: lists of ids, degrees of parallelism, counts of hardware, labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.headers import DEGREE, IDS, IN_WORDS, PER_NODE, Meaning, meaning_of, normal
+from scalestudy.importers.raw import RawTable
+
+_DEGREE = re.compile(
+    rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
+    r"(?: ?(?:size|degree))?"
+)
+_COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
+"""Headers of a number that may be that of the hardware beside it."""
+_FIRST = 3
+"""Columns at the left that labels may be in."""
+_LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model")
+_MOST_OF = 0.75
+_ALONE = re.compile(
+    r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
+    r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process)\b",
+    re.IGNORECASE,
+)
+"""Labels of a run on one device, beside labels that name several."""
+
+
+def with_product(table: RawTable) -> RawTable:
+    """Return a table with the number of devices as the product of its degrees of parallelism, if it has no other.
+
+    One degree alone has no product.
+    """
+    if any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
+        return table
+    found: dict[str, int] = {}
+    for place, header in enumerate(table.header):
+        named = _DEGREE.fullmatch(normal(header))
+        sizes = table.cells(place)
+        if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
+            found.setdefault(named["short"] or f"{named['long'][0]}p", place)
+    if not found:
+        return table
+    if len(found) == 1:
+        return table
+    name = " x ".join(found).upper()
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line, cells in table.rows:
+        parts = [plain(cells[place]) if place < len(cells) else "" for place in found.values()]
+        whole = str(prod(map(int, parts))) if all(parts) else ""
+        rows.append((line, (whole, *cells)))
+    return replace(table, header=(name, *table.header), rows=tuple(rows))
+
+
+def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Return the meanings with the devices that a table without a column of them has elsewhere."""
+    roles = {meaning.role for meaning in meanings}
+    if roles & {"gpus", "nodes"}:
+        return [_as_listed(meaning, raw.cells(place)) for place, meaning in enumerate(meanings)]
+    if "gpus_per_node" in roles:  # the devices of one node
+        return [replace(one, role="gpus") if one.role == "gpus_per_node" else one for one in meanings]
+    for place, meaning in enumerate(meanings):
+        cells = [plain(cell) for cell in raw.cells(place)]
+        numbers = [int(cell) for cell in cells if re.fullmatch(r"[1-9]\d{0,5}", cell)]
+        index = numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 2
+        counted = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1 and not index
+        name = normal(meaning.header).strip(" .")
+        beside = "hardware" in roles and _COUNTS.fullmatch(name)
+        if counted and (beside or _DEGREE.fullmatch(name)) and meaning.role in ("ignore", "label"):
+            return _with_role(meanings, place, "")
+    return devices_of_labels(meanings, raw)
+
+
+def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Reads the number of devices from one of the first columns, if all of its labels name one."""
+    for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
+        for place, meaning in enumerate(meanings[:_FIRST]):
+            cells = raw.cells(place)
+            if meaning.role not in _LABELS or len(cells) < 2:
+                continue
+            named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
+            counts = [_count(cell, read) for cell in named]
+            sizes = {count.gpus for count in counts if count}
+            missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
+            if per and len(sizes) > 1 and 1 not in sizes and missing:
+                missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
+                sizes |= {1}
+            enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
+            if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
+                return _with_role(meanings, place, per)
+    return meanings
+
+
+def _is_alone(cell: str, others: Sequence[Count]) -> bool:
+    """Whether a label without a number is of one device: a baseline, or the hardware of the other labels."""
+    words = plain(cell).lower()
+    hardware = {one.hardware.lower() for one in others} | {one.words.lower() for one in others}
+    return bool(_ALONE.search(words)) or words in hardware
+
+
+def _count(cell: str, read: object) -> Count | None:
+    try:
+        return read(cell) if callable(read) else None
+    except ValueError:
+        return None
+
+
+def _with_role(meanings: list[Meaning], place: int, per: str) -> list[Meaning]:
+    return [*meanings[:place], replace(meanings[place], role="gpus", per=per), *meanings[place + 1 :]]
+
+
+def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """The meaning of a column of devices whose cells list ids, or name nodes and the devices of each."""
+    if meaning.role != "gpus" or meaning.per:
+        return meaning
+    lists = [ids_in(cell) for cell in cells]
+    if all(lists) and any(len(one) > 1 for one in lists):
+        single = [one[0] for one in lists if len(one) == 1]
+        thousands = any("," in cell for cell in cells) and all(
+            re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell
+        )
+        if len(set(single)) <= 1 and not thousands:
+            return replace(meaning, per=IDS)
+    counts = [_count(cell, read_count) for cell in cells]
+    pairs = {(one.nodes, one.gpus) for one in counts if one and one.either}
+    if len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1 and len(pairs) == len({n for n, _ in pairs}):
+        return replace(meaning, per=PER_NODE)
+    return meaning
+
+
+def ids_in(cell: str) -> list[int]:
+    """Return the ids of devices in a cell: 0,1 or [4,5] or cuda:0-3; none if it lists something else."""
+    words = re.sub(r"^(?:cuda|gpus?|ids?)[ :=]*", "", plain(cell).strip("[](){}").lower())
+    found: list[int] = []
+    for part in re.split(r"\s*[,+&]\s*|\s+", words.strip("[](){} ")):
+        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*-\s*(\d{1,3}))?", part)
+        if ends is None:
+            return []
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    return found if found == sorted(set(found)) else []

@@ -1,0 +1,92 @@
+"""Columns of ratios that headers do not explain: relative to the fewest devices, or of two other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.cells import Printed, is_blank, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import Meaning, is_relative, normal
+from scalestudy.importers.published import MEASURED
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import OTHER_RATIO
+
+CLOSE = 0.02
+"""Relative difference up to which a ratio of two columns is that of a third."""
+
+
+def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Factor` or `Relative` as a ratio to the fewest devices if it is 1 there, or left out."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    if devices is None:
+        return meanings
+    result = []
+    for place, meaning in enumerate(meanings):
+        unknown = meaning.role == "ignore" and normal(meaning.header) not in said
+        if unknown and is_relative(meaning.header) and not OTHER_RATIO.search(normal(meaning.header)):
+            found = _by_devices(raw, devices, place)
+            if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and _starts_at_one(found):
+                meaning = replace(meaning, role="scaling_ratio")
+        result.append(meaning)
+    return result
+
+
+def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:
+    """(devices, ratio or None for a blank cell), fewest devices first; nothing if a cell is something else."""
+    found: list[tuple[int, Printed | None]] = []
+    for _, row in raw.rows:
+        try:
+            gpus = read_count(row[devices]).gpus
+            blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
+            cell = None if blank else read_cell(row[place])
+        except (ValueError, IndexError):
+            return []
+        whole = cell and (cell.printed.times(0.01) if cell.percent else cell.printed)
+        found.append((gpus, whole or None))
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
+    fewest = found[0][0]
+    first = [ratio for gpus, ratio in found if gpus == fewest]
+    return all(ratio is None or ratio.value in (0, 1) for ratio in first) and any(ratio for _, ratio in found)
+
+
+def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
+    """Whether ratios such as `3.35x` are relative to the most devices, so that they are no speedups."""
+    gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    found: list[tuple[int, float]] = []
+    for _, row in raw.rows if gpus is not None else ():
+        try:
+            found.append((read_count(row[gpus or 0]).gpus, read_cell(row[place]).printed.value))
+        except (ValueError, IndexError):
+            continue
+    if len(found) < 2 or min(found)[0] == max(found)[0]:
+        return False
+    return max(found)[1] == 1 and min(found)[1] > 1
+
+
+def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    pair = [place for place, one in enumerate(meanings) if one.role == best]
+    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
+        return meanings
+    explained = known = 0
+    for _, row in raw.rows:
+        try:
+            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        explained += (
+            first > 0
+            and second > 0
+            and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
+        )
+    if explained <= known / 2:
+        return meanings
+    place = stated[0]
+    return [*meanings[:place], replace(meanings[place], role="precision_ratio"), *meanings[place + 1 :]]

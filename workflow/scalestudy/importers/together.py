@@ -1,0 +1,163 @@
+"""Cells with two things in them: a measurement with its ratio, or several measurements of one setup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import isclose
+
+from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
+from scalestudy.importers.counts import count_of_header
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.layout import quantity_of
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.raw import RawTable
+
+_BOTH = re.compile(
+    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
+    r"(?:\s*(?:speed-?up|faster|eff(?:iciency|\.)?|of (?:linear|ideal)|scaling))?\s*[)\]]?",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
+ACROSS = 0.25
+"""The same for a column of devices across, where most baselines may stand."""
+MOST_OF = 0.6
+"""Share of the cells of a column that have both. The baseline may have no ratio."""
+_QUANTITIES = re.compile(r"\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s")
+ALIKE = 1.5
+"""Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
+_PARTS = re.compile(r"\s*(?:[/;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
+_MOST_PARTS = 20
+
+
+def with_ratios(table: RawTable) -> RawTable:
+    """Return a table in which speedups and efficiencies that share cells with measurements have columns."""
+    table = with_quantities(table)
+    first = [row[0] for _, row in table.rows if row]
+    if any(meaning_of(name).role in MEASURED for name in first):
+        return table  # a row per quantity
+    header: list[str] = []
+    added: dict[int, str] = {}
+    for place, name in enumerate(table.header):
+        found = _split_header(table, place, name)
+        header += found if found else [name]
+        if found:
+            added[place] = found[1]
+    if not added:
+        return table
+    rows = []
+    for line, cells in table.rows:
+        row: list[str] = []
+        for place, cell in enumerate(cells):
+            row += _split_cell(cell) if place in added else [cell]
+        rows.append((line, tuple(row)))
+    return replace(table, header=tuple(header), rows=tuple(rows))
+
+
+def with_quantities(table: RawTable) -> RawTable:
+    """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
+    columns = {}
+    for place in range(1, len(table.header)):
+        parts = [_QUANTITIES.split(plain(cell)) for cell in table.cells(place)]
+        wide = max((len(one) for one in parts), default=1)
+        if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
+            columns[place] = [one for one in parts if len(one) == wide]
+    rows_of_units = [[quantity_of(part) for part in one] for parts in columns.values() for one in parts]
+    units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
+    if units is None:
+        return table
+    for place in sorted(columns, reverse=True):  # a unit may be in the first row or column only
+        if any(len(one) == len(units) for one in columns[place]):
+            table = _in_columns(table, place, units)
+    return table
+
+
+def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
+    names = [f"{plain(table.header[place])} {name}".strip() for name in units]
+    rows = []
+    for line, cells in table.rows:
+        own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []
+        own = own if len(own) == len(units) else [*own[:1], *[""] * (len(units) - 1)]
+        rows.append((line, (*cells[:place], *own, *cells[place + 1 :])))
+    return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=tuple(rows))
+
+
+def _split_header(table: RawTable, place: int, header: str) -> list[str]:
+    """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
+    cells = [plain(cell) for cell in table.cells(place)]
+    found = [_BOTH.fullmatch(cell) for cell in cells]
+    both = [one for one in found if one]
+    named = _HEADER.fullmatch(plain(header))
+    second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
+    if (
+        never_a_label(header)
+        or place == 0
+        or len(both) < (max(1, ACROSS * len(cells)) if count_of_header(header) else max(2, MOST_OF * len(cells)))
+        or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second)
+    ):
+        return []
+    signs = {one["sign"].lower() for one in both}
+    if len(signs) > 1 or (signs == {""} and not second) or _is_duration(cells):
+        return []
+    if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
+        return []
+    first = named["first"] if named and second else header
+    if not second:
+        ratios = [read_cell(one["ratio"]).printed.value for one in both]
+        percent = signs == {"%"}
+        if percent and max(ratios) > 110:
+            return []
+        second = "efficiency" if percent else "speedup"
+    across = count_of_header(header) is not None
+    if across or meaning_of(first).role in ("ignore", "label", "strategy"):
+        return [first, f"{plain(first)} {second}"]
+    return [first, second]
+
+
+def _split_cell(cell: str) -> list[str]:
+    found = _BOTH.fullmatch(plain(cell))
+    return [found["number"], found["ratio"]] if found and found["ratio"] else [cell, ""]
+
+
+def _is_duration(cells: list[str]) -> bool:
+    return any(re.search(r"\d ?[hm]\w* ?\d", cell) for cell in cells)
+
+
+def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
+    """Return the mean of several measurements in a cell, or the middle of a range, with half their spread.
+
+    None if the cell has one number, or numbers too different to be of one setup.
+    """
+    parts = [part for part in _PARTS.split(plain(text)) if part and not is_blank(part)]
+    if not 2 <= len(parts) <= _MOST_PARTS:
+        return None
+    try:
+        cells = [read_cell(part, comma=comma) for part in parts]
+    except ValueError:
+        return None
+    if len({cell.unit for cell in cells if cell.unit}) > 1:
+        return None  # 60 s / 52 GB
+    numbers = [cell.printed for cell in cells]
+    low, high = min(one.value for one in numbers), max(one.value for one in numbers)
+    if not low > 0 or high > low * ALIKE or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
+        return None
+    last = max(one.last for one in numbers)
+    mean = sum(one.value for one in numbers) / len(numbers)
+    return Printed(mean, last if isclose(low, high) else (high - low) / 2 + last)
+
+
+def unit_of_repeats(text: str) -> str:
+    """Return the last of several measurements in a cell, which has their unit."""
+    return _PARTS.split(plain(text))[-1]
+
+
+def is_gain(cells: list[str], meaning: Meaning) -> bool:
+    """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
+    if meaning.role not in ("printed_speedup", "scaling_ratio"):
+        return False
+    texts = [plain(cell) for cell in cells if not is_blank(cell)]
+    signed = [text for text in texts if re.fullmatch(r"\+ ?[\d.,]+ ?%.*", text)]
+    percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
+    named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
+    nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
+    return bool(signed) or bool(percents and nothing and (named or len(percents) == len(texts)))
