@@ -129,6 +129,14 @@ def _rows(
     widths.check(kept)
 
 
+def names_of(header: str) -> list[str]:
+    """The cells of a line, by the delimiter that it has most of; none if it is damaged."""
+    try:
+        return _cells(header, _delimiter(header))
+    except csv.Error:
+        return []
+
+
 def _delimiter(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 

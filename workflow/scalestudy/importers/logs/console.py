@@ -1,0 +1,232 @@
+"""A console log of any trainer: lines with a step number and named numbers with units.
+
+`iter 10: loss 3.2, time 123.4ms`, `step: 10 | dt: 0.5 s | tok/sec: 4096`, `[1][50/7330] time: 0.59, ...`. Which
+of the numbers are read is learned from the first rows (console_form.py), by the names and units that any table
+has, and by what is known of widely used trainers (trainers.py). From then on a row is a line of the same form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.console_form import (
+    LEARNED_FROM,
+    MEASURED,
+    WHERE_SAID,
+    Form,
+    form_of,
+    is_no_training,
+    parts_of,
+)
+from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, without_start
+from scalestudy.importers.logs.lines import clock_of, numbered_lines, real_or_nan
+from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.phrases import STAMP
+from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.trainers import ANY
+
+KIND = "console log"
+RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
+SIZES = re.compile(
+    rb"(?i)(world[_ ]size|num[_ ]gpus|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
+    rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
+)
+
+
+def read(path: Path, given: Given) -> list[Log]:
+    """Return the run of a log, of the first rank that prints a row. Raises UserError if no line is a row."""
+    form = form_of(path)
+    if form is None:
+        raise UserError(f"{path}: no line with a step number and a time, a throughput or a time stamp")
+    _ask(path, form, given)
+    reader = _Reader(path, form, given)
+    rows = Rows(path)
+    for number, line in numbered_lines(path):
+        if form.key in line:
+            for part in parts_of(line):
+                reader.take(number, part, rows)
+        elif number < LEARNED_FROM and (b"size" in line.lower() or b"num_gpus" in line):
+            reader.note(line)
+    if not len(rows):
+        raise UserError(f"{path}: no complete line of the form of its first rows")
+    return [reader.log(rows, given)]
+
+
+class _Reader:
+    """Takes the rows of a log."""
+
+    def __init__(self, path: Path, form: Form, given: Given) -> None:
+        self._path, self._form, self._said = path, form, dict[str, int]()
+        self._fields, self._rest = form.fields, tuple(form.rest.items())
+        self._factors = {
+            name: TIMES[given.time or "s"] if one.factor is None else one.factor for name, one in form.read.items()
+        }
+        self._stamped = form.stamped and "clock_s" not in form.read
+        place = form.read.get("step")
+        self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
+        self._values: dict[str, Any] = {}
+        self._first_rank: bytes | None = None
+        self._others = self._odd = 0
+        self._last, self._epoch, self._done = 0.0, 0, 0.0
+        self._steps: list[float] = []
+        """Optimizer step of each row, where rows count iterations."""
+
+    def take(self, number: int, line: bytes, rows: Rows) -> None:
+        at, begin, values = 0, WHERE_SAID, self._values
+        values.update(_NOTHING)
+        for name, find, needed in self._fields:
+            found = find(line, at)
+            if found is None:
+                if needed:
+                    self._odd += not is_no_training(line[:WHERE_SAID])
+                    return
+                continue
+            at = found.end()
+            values[name] = _number(found["value"]) * self._factors.get(name, 1.0)
+            if name == "step":
+                begin = found.start()
+                values.update(found.groupdict())
+        if is_no_training(line[:begin]):
+            return
+        if (b"ank" in line or b"[default" in line) and (rank := RANK.search(line)):
+            own = rank[1] or rank[2]
+            if self._first_rank is None:
+                self._first_rank = own
+            if own != self._first_rank:
+                self._others += 1
+                return
+        if self._stamped and (stamp := STAMP.search(line)):
+            values["clock_s"] = _clock(stamp)
+        rows.add(
+            number,
+            self._step(values),
+            values["step_time_s"],
+            values["work_per_s"],
+            values["clock_s"],
+            values["work"],
+            values["loss"],
+        )
+        for name, find in self._rest:
+            if found := find(line):
+                value = _number(found["value"])
+                if name == "optimizer_step":
+                    self._steps.append(value)
+                elif value >= 1:
+                    self._said[name] = int(value)
+
+    def note(self, line: bytes) -> None:
+        for name, value in SIZES.findall(line):
+            if int(value) > 0:
+                self._said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
+
+    def _step(self, values: dict[str, Any]) -> float:
+        """The step since the start of the training, where the log counts those of an epoch."""
+        step: float = values["step"]
+        if self._form.whole_epochs:
+            self._done += step
+            return self._done
+        if self._epochs:
+            epoch = int(values["epoch"])
+            if step <= self._last and epoch > self._epoch and values["total"]:
+                self._done += (epoch - self._epoch) * int(values["total"])
+            self._epoch, self._last = epoch, step
+        return self._done + step
+
+    def log(self, rows: Rows, given: Given) -> Log:
+        form, trainer, path = self._form, self._form.trainer, self._path
+        rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
+        columns, remarks, accumulation = rows.columns(), list(self._remarks()), None
+        made = []
+        if trainer.counts_samples:
+            made.append(in_steps(path, columns, given))
+        elif trainer is ANY and time and time.name.lower() == "time":
+            made.append(of_one_step(path, columns, time.shown))
+        elif self._steps:
+            made.append(in_optimizer_steps(columns, np.array(self._steps)))
+        elif trainer.window:
+            made.append(without_start(columns, trainer.window))
+        for one in made:
+            columns, accumulation = one.columns, one.accumulation
+            remarks += one.remarks
+        running = trainer.each == "running"
+        if running:
+            columns = {name: values[-1:] for name, values in columns.items()}
+        last = trainer.each == "last" or (time is not None and time.averaged)
+        if trainer.remark and time:
+            remarks.append(trainer.remark)
+        elif last:
+            remarks.append(LAST)
+        return Log(
+            path=path,
+            kind=trainer.kind,
+            columns=columns,
+            facts=Facts(
+                devices=self._said.get("devices"), global_batch=self._said.get("batch"), accumulation=accumulation
+            ),
+            unit=trainer.unit or (rate.unit if rate else ""),
+            per=trainer.per or (rate.per if rate else ""),
+            each="last" if last else "mean",
+            whole_run=running,
+            remarks=remarks,
+        )
+
+    def _remarks(self) -> Iterator[str]:
+        read = self._form.read
+        shown = [f"{what} `{read[name].shown}`" for name, what in SHOWN.items() if name in read]
+        yield f"a row was read as: {', '.join(shown)}" + ("" if MEASURED & set(read) else ", and its time stamp")
+        if self._others:
+            rank = (self._first_rank or b"").decode()
+            yield f"{self._others} rows of other ranks are left out: those of rank {rank} count"
+        if self._odd:
+            yield f"{self._odd} lines of another form are left out"
+
+
+_NOTHING = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {"total": None}
+SHOWN = {
+    "epoch": "epoch",
+    "step": "step",
+    "step_time_s": "step time",
+    "work_per_s": "throughput",
+    "clock_s": "time since the start",
+}
+LAST = "each row has the time of its last step, which stands for the steps since the row before"
+
+
+def _ask(path: Path, form: Form, given: Given) -> None:
+    """Raises UserError for a time without a unit."""
+    time = form.read.get("step_time_s")
+    if time and time.factor is None and given.time is None:
+        raise UserError(
+            f"{path}: its rows have `{time.shown}`, a time without a unit; add --time s, --time ms or --time us"
+        )
+
+
+def _number(text: bytes) -> float:
+    if not text:
+        return nan
+    return real_or_nan(text.replace(b",", b"") if b"," in text else text)
+
+
+def _clock(stamp: re.Match[bytes]) -> float:
+    day, time, fraction = stamp.group("day", "time", "fraction")
+    seconds = _seconds(day, time)
+    return seconds + float(b"0." + fraction) if fraction else seconds
+
+
+@lru_cache(maxsize=4096)
+def _seconds(day: bytes, time: bytes) -> float:
+    """A time of day in seconds; one without a year is counted from 1970, which is no date."""
+    day = day.replace(b"/", b"-")
+    if len(day) == 5:
+        day = b"1970-" + day
+    elif day[2:3] == b"-":  # month first
+        day = day[6:] + b"-" + day[:5]
+    return clock_of(day, time)
