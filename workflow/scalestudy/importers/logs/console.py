@@ -26,7 +26,7 @@ from scalestudy.importers.logs.console_form import (
     is_no_training,
     parts_of,
 )
-from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, without_start
+from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
 from scalestudy.importers.logs.lines import clock_of, numbered_lines, real_or_nan
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.phrases import STAMP
@@ -74,7 +74,9 @@ class _Reader:
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
         self._values: dict[str, Any] = {}
         self._first_rank: bytes | None = None
-        self._others = self._odd = 0
+        self._others = self._odd = self._again = 0
+        self._by_rates = False
+        self._row: tuple[Any, ...] = ()
         self._last, self._epoch, self._done = 0.0, 0, 0.0
         self._steps: list[float] = []
         """Optimizer step of each row, where rows count iterations."""
@@ -105,6 +107,11 @@ class _Reader:
                 return
         if self._stamped and (stamp := STAMP.search(line)):
             values["clock_s"] = _clock(stamp)
+        row = (values["step"], values["step_time_s"], values["work_per_s"])
+        if row == self._row:
+            self._again += 1
+            return
+        self._row = row
         rows.add(
             number,
             self._step(values),
@@ -119,8 +126,17 @@ class _Reader:
                 value = _number(found["value"])
                 if name == "optimizer_step":
                     self._steps.append(value)
+                elif name == "rate_of_device":
+                    self._devices_of(values["work_per_s"], value)
                 elif value >= 1:
                     self._said[name] = int(value)
+
+    def _devices_of(self, rate: float, each: float) -> None:
+        """Note the number of devices that two rates give, if it is one."""
+        devices = rate / each if each > 0 else nan
+        if devices > 0.5 and abs(devices / round(devices) - 1) < SAME:
+            self._said.setdefault("devices", round(devices))
+            self._by_rates = True
 
     def note(self, line: bytes) -> None:
         for name, value in SIZES.findall(line):
@@ -151,6 +167,8 @@ class _Reader:
             made.append(of_one_step(path, columns, time.shown))
         elif self._steps:
             made.append(in_optimizer_steps(columns, np.array(self._steps)))
+        elif trainer.of_rows:
+            made.append(of_rows(columns))
         elif trainer.window:
             made.append(without_start(columns, trainer.window))
         for one in made:
@@ -172,7 +190,7 @@ class _Reader:
                 devices=self._said.get("devices"), global_batch=self._said.get("batch"), accumulation=accumulation
             ),
             unit=trainer.unit or (rate.unit if rate else ""),
-            per=trainer.per or (rate.per if rate else ""),
+            per=trainer.per or ("all" if self._by_rates else rate.per if rate else ""),
             each="last" if last else "mean",
             whole_run=running,
             remarks=remarks,
@@ -185,10 +203,16 @@ class _Reader:
         if self._others:
             rank = (self._first_rank or b"").decode()
             yield f"{self._others} rows of other ranks are left out: those of rank {rank} count"
+        if self._again:
+            yield f"{self._again} lines repeat the row before and are left out"
+        if self._by_rates:
+            yield f"{self._said['devices']} devices, from the ratio of the two printed rates"
         if self._odd:
             yield f"{self._odd} lines of another form are left out"
 
 
+SAME = 0.02
+"""Relative difference up to which a ratio of printed rates is a number of devices."""
 _NOTHING = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {"total": None}
 SHOWN = {
     "epoch": "epoch",

@@ -23,7 +23,7 @@ _NOT_TRAINING = re.compile(
 )
 """Before the step number of a line that is not of the training."""
 OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
-REST = ("batch", "devices", "optimizer_step")
+REST = ("batch", "devices", "optimizer_step", "rate_of_device")
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,12 @@ def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
     return Corrected(kept | {"step": steps[ends], "step_time_s": sums}, said, each)
 
 
+def of_rows(columns: Columns) -> Corrected:
+    """Return the columns with the time of a step, where that of a row is of all steps since the row before."""
+    steps = np.diff(columns["step"], prepend=nan)
+    return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
+
+
 def of_one_step(path: Path, columns: Columns, shown: str) -> Corrected:
     """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
 

@@ -41,7 +41,9 @@ def recognise(head: bytes) -> str:
     if len(names) > MOST_COLUMNS:
         return KIND  # refused when it is read
     if len(names) < 2 or not any(
-        (meaning := meaning_of(name)) and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
+        not name.strip()[:1].isdigit()
+        and (meaning := meaning_of(name))
+        and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
         for name in names
     ):
         return ""

@@ -1,4 +1,5 @@
-"""fairseq's console log with `--log-format json`: `... | INFO | train_inner | {"epoch": 1, ..., "wps": "5000"}`.
+"""fairseq's console log, in JSON (`... | INFO | train_inner | {"epoch": 1, ..., "wps": "5000"}`) or as text
+(`| epoch 001:  100 / 2000 loss=9.2, ..., wps=5000, ups=0.3, wpb=16384, bsz=8, num_updates=100`).
 
 `wps` is the words (tokens) per second of all devices, `wpb` the words and `bsz` the sentences of a step, `ups` the
 steps per second, all means since the last line. Lines of `train_inner` come every `--log-interval` steps, those of
@@ -18,7 +19,9 @@ from scalestudy.importers.logs.lines import clock_of, numbered_lines, real_or_na
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "fairseq console log"
-MARK = re.compile(rb"\| train(?:_inner)? \| \{\"epoch\": ")
+MARK = re.compile(rb"\| train(?:_inner)? \| \{\"epoch\": |epoch \d+:? .*\bwps=\d.*\bwpb=\d")
+_TEXT = re.compile(rb"epoch (\d+):? +(\d+) / (\d+) (.*\bwps=.*)")
+_PAIR = re.compile(rb"\b(loss|wps|wpb|num_updates)=(\d[\d.]*)")
 _ROW = re.compile(rb"\| train(_inner)? \| (\{.*\})")
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)")
 _DEVICES = re.compile(rb"training on (\d{1,7}) devices")
@@ -29,9 +32,11 @@ def read(path: Path, given: Given) -> list[Log]:
     inner, epochs = Rows(path), Rows(path)
     devices = None
     for number, line in numbered_lines(path):
-        if b" | {" in line and (found := _ROW.search(line)):
-            values = _values(path, number, found[2])
-            rows = inner if found[1] else epochs
+        found = _ROW.search(line) if b" | {" in line else _TEXT.search(line) if b" wps=" in line else None
+        if found:
+            is_text = found.re is _TEXT
+            values = _of_text(found) if is_text else _values(path, number, found[2])
+            rows = inner if is_text or found[1] else epochs
             stamp = _STAMP.search(line)
             rows.add(
                 number,
@@ -58,6 +63,14 @@ def read(path: Path, given: Given) -> list[Log]:
     if rows is epochs:
         log.remarks.append("each row is the mean of an epoch, with its start")
     return [log]
+
+
+def _of_text(found: re.Match[bytes]) -> dict[str, float]:
+    """The numbers of a row as text; early versions print no num_updates."""
+    done = (int(found[1]) - 1) * int(found[3]) + int(found[2])
+    return {"num_updates": float(done)} | {
+        name.decode(): real_or_nan(value) for name, value in _PAIR.findall(found[4])
+    }
 
 
 def _values(path: Path, number: int, text: bytes) -> dict[str, float]:

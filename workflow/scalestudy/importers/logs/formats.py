@@ -146,7 +146,7 @@ def _why_not(head: bytes) -> str:
     """Why a text is no log with step times."""
     lines = [line for line in head.decode("latin-1").splitlines()[:MOST_SHOWN] if line.strip()]
     names = csv_log.names_of(lines[0]) if lines else []
-    is_header = len(names) > 1 and not any(re.search(r": |^\s*[\d.]+\s*$|\d-\d\d", name) for name in names)
+    is_header = len(names) > 1 and not any(re.search(r"[=]|: |^\s*[\d.]+\s*$|\d-\d\d", name) for name in names)
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
         shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"

@@ -11,20 +11,26 @@ from scalestudy.importers.logs.trainers import Trainer
 
 NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
-    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?"
+    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
     rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
 )
-_NUMBERS = re.compile(rb"(?<![\w.])(?P<number>%b)(?P<unit> ?%b)?(?P<mean> *\( *[\d.]+s?[,)])?" % (NUMBER, UNIT))
+_NUMBERS = re.compile(
+    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b)?(?P<mean> *\( *[\d.]+s?[,)])?" % (NUMBER, UNIT)
+)
 POSITION = re.compile(
     rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
+_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
 _TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
 _EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
 _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
+_IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
+"""What a number after a name without a colon may be, where the name is all of its cell."""
 _SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch"))
 """Names that a number may follow without a colon."""
 _STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
@@ -35,6 +41,8 @@ _MORE = {
     "tgs": Meaning("work_per_s", unit="tokens", per="device"),
     "wps": Meaning("work_per_s", unit="tokens"),
     "loss train": Meaning("loss"),
+    "batch": Meaning("step"),
+    "tps": Meaning("work_per_s", unit="tokens"),
     "time": Meaning("step_time_s", factor=None),
 }
 """Names that mean this in lines of a trainer, and less in the header of a table."""
@@ -61,6 +69,8 @@ class Phrase:
     averaged: bool = False
     """Whether a mean follows in parentheses, so that the number itself is of the last step."""
     position: bool = False
+    pattern: re.Pattern[bytes] | None = None
+    """What finds the number, where it has no name."""
     whole: bytes = b""
     """The text of a position."""
     of_a_step: bool = False
@@ -84,6 +94,8 @@ class Phrase:
     def finder(self) -> Finder:
         """Return what finds this number in other lines: a match with the groups `value`, and `total` and `epoch`
         where a line has them."""
+        if self.pattern:
+            return self.pattern.search
         if self.position:
             return _place(self.whole).search
         if self.quantity == "epoch":
@@ -93,7 +105,7 @@ class Phrase:
         if not self.name:
             return re.compile(number + unit).search
         after = _TOTAL if self.quantity == "step" else b""
-        tail = re.compile(rb"['\"]?\s*[:=#]?\s*" + number + unit + after).match
+        tail = re.compile(rb"['\"]?\s*[:=#\[]?\s*" + number + unit + after).match
         name = self.name.encode()
 
         def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
@@ -131,9 +143,17 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             steps.append(phrase)
         else:
             kept = found.setdefault(phrase.quantity, phrase)
+            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per:
+                found.setdefault("rate_of_device", phrase)
             if kept.factor is None and phrase.factor is not None:
                 found[phrase.quantity] = phrase
-    if steps:
+    if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
+        found["step_time_s"] = _unnamed(alone)
+    if trainer.of_rows and (window := _WINDOW.search(line)):
+        found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
+    if trainer.step and (place := trainer.step.search(line)):
+        found["step"] = Phrase("", "step", place.start(), place["value"], pattern=trainer.step)
+    elif steps:
         counter = found["step"] = _counter(steps, found.get("step_time_s"))
         optimizer = [step for step in steps if "step" in step.name.lower()]
         if "iter" in counter.name.lower() and optimizer:
@@ -147,6 +167,13 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
     return found
 
 
+def _unnamed(alone: re.Match[bytes]) -> Phrase:
+    """A time that is all of its cell, of a row with a throughput."""
+    return Phrase(
+        "", "step_time_s", alone.start("number"), alone["number"], alone["unit"], _FACTORS[alone["unit"].strip()]
+    )
+
+
 def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
     """The count of what the time is of: `iter time` is of an iteration, of which a step may have several."""
     for word in ("iter", "step"):
@@ -157,20 +184,28 @@ def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
 
 def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer) -> Phrase | None:
     before = before.rstrip()
-    spaced = not before.endswith((b":", b"=", b"#"))
-    text = _DELIMITERS.split(before.rstrip(b" :=#'\""))[-1]
+    spaced = not before.endswith((b":", b"=", b"#", b"["))
+    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
     words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
     unit = (match["unit"] or b"").strip()
-    if before.endswith((b"/", b"(")):
+    if before.endswith(b"/") or (before.endswith(b"(") and not unit):
         return None
+    if before.endswith((b"(", b"[")) and b"/" in unit:
+        words = []
     for first in range(len(words)):
         name = " ".join(words[first:]).strip()
-        if spaced and name.lower() not in _SPACED:
-            continue
         meaning = _meaning(name, unit, trainer)
-        if meaning is None:
+        if meaning is None or (
+            spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
+        ):
+            continue
+        if before.endswith(b"[") and meaning.quantity != "step":
             continue
         return _made(name, start, match, meaning, unit)
+    if unit.lower() in (b"/gpu", b"/device", b"/rank"):
+        return (
+            _made("", start, match, Meaning("work_per_s", per="device"), unit) if before.endswith(b"(") else None
+        )
     if not words and b"/" in unit:
         meaning = meaning_of(f"samples{unit.decode()}" if unit[:1] == b"/" else unit.decode())
         if meaning and meaning.quantity in ("work_per_s", "step_time_s"):

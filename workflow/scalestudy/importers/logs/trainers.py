@@ -27,6 +27,10 @@ class Trainer:
     remark: str = ""
     window: int = 0
     """Steps of which a time is the mean, whatever the number of steps between rows; 0 for those between rows."""
+    of_rows: bool = False
+    """Whether a time is that of all steps since the row before."""
+    step: re.Pattern[bytes] | None = None
+    """What finds the step, as `value`, where it has no name."""
     counts_samples: bool = False
     """Whether the position in brackets counts samples."""
 
@@ -111,6 +115,17 @@ TRAINERS = (
         "modded-nanogpt console log",
         _mark(r"step:\d+/\d+ .*?train_time:\d+ms step_avg:"),
         {"train_time": Meaning("clock_s"), "step_avg": None},
+    ),
+    Trainer(
+        "TensorFlow Estimator console log",
+        _mark(r"loss = [^,]+, step = \d+ \([\d.]+ sec\)"),
+        of_rows=True,
+    ),
+    Trainer(
+        "ESPnet console log",
+        _mark(r"\d+epoch:train:\d+-\d+batch: "),
+        {"iter_time": None, "train_time": None},
+        step=re.compile(rb"(?P<epoch>\d{1,9})epoch:train:\d{1,12}-(?P<value>\d{1,12})batch: "),
     ),
     Trainer(
         "PaddlePaddle console log",

@@ -93,7 +93,8 @@ def windows_of(log: Log, remarks: list[str]) -> Windows:
         line, back = int(log.columns["line"][at]), int(step[at])
         times = int(restart.sum())
         remarks.append(
-            f"line {line}: the step number falls to {back}: a restart"
+            f"line {line}: the step number falls to {back}: a restart or a new"
+            + " epoch"
             + (f", the first of {times}" if times > 1 else "")
             + ". It is the same run, and its first row does not count"
         )
