@@ -108,7 +108,7 @@ class _Reader:
         if self._stamped and (stamp := STAMP.search(line)):
             values["clock_s"] = _clock(stamp)
         row = (values["step"], values["step_time_s"], values["work_per_s"])
-        if row == self._row:
+        if row == self._row and not self._form.whole_epochs:
             self._again += 1
             return
         self._row = row

@@ -89,7 +89,7 @@ class Phrase:
     @property
     def key(self) -> bytes:
         """A text that is in every line with this number."""
-        return self.name.split(" ")[-1].encode() if self.name else self.unit_text.strip()
+        return self.name.encode() if self.name else self.unit_text.strip()
 
     def finder(self) -> Finder:
         """Return what finds this number in other lines: a match with the groups `value`, and `total` and `epoch`
