@@ -53,7 +53,7 @@ SAMPLES: dict[str, str] = {
         for row in ROWS
     ),
     "fairseq": "".join(
-        f'2021-03-08 12:43:{row:02d} | INFO | train_inner | {{"epoch": 1, "loss": "19.3", "wps": "64", "wpb": "64",'
+        f'2021-03-08 12:43:{row:02d} | INFO | train_inner | {{"epoch": 1, "wps": "64", "wpb": "64",'
         f' "num_updates": "{row}"}}\n'
         for row in ROWS
     ),

@@ -1,7 +1,7 @@
 """Console logs of trainers without a reader of their own: lines of their form, written here with known times.
 
-Each maker prints the line of one step. A step takes 0.5 s and has 64 samples or 8192 tokens on 8 devices. The first
-one has the start of the run in it.
+Each maker prints the line of one step. A step takes 0.5 s and has 64 samples or 8192 tokens on 8 devices. The
+first one has the start of the run in it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from scalestudy.importers.logs.console_form import (
     parts_of,
 )
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
-from scalestudy.importers.logs.lines import clock_of, numbered_lines, real_or_nan
+from scalestudy.importers.logs.lines import clock_of, lines_with, numbered_lines, real_or_nan
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
@@ -49,12 +50,12 @@ def read(path: Path, given: Given) -> list[Log]:
     _ask(path, form, given)
     reader = _Reader(path, form, given)
     rows = Rows(path)
-    for number, line in numbered_lines(path):
-        if form.key in line:
-            for part in parts_of(line):
-                reader.take(number, part, rows)
-        elif number < LEARNED_FROM and (b"size" in line.lower() or b"num_gpus" in line):
+    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+        if form.key not in line and (b"size" in line.lower() or b"num_gpus" in line):
             reader.note(line)
+    for number, line in lines_with(path, form.key):
+        for part in parts_of(line):
+            reader.take(number, part, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
     return [reader.log(rows, given)]
@@ -65,14 +66,12 @@ class _Reader:
 
     def __init__(self, path: Path, form: Form, given: Given) -> None:
         self._path, self._form, self._said = path, form, dict[str, int]()
-        self._fields, self._rest = form.fields, tuple(form.rest.items())
-        self._factors = {
-            name: TIMES[given.time or "s"] if one.factor is None else one.factor for name, one in form.read.items()
-        }
+        unit = TIMES[given.time or "s"]
+        self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
+        self._rest = tuple(form.rest.items())
         self._stamped = form.stamped and "clock_s" not in form.read
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
-        self._values: dict[str, Any] = {}
         self._first_rank: bytes | None = None
         self._others = self._odd = self._again = 0
         self._by_rates = False
@@ -82,9 +81,8 @@ class _Reader:
         """Optimizer step of each row, where rows count iterations."""
 
     def take(self, number: int, line: bytes, rows: Rows) -> None:
-        at, begin, values = 0, WHERE_SAID, self._values
-        values.update(_NOTHING)
-        for name, find, needed in self._fields:
+        at, begin, values = 0, WHERE_SAID, _NOTHING.copy()
+        for name, find, needed, factor in self._fields:
             found = find(line, at)
             if found is None:
                 if needed:
@@ -92,10 +90,11 @@ class _Reader:
                     return
                 continue
             at = found.end()
-            values[name] = _number(found["value"]) * self._factors.get(name, 1.0)
+            values[name] = _number(found["value"]) * factor
             if name == "step":
                 begin = found.start()
-                values.update(found.groupdict())
+                if self._epochs:
+                    values.update(found.groupdict())
         if is_no_training(line[:begin]):
             return
         if (b"ank" in line or b"[default" in line) and (rank := RANK.search(line)):
@@ -233,9 +232,15 @@ def _ask(path: Path, form: Form, given: Given) -> None:
         )
 
 
+def _factor(form: Form, name: str, unit: float) -> float:
+    """What a printed number is multiplied with; unit: that of a time without one."""
+    if name not in form.read:
+        return 1.0
+    factor = form.read[name].factor
+    return unit if factor is None else factor
+
+
 def _number(text: bytes) -> float:
-    if not text:
-        return nan
     return real_or_nan(text.replace(b",", b"") if b"," in text else text)
 
 
