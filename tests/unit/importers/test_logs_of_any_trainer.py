@@ -359,6 +359,16 @@ def test_the_time_of_rows_of_a_tensorflow_estimator(tmp_path: Path) -> None:
     assert imported(path, devices=2, batch=8).step_s == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("head", ["tokens per iteration will be: 65,536\n", "INFO tokens_per_step=65536\n"])
+def test_the_tokens_of_a_step_in_front_of_the_rows(head: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(head + "".join(nanogpt(step, TIME_S) for step in range(1, 41)))
+    run = imported(path, devices=8)
+    assert (run.global_batch, run.unit) == (65536, "tokens")
+    path.write_text(head + "".join(own(step, TIME_S) for step in range(1, 41)))
+    assert imported(path, devices=8, per="all").unit == "samples"
+
+
 def test_lines_with_steps_and_no_time_are_refused_with_one_of_them(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("".join(f"iteration: {step} loss: 2.5\n" for step in range(9)))

@@ -41,6 +41,10 @@ SIZES = re.compile(
     rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
 )
 
+TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
+"""Tokens of a step on all devices."""
+SAID = (b"size", b"num_gpus", b"tokens")
+
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log, of the first rank that prints a row. Raises UserError if no line is a row."""
@@ -51,8 +55,8 @@ def read(path: Path, given: Given) -> list[Log]:
     reader = _Reader(path, form, given)
     rows = Rows(path)
     for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        if form.key not in line and (b"size" in line.lower() or b"num_gpus" in line):
-            reader.note(line)
+        if any(text in line.lower() for text in SAID):
+            reader.note(line, of_row=form.key in line)
     for number, line in lines_with(path, form.key):
         for part in parts_of(line):
             reader.take(number, part, rows)
@@ -137,10 +141,12 @@ class _Reader:
             self._said.setdefault("devices", round(devices))
             self._by_rates = True
 
-    def note(self, line: bytes) -> None:
-        for name, value in SIZES.findall(line):
+    def note(self, line: bytes, *, of_row: bool) -> None:
+        for name, value in () if of_row else SIZES.findall(line):
             if int(value) > 0:
                 self._said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
+        if (tokens := TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
+            self._said["step_tokens"] = number
 
     def _step(self, values: dict[str, Any]) -> float:
         """The step since the start of the training, where the log counts those of an epoch."""
@@ -186,7 +192,10 @@ class _Reader:
             kind=trainer.kind,
             columns=columns,
             facts=Facts(
-                devices=self._said.get("devices"), global_batch=self._said.get("batch"), accumulation=accumulation
+                devices=self._said.get("devices"),
+                global_batch=self._said.get("batch"),
+                step_tokens=self._said.get("step_tokens"),
+                accumulation=accumulation,
             ),
             unit=trainer.unit or (rate.unit if rate else ""),
             per=trainer.per or ("all" if self._by_rates else rate.per if rate else ""),
@@ -212,7 +221,9 @@ class _Reader:
 
 SAME = 0.02
 """Relative difference up to which a ratio of printed rates is a number of devices."""
-_NOTHING = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {"total": None}
+_NOTHING: dict[str, Any] = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {
+    "total": None
+}
 SHOWN = {
     "epoch": "epoch",
     "step": "step",

@@ -181,6 +181,9 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
         return given.batch, unit or "samples"
     if given.batch_per_gpu is not None:
         return given.batch_per_gpu * devices * (given.accumulation or 1), unit or "samples"
+    if log.facts.step_tokens is not None and unit in ("", "tokens"):
+        remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
+        return log.facts.step_tokens, "tokens"
     if batch is not None and unit == "tokens":
         if length is None:
             return None, unit
