@@ -9,8 +9,13 @@ from scalestudy.study.plan import Plan
 
 
 def add_base_notes(rows: list[dict[str, Any]], plan: Plan) -> None:
-    """Add a note to every row of rows_view that reads, logs or writes checkpoints unlike its baseline."""
+    """Add a note to every row of rows_view that reads, logs or writes checkpoints unlike its baseline.
+
+    Without a run on one device, the baseline is the same variant on fewer devices.
+    """
     variants = plan.study.variants
+    if not plan.study.singles():
+        return
     for row in rows:
         base = variants[plan.study.base_of(row["variant"])]
         if unlike := list(unlike_the_base(variants[row["variant"]], base)):
