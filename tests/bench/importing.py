@@ -49,6 +49,16 @@ LINES = {
     "nanotron": "10/01/2024 12:00:00 [INFO|DP=0|PP=0|TP=0|ip-26-0-160-225]: iteration: {step} / 5000000 |"
     " consumed_tokens: 4.1M | elapsed_time_per_iteration_ms: 1.02K | tokens_per_sec: 1.03M |"
     " tokens_per_sec_per_gpu: 129K | global_batch_size: 256 | lm_loss: 10.5 | lr: 0.0003 | grad_norm: 1.2\n",
+    "OLMo": "2025-12-12 11:05:05.850\tnode-03:0\tolmo.train:979\tINFO\t[step={step}/5000000,epoch=0]\n"
+    "    train/CrossEntropyLoss=2.919\n    throughput/total_tokens=4,194,304\n"
+    "    throughput/device/tokens_per_second=68,289\n",
+    "fairseq": '2021-03-08 12:43:15 | INFO | train_inner | {{"epoch": 1, "update": 0.5, "loss": "19.351", "wps":'
+    ' "5210.9", "ups": "0.31", "wpb": "16384", "bsz": "8", "num_updates": "{step}", "lr": "0", "wall": "804"}}\n',
+    "MMEngine": "2022/08/22 15:51:56 - mmengine - INFO - Epoch(train) [1][{step}/9000000]  lr: 1.0000e-03"
+    "  eta: 0:11:29  time: 0.0354  data_time: 0.0077  memory: 392  loss: 2.7734\n",
+    "nanoGPT": "iter {step}: loss 4.0863, time 561.94ms, mfu 31.20%\n",
+    "any trainer": "2025-03-02 05:16:20,348 INFO | step {step} | loss: 2.7734 | lr: 1.0e-03 | step_time: 354.0 ms"
+    " | tokens/s: 46811\n",
     "CSV": "{step},100.5,640.0,0.00015,3.25,1.5,a note on this step that nobody reads\n",
     "MLPerf": ':::MLLOG {{"namespace": "", "time_ms": 1719843792116, "event_type": "POINT_IN_TIME",'
     ' "key": "tracked_stats", "value": {{"throughput": 640.0}}, "metadata": {{"file": "/workspace/train.py",'
@@ -72,12 +82,24 @@ HEADS = {
 HEADS[WIDE] = HEADS["CSV"]
 ENDED = '{"train_runtime": 10.05, "train_samples_per_second": 636.8, "train_steps_per_second": 9.95}'
 TAILS = {"Kineto": '{"ph": "M", "name": "end"}]}\n', "trainer_state.json": ENDED + "]}\n"}
-BARS_MB_PER_S = dict.fromkeys(("Megatron-LM", "torchtitan", "DeepSpeed", "nanotron", "CSV", WIDE), 50)
+CONSOLE = (
+    "Megatron-LM",
+    "torchtitan",
+    "DeepSpeed",
+    "nanotron",
+    "OLMo",
+    "fairseq",
+    "MMEngine",
+    "nanoGPT",
+    "any trainer",
+)
+BARS_MB_PER_S = dict.fromkeys((*CONSOLE, "CSV", WIDE), 50) | {"fairseq": 5}
+"""JSON within the lines of a console log has the bar of JSON."""
 
 
 def write(path: Path, name: str, size: float) -> None:
     """A file of this format. Console logs have two other lines in front of each row."""
-    noise = NOISE if name in ("Megatron-LM", "torchtitan", "DeepSpeed", "nanotron") else ""
+    noise = NOISE if name in CONSOLE else ""
     with path.open("w") as file:
         file.write(HEADS.get(name, ""))
         step = 0

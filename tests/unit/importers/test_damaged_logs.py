@@ -38,6 +38,25 @@ SAMPLES: dict[str, str] = {
         " global_batch_size: 256 | lm_loss: 10.5 |\n"
         for row in ROWS
     ),
+    "any trainer": "".join(
+        f"2025-03-04 10:00:{row:02d},000 | step {row} | loss: 2.25 | step_time: 500.5 ms | samples/s: 127.9\n"
+        for row in ROWS
+    ),
+    "timm": "".join(
+        f"Train: 0 [{row:4d}/900 (  0%)]  Loss:  6.97 (6.99)  Time: 0.500s,  128.00/s  (0.55s, "
+        " 116.36/s)  LR: 5e-07\n"
+        for row in ROWS
+    ),
+    "olmo": "".join(
+        f"2025-12-12 11:05:{row:02d}.850\tnode-03:0\tolmo.train:979\tINFO\t[step={row}/900,epoch=0]\n"
+        "    train/CrossEntropyLoss=2.919\n    throughput/device/tokens_per_second=8\n"
+        for row in ROWS
+    ),
+    "fairseq": "".join(
+        f'2021-03-08 12:43:{row:02d} | INFO | train_inner | {{"epoch": 1, "wps": "64", "wpb": "64",'
+        f' "num_updates": "{row}"}}\n'
+        for row in ROWS
+    ),
     "csv": "step,step_time_ms,samples/s,timestamp,gpus\n"
     + "".join(f'{row},100.5,"640,5",{1.7e9 + row / 10},8\n' for row in ROWS),
     "mlperf": "".join(

@@ -41,7 +41,9 @@ def recognise(head: bytes) -> str:
     if len(names) > MOST_COLUMNS:
         return KIND  # refused when it is read
     if len(names) < 2 or not any(
-        (meaning := meaning_of(name)) and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
+        not name.strip()[:1].isdigit()
+        and (meaning := meaning_of(name))
+        and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
         for name in names
     ):
         return ""
@@ -127,6 +129,14 @@ def _rows(
         kept += 1
         yield number, dict(zip(names, cells, strict=True))
     widths.check(kept)
+
+
+def names_of(header: str) -> list[str]:
+    """The cells of a line, by the delimiter that it has most of; none if it is damaged."""
+    try:
+        return _cells(header, _delimiter(header))
+    except csv.Error:
+        return []
 
 
 def _delimiter(header: str) -> str:

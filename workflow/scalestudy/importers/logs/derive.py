@@ -9,19 +9,12 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.clocks import against_clock, is_exact, median
 from scalestudy.importers.logs.model import Given, Log
-from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows, counting, thinned, usual_steps, windows_of
+from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
 from scalestudy.study.config.scales import MOST_DEVICES
 
-STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
-"""Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
-and checkpoints explain a smaller ratio, but not one of a wrong unit."""
-BETWEEN_STEPS: Final = 1.5
-"""Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
-few windows."""
-RESOLUTION_S: Final = 2.0
-"""Rounding of time stamps that have no fraction, at both ends."""
 LARGEST_NODE: Final = 8
 """Devices beyond which a single node is unusual."""
 SAME: Final = 0.1
@@ -86,7 +79,8 @@ def derive(log: Log, given: Given) -> ImportedRun:
     if devices % nodes:
         raise UserError(f"{log.name}: {devices} devices do not divide among {nodes} nodes")
     windows = windows_of(log, remarks)
-    per_row = usual_steps(windows.steps)
+    between = np.where(windows.starts, nan, windows.steps)
+    per_row = usual_steps(windows.steps if np.isnan(between).all() else between)
     stated = log.columns["step_time_s"].copy()
     rate, unit, per = _rate(log, given)
     by_clock = windows.clock_s / windows.steps
@@ -98,19 +92,22 @@ def derive(log: Log, given: Given) -> ImportedRun:
         unit = "samples"
     elif (~np.isnan(rate)).any():
         exact = bool((~np.isnan(stated)).any())
-        product = _median(rate * (stated if exact else by_clock))
+        product = median(rate * (stated if exact else by_clock))
         per, scope_checked = _scope(log, given, per, devices, batch, product, exact=exact, remarks=remarks)
         whole = rate * (devices if per == "device" else 1)
         if batch is None and (~np.isnan(stated)).any():
-            batch = round(_median(whole * stated))
+            batch = round(median(whole * stated))
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
+        if batch is None and log.each == "mean" and is_exact(log, by_clock * windows.steps):
+            batch = round(median(whole * by_clock))
+            remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         if batch is None:
-            what = f"{unit or 'work'} of a step on all devices"
-            raise UserError(f"{log.name}: the {what} is not in it; add --batch {log.path.name}=N")
+            what = f"{unit or 'samples or tokens'} of a step on all devices"
+            raise UserError(f"{log.name}: the {what} are not in it; add --batch {log.path.name}=N")
         if not (~np.isnan(stated)).any():
             stated = batch / whole
     if (~np.isnan(stated)).any():
-        _against_clock(log, stated, windows, remarks)
+        against_clock(log, stated, windows, remarks)
         time_s = stated
     elif (~np.isnan(by_clock)).any():
         time_s = by_clock
@@ -157,11 +154,6 @@ def derive(log: Log, given: Given) -> ImportedRun:
     )
 
 
-def _median(values: np.ndarray) -> float:
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else nan
-
-
 def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
     """Throughput, its unit and scope. Raises UserError if there is one without a unit."""
     rate = np.where(log.columns["work_per_s"] > 0, log.columns["work_per_s"], nan)
@@ -189,17 +181,31 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
         return given.batch, unit or "samples"
     if given.batch_per_gpu is not None:
         return given.batch_per_gpu * devices * (given.accumulation or 1), unit or "samples"
+    if log.facts.step_tokens is not None and unit in ("", "tokens"):
+        remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
+        return log.facts.step_tokens, "tokens"
     if batch is not None and unit == "tokens":
         if length is None:
             return None, unit
         remarks.append(f"a step is {batch} samples of {length} tokens")
         return batch * length, unit
     if batch is None and (work := log.columns["work"])[~np.isnan(work)].size > 1:
-        each = _median(np.diff(work) / np.diff(log.columns["step"]))
-        if each > 0 and unit in ("", log.unit):
-            remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
-            return round(each), unit or log.unit or "samples"
+        each = median(np.diff(work) / np.diff(log.columns["step"]))
+    elif batch is None:
+        each = _of_one_row(log)
+    if batch is None and each > 0 and unit in ("", log.unit):
+        remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
+        return round(each), unit or log.unit or "samples"
     return batch, unit
+
+
+def _of_one_row(log: Log) -> float:
+    """The work of a step by the work done in the only row, whose steps count from 0 or 1; nan if it does not
+    divide."""
+    if len(log.columns["step"]) != 1:
+        return nan
+    work, step = float(log.columns["work"][0]), float(log.columns["step"][0])
+    return next((work / steps for steps in (step + 1, step) if steps >= 1 and work > 0 and work % steps == 0), nan)
 
 
 def _scope(
@@ -241,33 +247,3 @@ def _scope(
             f"throughput is of {'one device' if shown == 'device' else 'all devices'}, as its step time shows"
         )
     return per or shown, bool(shown)
-
-
-def _against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> None:
-    """Raises UserError if the step times contradict the time stamps, as a wrong unit does.
-
-    Time between steps that most windows have is not in the step times, and is a remark.
-    """
-    both = np.isfinite(stated * windows.steps) & (windows.clock_s > 0)
-    if both.sum() < FEWEST_TO_DROP:
-        return
-    stated_s = float((stated * windows.steps)[both].sum())
-    passed_s = float(windows.clock_s[both].sum())
-    if stated_s > STATED_BEYOND_CLOCK * passed_s + RESOLUTION_S:
-        how = "more than"
-    elif stated_s < STATED_BELOW_CLOCK * (passed_s - RESOLUTION_S):
-        how = "less than 1/50 of"
-    else:
-        between_s = _median(windows.clock_s[both] / windows.steps[both])
-        step_s = _median(stated[both])
-        resolved = _median(windows.clock_s[both]) > 5 * RESOLUTION_S
-        if resolved and between_s > BETWEEN_STEPS * step_s:
-            remarks.append(
-                f"time stamps give {between_s * 1e3:.4g} ms per step, {between_s / step_s:.2g} times the step"
-                " time: what happens between steps, such as loading of data, is not in it; or the batch is wrong"
-            )
-        return
-    raise UserError(
-        f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
-        " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
-    )

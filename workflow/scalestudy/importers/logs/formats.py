@@ -11,14 +11,18 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs import (
+    console,
+    console_form,
     csv_log,
     deepspeed,
+    fairseq,
     json_log,
     kineto,
     megatron,
     mlflow_store,
     mllog,
     nanotron,
+    olmo,
     tensorboard_log,
     torchtitan,
     trainer_state,
@@ -42,6 +46,11 @@ BESIDE = 500
 """Lines after the first one that is known in which another format may show: Megatron-DeepSpeed prints both."""
 
 
+SHOWN, MOST_SHOWN = 60, 5000
+"""Characters of a text that a message has; first lines that it may be from."""
+STEP = re.compile(r"(?i)\b(?:step|iter|iteration|epoch|batch)\b\W{0,3}\d")
+
+
 @dataclass(frozen=True)
 class Format:
     """A console log, which one of its lines shows. The first one in FORMATS counts where a log has lines of
@@ -59,7 +68,10 @@ FORMATS = (
     Format("megatron", megatron.KIND, megatron.MARK, megatron.read),
     Format("nanotron", nanotron.KIND, nanotron.MARK, nanotron.read),
     Format("torchtitan", torchtitan.KIND, torchtitan.MARK, torchtitan.read),
+    Format("olmo", olmo.KIND, olmo.MARK, olmo.read),
+    Format("fairseq", fairseq.KIND, fairseq.MARK, fairseq.read),
     Format("deepspeed", deepspeed.KIND, deepspeed.MARK, deepspeed.read),
+    Format("trainer-console", trainer_state.CONSOLE, trainer_state.MARK, trainer_state.read_console),
 )
 BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
     "tensorboard": (tensorboard_log.recognise, tensorboard_log.read),
@@ -70,7 +82,8 @@ BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
 }
 """Name -> (the kind of a file from its first bytes, '' if it is none; its reader)."""
 TABLE = "table"
-NAMES = (*(one.name for one in FORMATS), *BY_HEAD, "mlflow", TABLE)
+CONSOLE = "console"
+NAMES = (*(one.name for one in FORMATS), CONSOLE, *BY_HEAD, "mlflow", TABLE)
 
 
 def is_table(path: Path, name: str | None) -> bool:
@@ -116,25 +129,42 @@ def _reader(path: Path, name: str | None) -> Read:
     for known, (recognise, read) in BY_HEAD.items():
         if name in (None, known) and (kind := recognise(head)):
             return partial(read, kind=kind)
-    if name is not None:
+    if name not in (None, CONSOLE):
         raise UserError(f"{path}: is not in the format {name}")
     if b"\x00" in head:
         raise UserError(f"{path}: is a binary file of no known format")
-    found = _by_lines(path)
+    found = _by_lines(path, console_form.LEARNED_FROM)
+    if found is None and (name == CONSOLE or console_form.form_of(path)):
+        return console.read
+    found = found or _by_lines(path)
     if found is None:
-        kinds = ", ".join(one.kind for one in FORMATS)
-        raise UserError(
-            f"{path}: no known format. It has no header of a table, no JSON of rows, and no line of a {kinds}. The"
-            f" formats of --format are {', '.join(NAMES)}"
-        )
+        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(NAMES)}")
     return found.read
 
 
-def _by_lines(path: Path) -> Format | None:
-    """The format of a console log, by the first lines that show one."""
+def _why_not(head: bytes) -> str:
+    """Why a text is no log with step times."""
+    lines = [line for line in head.decode("latin-1").splitlines()[:MOST_SHOWN] if line.strip()]
+    names = csv_log.names_of(lines[0]) if lines else []
+    is_header = len(names) > 1 and not any(re.search(r"[=]|: |^\s*[\d.]+\s*$|\d-\d\d", name) for name in names)
+    if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
+        shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
+        return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
+    counted = next((line.strip()[:SHOWN] for line in lines if STEP.search(line)), None)
+    if counted:
+        return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"
+    kinds = ", ".join(one.kind for one in FORMATS)
+    return (
+        "no known format. It has no header of a table, no JSON of rows, no line with a step number and a time, and"
+        f" no line of a {kinds}"
+    )
+
+
+def _by_lines(path: Path, first: int | None = None) -> Format | None:
+    """The format of a console log, by the first lines that show one. first: lines that are looked at."""
     any_mark = re.compile(b"|".join(b"(?:" + one.mark.pattern + b")" for one in FORMATS))
     seen: set[str] = set()
-    until = 0
+    until = first or 0
     for number, line in numbered_lines(path):
         if until and number > until:
             break
@@ -142,6 +172,6 @@ def _by_lines(path: Path) -> Format | None:
             continue
         plain = ESCAPES.sub(b"", line) if b"\x1b" in line else line
         if any_mark.search(plain):
-            until = until or number + BESIDE
+            until = until if seen else number + BESIDE
             seen.update(one.name for one in FORMATS if one.mark.search(plain))
     return next((one for one in FORMATS if one.name in seen), None)

@@ -23,6 +23,7 @@ from scalestudy.importers.logs.table import Columns, flat, logs_of
 KIND, DLLOGGER, WANDB = "JSON lines log", "DLLogger JSON log", "JSON lines of Weights & Biases"
 ARRAY = "JSON array of rows"
 PREFIX = b"DLLL "
+STEP_TIME = "step time (s)"
 LOOKED_AT = 200
 """Rows whose names are the columns: the first ones may have fewer."""
 _PARAMETERS = {
@@ -67,8 +68,18 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
             (number, {_with_unit(name, units): value for name, value in row.items()}) for number, row in found
         )
         names = [_with_unit(name, units) for name in names]
+    if {"time", "data_time"} <= set(names) and "step_time" not in names:  # MMCV, MMEngine and Detectron2: seconds
+        found = ((number, _renamed(row)) for number, row in found)
+        first = [(number, _renamed(row)) for number, row in first]
+        names = [STEP_TIME if name == "time" else name for name in names]
     facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
     return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
+
+
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of MMEngine or Detectron2 with a name for its time; rows of a validation have none."""
+    timed = row.get("mode") in (None, "train")
+    return {STEP_TIME if name == "time" and timed else name: value for name, value in row.items()}
 
 
 def _of_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -76,15 +76,50 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
                 if line[-1] == 10:
                     yield number, line
                 elif len(line) == LONGEST_LINE:
-                    raise UserError(
-                        f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MiB, which no line of a log is"
-                    )
+                    raise _too_long(path, number)
                 elif not whole:
                     yield number, line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise UserError(
-                f"{path}, line {number + 1}: the gzip file is truncated or damaged ({error})"
-            ) from None
+            raise _damaged(path, number + 1, error) from None
+
+
+def lines_with(path: Path, text: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of each complete line of a file that has a text.
+
+    It passes over the other lines without making them. Raises UserError as numbered_lines does.
+    """
+    if not text:
+        yield from numbered_lines(path)
+        return
+    number, rest = 1, b""
+    with opened(path) as file:
+        try:
+            while read := file.read(LONGEST_LINE):
+                block = rest + read
+                end = block.rfind(b"\n") + 1
+                counted = 0
+                found = block.find(text, 0, end)
+                while found >= 0:
+                    begin = block.rfind(b"\n", counted, found) + 1 or counted
+                    number += block.count(b"\n", counted, begin)
+                    counted = block.find(b"\n", found, end) + 1
+                    yield number, block[begin:counted]
+                    number += 1
+                    found = block.find(text, counted, end)
+                number += block.count(b"\n", counted, end)
+                rest = block[end:]
+                if len(rest) >= LONGEST_LINE:
+                    raise _too_long(path, number)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise _damaged(path, number, error) from None
+
+
+def _too_long(path: Path, number: int) -> UserError:
+    return UserError(f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MiB, which no line of a log is")
+
+
+def _damaged(path: Path, number: int, error: Exception) -> UserError:
+    return UserError(f"{path}, line {number}: the gzip file is truncated or damaged ({error})")
 
 
 def text_of(path: Path, number: int, line: bytes) -> str:

@@ -3,7 +3,9 @@
 Printed by `training_log` since 2020: `iteration 10/ 100 | consumed samples: 80 | elapsed time per iteration (ms):
 283.9 | ... global batch size: 8 | lm loss: 5.5E+00 |`; `elapsed` is the mean since the last line. Later versions
 put `[2025-01-31 12:00:00]` in front. ROCm's fork prints the time as `LAST/MEAN`. GPT-NeoX prints no batch, and
-`samples/sec: 7.8 |` in front. The arguments give the number of devices as `using world size: 8, ...`.
+`samples/sec: 7.8 |` in front. ALCF's Megatron-DeepSpeed prints `elapsed_time_per_iteration_ms=283.9`. The
+arguments give the number of devices as `using world size: 8, ...`. Some forks print the tokens per second and
+device, or the rank as `[rank-7/8]`, and the devices follow.
 """
 
 from __future__ import annotations
@@ -17,24 +19,31 @@ from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_line
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "Megatron-LM console log"
-MARK = re.compile(rb"elapsed time per iteration \(ms\): *[0-9.]")
+MARK = re.compile(rb"elapsed(?: time per iteration \(ms\):|_time_per_iteration_ms=) *[0-9.]")
 _ROW = re.compile(
-    rb"iteration +(%b) */ *\d+ \|.*?elapsed time per iteration \(ms\): *(%b)(?:/[0-9.]+)? *\|"
-    rb"(?:.*?glo(?:ba|ab)l batch size: *(%b) *\|)?" % (WHOLE, REAL, WHOLE)
+    rb"iteration[ =]+(%b) */ *\d+ \|.*?elapsed(?: time per iteration \(ms\):|_time_per_iteration_ms=) *(%b)"
+    rb"(?:/[0-9.]+)? *\|(?:.*?glo(?:ba|ab)l[ _]batch[ _]size[:=] *(%b) *\|)?" % (WHOLE, REAL, WHOLE)
 )
+_OF_A_DEVICE = re.compile(rb"(?:\(tgs\): |\(tokens/s/GPU\): |_tgs=) *(%b)" % REAL)
+_TOKENS = re.compile(rb"actual[ _]seqlen[:=] *(%b)" % WHOLE)
+_RANK = re.compile(rb"\[rank-\d+/(\d{1,7})\]")
 _RATE = re.compile(rb"samples/sec: *(%b) *\| *iteration" % REAL)
-_LOSS = re.compile(rb"loss: *([0-9.E+-]+) *\|")
+_LOSS = re.compile(rb"loss[:=] *([0-9.E+-]+) *\|")
 _STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,]\d+)?\]")
 _WORLD = re.compile(rb"using world size: *(%b)" % WHOLE)
 _ARGUMENT = re.compile(rb"^ *(?:\d+: *)?(seq_length|nnodes|micro_batch_size|params_dtype) ?\.{3,} *(\S+)")
 
 
+SAME = 0.02
+"""Relative difference up to which a ratio of printed rates is a number of devices."""
+
+
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no complete row, or rows of different batches."""
     rows, said = Rows(path), dict[str, bytes]()
-    batch, devices, ramped, derived = None, None, 0, False
+    batch, devices, ramped, derived, follows = None, None, 0, False, False
     for number, line in numbered_lines(path):
-        if b"elapsed time per iteration" in line:
+        if b"elapsed time per iteration" in line or b"elapsed_time_per_iteration_ms=" in line:
             found = _ROW.search(line)
             if found is None:
                 raise UserError(
@@ -49,6 +58,9 @@ def read(path: Path, given: Given) -> list[Log]:
                 ramped += len(rows)
                 rows = Rows(path)  # the batch is raised in a ramp-up: only rows of the last batch are comparable
             batch = int(here)
+            if devices is None and not len(rows):
+                devices = _devices(line, batch, float(time_ms) * 1e-3, said.get("seq_length", b""))
+                follows = devices is not None
             stamp, loss = _STAMP.search(line), _LOSS.search(line)
             rows.add(
                 number,
@@ -58,12 +70,12 @@ def read(path: Path, given: Given) -> list[Log]:
                 loss=real_or_nan(loss[1]) if loss else nan,
             )
         elif b"using world size" in line and (world := _WORLD.search(line)):
-            if devices not in (None, int(world[1])):
+            if devices not in (None, int(world[1])) and not follows:
                 raise UserError(
                     f"{path}, line {number}: a second run begins here, on {int(world[1])} devices after {devices};"
                     " one log is one run: split the file"
                 )
-            devices = int(world[1])
+            devices, follows = int(world[1]), False
         elif b" ...." in line and (argument := _ARGUMENT.search(line)):
             said.setdefault(argument[1].decode(), argument[2])
     if not len(rows):
@@ -84,11 +96,25 @@ def read(path: Path, given: Given) -> list[Log]:
         unit="samples",
         per="all",
     )
+    if follows:
+        log.remarks.append(f"{devices} devices, as the rank or the rate of a device in the first row shows")
     if derived:
         log.remarks.append(f"{batch} samples per step, from throughput times step time")
     if ramped:
         log.remarks.append(f"{ramped} rows of smaller batches are left out: only those of batch {batch} count")
     return [log]
+
+
+def _devices(line: bytes, batch: int, time_s: float, length: bytes) -> int | None:
+    """The devices of a row that prints a rank of them or the tokens per second of one; None without these."""
+    if rank := _RANK.search(line):
+        return int(rank[1]) or None
+    rate, tokens = _OF_A_DEVICE.search(line), _TOKENS.search(line)
+    length = tokens[1] if tokens else length
+    if not (rate and length.isdigit() and float(rate[1]) > 0 and time_s > 0):
+        return None
+    devices = batch * int(length) / time_s / float(rate[1])
+    return round(devices) if devices > 0.5 and abs(devices / round(devices) - 1) < SAME else None
 
 
 def _batch_of(line: bytes, time_s: float) -> int | None:

@@ -31,6 +31,8 @@ class Facts:
     """Work of a step of all devices, in samples."""
     sequence_length: int | None = None
     """Tokens of a sample."""
+    step_tokens: int | None = None
+    """Tokens of a step of all devices."""
     accumulation: int | None = None
     variant: str | None = None
     precision: str | None = None

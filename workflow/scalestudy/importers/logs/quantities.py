@@ -17,10 +17,12 @@ TIMES = {
 }
 """Unit of a time, as `--time` takes it -> seconds."""
 _ONLY_IN_LOGS = {
-    "step": "step steps global_step iteration iterations iter it training_step current_step",
+    "step": "step steps global_step iteration iterations iter it training_step current_step current_steps"
+    " num_updates",
     "clock_s": "timestamp time_stamp wall_time walltime datetime date runtime elapsed elapsed_time elapsedtime"
     " relative_time",
     "step_time_s": "end_to_end",
+    "epoch_time_s": "epoch_time time_per_epoch epoch_duration time/epoch",
     "work_per_s": "rate tps",
     "work": "consumed_samples samples_seen consumed_tokens tokens_seen num_input_tokens_seen ntokens_seen"
     " n_tokens_seen total_tokens total_samples samples_done",
@@ -112,7 +114,7 @@ def _of_logs(plain: str) -> Meaning | None:
         quantity = _QUANTITY.get(key) or _QUANTITY.get(key.removeprefix("train_"))
         if quantity == "step" and unit:
             continue  # `step (ms)` is a time
-        if quantity in ("step_time_s", "clock_s"):
+        if quantity in ("step_time_s", "epoch_time_s", "clock_s"):
             return Meaning(quantity, factor=TIMES.get(unit))
         if quantity == "work_per_s":
             return Meaning(quantity, unit="tokens" if key == "tps" else "")

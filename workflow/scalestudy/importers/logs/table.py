@@ -9,6 +9,8 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import has_decimal_commas
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
@@ -37,6 +39,8 @@ class Columns:
     left: list[str] = field(default_factory=list)
     commas: frozenset[str] = frozenset()
     """Names of columns whose decimals follow a comma."""
+    by_epoch: bool = False
+    """Whether the column of time stamps has the times of epochs, which are added up."""
 
     @classmethod
     def of(
@@ -92,12 +96,13 @@ class Columns:
 
     def _ask(self, first: Sequence[Mapping[str, str]]) -> None:
         """Complete units from the cells and the options; refuse what has none."""
-        for quantity in ("step_time_s",):
+        self._of_epochs()
+        for quantity in ("step_time_s", *(["clock_s"] if self.by_epoch else [])):
             if quantity in self.read and self.read[quantity][1].factor is None:
                 name, _ = self.read[quantity]
                 if any(has_unit_of_time(row.get(name) or "") for row in first):
                     self.read[quantity] = (name, Meaning(quantity))
-                elif self.given.time is None and not {"clock_s", "work_per_s"} & set(self.read):
+                elif self.given.time is None and not {"clock_s", "work_per_s"} & (set(self.read) - {quantity}):
                     raise UserError(
                         f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us"
                     )
@@ -112,6 +117,15 @@ class Columns:
                 f"{self.path}: no column with the time of a step, a throughput or a time stamp; known columns:"
                 f" {known}; not known: {_few(self.left)}"
             )
+
+    def _of_epochs(self) -> None:
+        """Take the times of epochs as the time between rows, where no other column has a time."""
+        of_epochs = self.read.pop("epoch_time_s", None)
+        if of_epochs and "step" in self.read and not {"step_time_s", "work_per_s", "clock_s"} & set(self.read):
+            self.read["clock_s"] = (of_epochs[0], Meaning("clock_s", of_epochs[1].factor))
+            self.by_epoch = True
+        elif of_epochs:
+            self.left.append(of_epochs[0])
 
     def name(self, quantity: str) -> str | None:
         return self.read[quantity][0] if quantity in self.read else None
@@ -249,10 +263,14 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     work = columns.read.get("work")
     unit = (rate[1].unit if rate else "") or (work[1].unit if work else "")
     shown = [value for value in labels.values() if value]
+    read = rows.columns()
+    if columns.by_epoch:
+        read = read | {"clock_s": np.cumsum(read["clock_s"])}
+        remarks = [*remarks, f"a row per epoch, whose time is `{columns.read['clock_s'][0]}`"]
     return Log(
         path=columns.path,
         kind=kind,
-        columns=rows.columns(),
+        columns=read,
         label=" ".join(shown) if shown else "",
         facts=Facts(
             devices=devices,

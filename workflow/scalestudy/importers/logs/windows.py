@@ -20,6 +20,8 @@ MOST_ROWS: Final = 200_000
 MOST_RESTARTS: Final = 1000
 LAST = ("line", "step", "clock_s", "work")
 """Columns of which a window of several rows has the last value."""
+MUCH_LONGER: Final = 1.5
+"""A first row that takes this many times the longest other one has the start in it, however few rows there are."""
 FEWEST_TO_DROP: Final = 4
 """Rows from which the first one, which has the start of the run in it, does not count."""
 
@@ -91,7 +93,8 @@ def windows_of(log: Log, remarks: list[str]) -> Windows:
         line, back = int(log.columns["line"][at]), int(step[at])
         times = int(restart.sum())
         remarks.append(
-            f"line {line}: the step number falls to {back}: a restart"
+            f"line {line}: the step number falls to {back}: a restart or a new"
+            + " epoch"
             + (f", the first of {times}" if times > 1 else "")
             + ". It is the same run, and its first row does not count"
         )
@@ -147,8 +150,14 @@ def counting(
         remarks.append(f"{int(ragged.sum())} windows of another length than {per_row} steps are left out")
     if clock_only and counts.sum() > 2:
         counts &= ~_too_long(log, windows, time_s, counts, remarks)
+    others = counts & ~windows.starts
     if counts.sum() >= FEWEST_TO_DROP:
-        counts &= ~windows.starts
+        counts = others
+    elif (counts & windows.starts).any() and others.any():
+        longest_s, start_s = float(time_s[others].max()), float(time_s[counts & windows.starts].min())
+        if start_s > MUCH_LONGER * longest_s:
+            remarks.append(f"the first row, {start_s:.4g} s per step, has the start in it and is left out")
+            counts = others
     if not counts.any():
         raise UserError(f"{log.name}: no window of steps has a known time")
     return counts

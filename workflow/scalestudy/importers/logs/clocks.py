@@ -1,0 +1,72 @@
+"""What the time stamps of a log show: whether its step times fit them, and how exact they are."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Final
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.model import Log
+from scalestudy.importers.logs.windows import FEWEST_TO_DROP, Windows
+
+STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
+"""Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
+and checkpoints explain a smaller ratio, but not one of a wrong unit."""
+BETWEEN_STEPS: Final = 1.5
+"""Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
+few windows."""
+RESOLUTION_S, FINE_S = 2.0, 0.002
+"""Rounding of time stamps without and with a fraction, at both ends."""
+FEWEST_FINE: Final = 3
+"""Rows with exact time stamps that can contradict the stated times."""
+
+
+def is_exact(log: Log, passed_s: np.ndarray) -> bool:
+    """Whether the time between rows is known to about one percent, so that a batch follows from it."""
+    return len(passed_s) > 1 and resolution_of(log) < 0.01 * median(passed_s)
+
+
+def resolution_of(log: Log) -> float:
+    """Rounding of the time stamps, at both ends."""
+    clock = log.columns["clock_s"]
+    known = clock[~np.isnan(clock)]
+    return RESOLUTION_S if (known == np.floor(known)).all() else FINE_S
+
+
+def against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> None:
+    """Raises UserError if the step times contradict the time stamps, as a wrong unit does.
+
+    Time between steps that most windows have is not in the step times, and is a remark.
+    """
+    both = np.isfinite(stated * windows.steps) & (windows.clock_s > 0)
+    resolution_s = resolution_of(log)
+    if both.sum() < (FEWEST_TO_DROP if resolution_s >= RESOLUTION_S else FEWEST_FINE):
+        return
+    stated_s = float((stated * windows.steps)[both].sum())
+    passed_s = float(windows.clock_s[both].sum())
+    if stated_s > STATED_BEYOND_CLOCK * passed_s + resolution_s:
+        how = "more than"
+    elif stated_s < STATED_BELOW_CLOCK * (passed_s - resolution_s):
+        how = "less than 1/50 of"
+    else:
+        between_s = median(windows.clock_s[both] / windows.steps[both])
+        step_s = median(stated[both])
+        resolved = median(windows.clock_s[both]) > 5 * resolution_s
+        if resolved and between_s > BETWEEN_STEPS * step_s:
+            remarks.append(
+                f"time stamps give {between_s * 1e3:.4g} ms per step, {between_s / step_s:.2g} times the step"
+                " time: what happens between steps, such as loading of data, is not in it; or the batch is wrong"
+            )
+        return
+    raise UserError(
+        f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
+        " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
+    )
+
+
+def median(values: np.ndarray) -> float:
+    """Return the median of the finite values; nan if there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else nan

@@ -1,0 +1,272 @@
+"""A console log of any trainer: lines with a step number and named numbers with units.
+
+`iter 10: loss 3.2, time 123.4ms`, `step: 10 | dt: 0.5 s | tok/sec: 4096`, `[1][50/7330] time: 0.59, ...`. Which
+of the numbers are read is learned from the first rows (console_form.py), by the names and units that any table
+has, and by what is known of widely used trainers (trainers.py). From then on a row is a line of the same form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.console_form import (
+    LEARNED_FROM,
+    MEASURED,
+    WHERE_SAID,
+    Form,
+    form_of,
+    is_no_training,
+    parts_of,
+)
+from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
+from scalestudy.importers.logs.lines import clock_of, lines_with, numbered_lines, real_or_nan
+from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.phrases import STAMP
+from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.trainers import ANY
+
+KIND = "console log"
+RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
+SIZES = re.compile(
+    rb"(?i)(world[_ ]size|num[_ ]gpus|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
+    rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
+)
+
+TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
+"""Tokens of a step on all devices."""
+SAID = (b"size", b"num_gpus", b"tokens")
+
+
+def read(path: Path, given: Given) -> list[Log]:
+    """Return the run of a log, of the first rank that prints a row. Raises UserError if no line is a row."""
+    form = form_of(path)
+    if form is None:
+        raise UserError(f"{path}: no line with a step number and a time, a throughput or a time stamp")
+    _ask(path, form, given)
+    reader = _Reader(path, form, given)
+    rows = Rows(path)
+    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+        if any(text in line.lower() for text in SAID):
+            reader.note(line, of_row=form.key in line)
+    for number, line in lines_with(path, form.key):
+        for part in parts_of(line):
+            reader.take(number, part, rows)
+    if not len(rows):
+        raise UserError(f"{path}: no complete line of the form of its first rows")
+    return [reader.log(rows, given)]
+
+
+class _Reader:
+    """Takes the rows of a log."""
+
+    def __init__(self, path: Path, form: Form, given: Given) -> None:
+        self._path, self._form, self._said = path, form, dict[str, int]()
+        unit = TIMES[given.time or "s"]
+        self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
+        self._rest = tuple(form.rest.items())
+        self._stamped = form.stamped and "clock_s" not in form.read
+        place = form.read.get("step")
+        self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
+        self._first_rank: bytes | None = None
+        self._others = self._odd = self._again = 0
+        self._by_rates = False
+        self._row: tuple[Any, ...] = ()
+        self._last, self._epoch, self._done = 0.0, 0, 0.0
+        self._steps: list[float] = []
+        """Optimizer step of each row, where rows count iterations."""
+
+    def take(self, number: int, line: bytes, rows: Rows) -> None:
+        at, begin, values = 0, WHERE_SAID, _NOTHING.copy()
+        for name, find, needed, factor in self._fields:
+            found = find(line, at)
+            if found is None:
+                if needed:
+                    self._odd += not is_no_training(line[:WHERE_SAID])
+                    return
+                continue
+            at = found.end()
+            values[name] = _number(found["value"]) * factor
+            if name == "step":
+                begin = found.start()
+                if self._epochs:
+                    values.update(found.groupdict())
+        if is_no_training(line[:begin]):
+            return
+        if (b"ank" in line or b"[default" in line) and (rank := RANK.search(line)):
+            own = rank[1] or rank[2]
+            if self._first_rank is None:
+                self._first_rank = own
+            if own != self._first_rank:
+                self._others += 1
+                return
+        if self._stamped and (stamp := STAMP.search(line)):
+            values["clock_s"] = _clock(stamp)
+        row = (values["step"], values["step_time_s"], values["work_per_s"])
+        if row == self._row and not self._form.whole_epochs:
+            self._again += 1
+            return
+        self._row = row
+        rows.add(
+            number,
+            self._step(values),
+            values["step_time_s"],
+            values["work_per_s"],
+            values["clock_s"],
+            values["work"],
+            values["loss"],
+        )
+        for name, find in self._rest:
+            if found := find(line):
+                value = _number(found["value"])
+                if name == "optimizer_step":
+                    self._steps.append(value)
+                elif name == "rate_of_device":
+                    self._devices_of(values["work_per_s"], value)
+                elif value >= 1:
+                    self._said[name] = int(value)
+
+    def _devices_of(self, rate: float, each: float) -> None:
+        """Note the number of devices that two rates give, if it is one."""
+        devices = rate / each if each > 0 else nan
+        if devices > 0.5 and abs(devices / round(devices) - 1) < SAME:
+            self._said.setdefault("devices", round(devices))
+            self._by_rates = True
+
+    def note(self, line: bytes, *, of_row: bool) -> None:
+        for name, value in () if of_row else SIZES.findall(line):
+            if int(value) > 0:
+                self._said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
+        if (tokens := TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
+            self._said["step_tokens"] = number
+
+    def _step(self, values: dict[str, Any]) -> float:
+        """The step since the start of the training, where the log counts those of an epoch."""
+        step: float = values["step"]
+        if self._form.whole_epochs:
+            self._done += step
+            return self._done
+        if self._epochs:
+            epoch = int(values["epoch"])
+            if step <= self._last and epoch > self._epoch and values["total"]:
+                self._done += (epoch - self._epoch) * int(values["total"])
+            self._epoch, self._last = epoch, step
+        return self._done + step
+
+    def log(self, rows: Rows, given: Given) -> Log:
+        form, trainer, path = self._form, self._form.trainer, self._path
+        rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
+        columns, remarks, accumulation = rows.columns(), list(self._remarks()), None
+        made = []
+        if trainer.counts_samples:
+            made.append(in_steps(path, columns, given))
+        elif trainer is ANY and time and time.name.lower() == "time":
+            made.append(of_one_step(path, columns, time.shown))
+        elif self._steps:
+            made.append(in_optimizer_steps(columns, np.array(self._steps)))
+        elif trainer.of_rows:
+            made.append(of_rows(columns))
+        elif trainer.window:
+            made.append(without_start(columns, trainer.window))
+        for one in made:
+            columns, accumulation = one.columns, one.accumulation
+            remarks += one.remarks
+        running = trainer.each == "running"
+        if running:
+            columns = {name: values[-1:] for name, values in columns.items()}
+        last = trainer.each == "last" or (time is not None and time.averaged)
+        if trainer.remark and time:
+            remarks.append(trainer.remark)
+        elif last:
+            remarks.append(LAST)
+        return Log(
+            path=path,
+            kind=trainer.kind,
+            columns=columns,
+            facts=Facts(
+                devices=self._said.get("devices"),
+                global_batch=self._said.get("batch"),
+                step_tokens=self._said.get("step_tokens"),
+                accumulation=accumulation,
+            ),
+            unit=trainer.unit or (rate.unit if rate else ""),
+            per=trainer.per or ("all" if self._by_rates else rate.per if rate else ""),
+            each="last" if last else "mean",
+            whole_run=running,
+            remarks=remarks,
+        )
+
+    def _remarks(self) -> Iterator[str]:
+        read = self._form.read
+        shown = [f"{what} `{read[name].shown}`" for name, what in SHOWN.items() if name in read]
+        yield f"a row was read as: {', '.join(shown)}" + ("" if MEASURED & set(read) else ", and its time stamp")
+        if self._others:
+            rank = (self._first_rank or b"").decode()
+            yield f"{self._others} rows of other ranks are left out: those of rank {rank} count"
+        if self._again:
+            yield f"{self._again} lines repeat the row before and are left out"
+        if self._by_rates:
+            yield f"{self._said['devices']} devices, from the ratio of the two printed rates"
+        if self._odd:
+            yield f"{self._odd} lines of another form are left out"
+
+
+SAME = 0.02
+"""Relative difference up to which a ratio of printed rates is a number of devices."""
+_NOTHING: dict[str, Any] = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {
+    "total": None
+}
+SHOWN = {
+    "epoch": "epoch",
+    "step": "step",
+    "step_time_s": "step time",
+    "work_per_s": "throughput",
+    "clock_s": "time since the start",
+}
+LAST = "each row has the time of its last step, which stands for the steps since the row before"
+
+
+def _ask(path: Path, form: Form, given: Given) -> None:
+    """Raises UserError for a time without a unit."""
+    time = form.read.get("step_time_s")
+    if time and time.factor is None and given.time is None:
+        raise UserError(
+            f"{path}: its rows have `{time.shown}`, a time without a unit; add --time s, --time ms or --time us"
+        )
+
+
+def _factor(form: Form, name: str, unit: float) -> float:
+    """What a printed number is multiplied with; unit: that of a time without one."""
+    if name not in form.read:
+        return 1.0
+    factor = form.read[name].factor
+    return unit if factor is None else factor
+
+
+def _number(text: bytes) -> float:
+    return real_or_nan(text.replace(b",", b"") if b"," in text else text)
+
+
+def _clock(stamp: re.Match[bytes]) -> float:
+    day, time, fraction = stamp.group("day", "time", "fraction")
+    seconds = _seconds(day, time)
+    return seconds + float(b"0." + fraction) if fraction else seconds
+
+
+@lru_cache(maxsize=4096)
+def _seconds(day: bytes, time: bytes) -> float:
+    """A time of day in seconds; one without a year is counted from 1970, which is no date."""
+    day = day.replace(b"/", b"-")
+    if len(day) == 5:
+        day = b"1970-" + day
+    elif day[2:3] == b"-":  # month first
+        day = day[6:] + b"-" + day[:5]
+    return clock_of(day, time)

@@ -1,0 +1,119 @@
+"""The form of the rows of a console log: which lines they are, and where their numbers are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from scalestudy.importers.logs.lines import ESCAPES, numbered_lines
+from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
+from scalestudy.importers.logs.trainers import Trainer, trainer_of
+
+LEARNED_FROM = 20_000
+"""First lines of which one has to be a row."""
+ENOUGH = 20
+"""Rows of one form from which the form is learned."""
+LONGEST_ROW, WHERE_SAID = 4000, 60
+"""Bytes of a row, and of its begin where it says that it is no row of the training."""
+MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
+_NOT_TRAINING = re.compile(
+    rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
+)
+"""Before the step number of a line that is not of the training."""
+OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
+REST = ("batch", "devices", "optimizer_step", "rate_of_device")
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of a row."""
+
+    trainer: Trainer
+    key: bytes
+    """A text that every row has."""
+    fields: tuple[tuple[str, Finder, bool], ...]
+    """(quantity, what finds its number after the one before, whether every row has it), in the order of a row."""
+    rest: dict[str, Finder]
+    """Quantity -> what finds its number anywhere in a row."""
+    read: dict[str, Phrase]
+    stamped: bool
+    whole_epochs: bool
+    """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+
+
+def form_of(path: Path) -> Form | None:
+    """Return the form of the rows of a log; None if no line has a step number and a time."""
+    found: dict[tuple[str, ...], list[bytes]] = {}
+    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+        for part in parts_of(line):
+            known = _quantities(part)
+            if known is not None:
+                rows = found.setdefault(known, [])
+                rows.append(part)
+                if len(rows) >= ENOUGH and MEASURED & set(known):
+                    return _learn(rows)
+    measured = {known: rows for known, rows in found.items() if MEASURED & set(known)}
+    best = max((measured or found).items(), key=lambda item: (len(item[1]), len(item[0])), default=None)
+    return _learn(best[1]) if best else None
+
+
+def parts_of(line: bytes) -> list[bytes]:
+    """The lines that a terminal shows: a progress bar writes over itself."""
+    if b"\x1b" in line:
+        line = ESCAPES.sub(b"", line)
+    if b"\r" not in line[:-2] and b"\x08" not in line:
+        return [line]
+    return [part for part in re.split(rb"[\r\x08]+", line) if part.strip()]
+
+
+def is_no_training(begin: bytes) -> bool:
+    """Return whether the begin of a line says that it is of a validation or test."""
+    lower = begin.lower()
+    if b"val" not in lower and b"test" not in lower and b"infer" not in lower:
+        return False
+    return _NOT_TRAINING.search(begin) is not None
+
+
+def _quantities(line: bytes) -> tuple[str, ...] | None:
+    """The quantities of a line that is a row, sorted; None for other lines."""
+    if len(line) > LONGEST_ROW:
+        return None
+    found = phrases(line, trainer_of(line))
+    if "step" not in found and not (
+        {"epoch", "step_time_s"} & set(found) == {"step_time_s"}
+        and {"loss", "work_per_s"} & set(found)
+        and found["step_time_s"].of_a_step
+    ):
+        return None
+    if is_no_training(line[: found["step"].start if "step" in found else WHERE_SAID]):
+        return None
+    known = [*found, *(["stamp"] if STAMP.search(line) else [])]
+    return tuple(sorted(known)) if {*MEASURED, "stamp"} & set(known) else None
+
+
+def _learn(rows: list[bytes]) -> Form:
+    first = rows[-1]
+    trainer = trainer_of(first)
+    found = phrases(first, trainer)
+    named = {name: found[name] for name in ("step", "epoch", *sorted(MEASURED)) if name in found}
+    position = "step" in found and found["step"].position
+    if position:
+        named.pop("epoch", None)
+    inner = named | {name: found[name] for name in ("loss", "work") if name in found}
+    fields = [
+        (name, one.finder(), name in named) for name, one in sorted(inner.items(), key=lambda item: item[1].start)
+    ]
+    rest = {name: found[name].finder() for name in REST if name in found}
+    ends = [match for line in rows if (match := POSITION.search(line))] if position else []
+    key = next((found[name].key for name in OF_A_ROW if name in found), b"")
+    return Form(
+        trainer,
+        key,
+        tuple(fields),
+        rest,
+        named,
+        stamped=STAMP.search(first) is not None,
+        whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
+    )

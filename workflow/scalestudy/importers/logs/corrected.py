@@ -1,0 +1,108 @@
+"""What the rows of a console log are of, where names and units do not say it: rows that count samples or
+iterations, times of a window or since the start, means that include the start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan
+from pathlib import Path
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.model import Given
+
+Columns = dict[str, np.ndarray]
+STEADY = 0.05
+"""Relative spread of throughput times step time up to which it is the batch."""
+AS_THE_CLOCK = 0.3
+"""Relative difference to the time stamps up to which a time is that of a step, or that of a window."""
+
+
+@dataclass
+class Corrected:
+    columns: Columns
+    remarks: list[str] = field(default_factory=list)
+    accumulation: int | None = None
+
+
+def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
+    """Return the columns with step numbers, where the log counts samples. Raises UserError if the batch is not
+    known."""
+    batch = given.batch
+    if batch is None and given.batch_per_gpu and given.devices:
+        batch = given.batch_per_gpu * given.devices * (given.accumulation or 1)
+    product = columns["work_per_s"] * columns["step_time_s"]
+    middle = float(np.median(product))
+    if batch is None and middle >= 1 and np.abs(product / middle - 1).max() < STEADY:
+        batch = round(middle)
+    if batch is None:
+        raise UserError(f"{path}: counts samples, and those of a step on all devices are not in it; add --batch N")
+    done = columns["step"]
+    return Corrected(columns | {"step": np.maximum(1, np.round(done / batch)), "work": done})
+
+
+def without_start(columns: Columns, window: int) -> Corrected:
+    """Return the rows whose mean over the last `window` steps has no start of the training in it."""
+    step = columns["step"]
+    late = step >= step[0] + window
+    if not window or not late.any():
+        return Corrected(columns)
+    return Corrected({name: values[late] for name, values in columns.items()})
+
+
+def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
+    """Return the columns by optimizer steps, where rows count iterations of which a step has several.
+
+    steps: number of the optimizer step of each row.
+    """
+    ahead, rows = steps[-1] - steps[0], columns["step"][-1] - columns["step"][0]
+    if len(steps) < 2 or ahead <= 0 or rows <= 0:
+        return Corrected(columns)
+    each = round(rows / ahead)
+    if each <= 1:
+        return Corrected(columns)
+    said = [f"a step is {each} of its iterations"]
+    if rows > len(steps):  # a row per several iterations
+        made = columns | {"step": columns["step"] / each, "step_time_s": columns["step_time_s"] * each}
+        return Corrected(made, said, each)
+    ends = np.flatnonzero(np.diff(steps) > 0)  # a row per iteration: the last one of a step
+    ends = ends[ends >= each - 1]
+    if not len(ends):
+        return Corrected(columns)
+    sums = np.convolve(columns["step_time_s"], np.ones(each), "full")[ends]
+    kept = {name: values[ends] for name, values in columns.items()}
+    return Corrected(kept | {"step": steps[ends], "step_time_s": sums}, said, each)
+
+
+def of_rows(columns: Columns) -> Corrected:
+    """Return the columns with the time of a step, where that of a row is of all steps since the row before."""
+    steps = np.diff(columns["step"], prepend=nan)
+    return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
+
+
+def of_one_step(path: Path, columns: Columns, shown: str) -> Corrected:
+    """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
+
+    A time that rises from row to row is that since the start. If a row is of several steps, time stamps have to
+    show whether it is that of one of them. Raises UserError if they do not.
+    """
+    time, step, clock = columns["step_time_s"], columns["step"], columns["clock_s"]
+    if len(time) > 2 and (np.diff(time) > 0).all():
+        made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
+    steps = np.diff(step)
+    if not (len(steps) and np.nanmedian(steps) > 1):
+        return Corrected(columns)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        window = float(np.nanmedian(time[1:] / np.diff(clock))) if not np.isnan(clock).all() else nan
+    many = float(np.nanmedian(steps))
+    if abs(window * many - 1) < AS_THE_CLOCK:
+        return Corrected(columns, [f"`{shown}` is the time of one step, as the time stamps show"])
+    if abs(window - 1) < AS_THE_CLOCK:
+        made = columns | {"step_time_s": time / np.concatenate([[many], steps])}
+        return Corrected(made, [f"`{shown}` is the time of {many:.0f} steps, as the time stamps show"])
+    raise UserError(
+        f"{path}: is `{shown}` the time of one step, or of the {many:.0f} steps since the row before? The log does"
+        " not say. Import a table with the columns step and step_time_s, or with time stamps"
+    )

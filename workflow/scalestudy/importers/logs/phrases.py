@@ -1,0 +1,245 @@
+"""The named numbers of a line that a trainer prints: `loss: 3.2`, `time 561.94ms`, `[1][50/7330]`, `400.3/s`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scalestudy.importers.logs.quantities import Meaning, meaning_of
+from scalestudy.importers.logs.trainers import Trainer
+
+NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
+UNIT = (
+    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
+)
+_NUMBERS = re.compile(
+    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b)?(?P<mean> *\( *[\d.]+s?[,)])?" % (NUMBER, UNIT)
+)
+POSITION = re.compile(
+    rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
+    rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])"
+)
+"""`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
+_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
+_TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
+_EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
+_DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
+_DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
+STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
+_IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
+"""What a number after a name without a colon may be, where the name is all of its cell."""
+_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch"))
+"""Names that a number may follow without a colon."""
+_STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
+_MORE = {
+    **_STEPS,
+    "dt": Meaning("step_time_s"),
+    "s/it": Meaning("step_time_s"),
+    "tgs": Meaning("work_per_s", unit="tokens", per="device"),
+    "wps": Meaning("work_per_s", unit="tokens"),
+    "loss train": Meaning("loss"),
+    "batch": Meaning("step"),
+    "tps": Meaning("work_per_s", unit="tokens"),
+    "time": Meaning("step_time_s", factor=None),
+}
+"""Names that mean this in lines of a trainer, and less in the header of a table."""
+_FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
+_MOST_WORDS = 6
+
+
+Finder = Callable[..., "re.Match[bytes] | None"]
+_OF_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A number of a line and what it is."""
+
+    name: str
+    quantity: str
+    start: int
+    value: bytes
+    unit_text: bytes = b""
+    factor: float | None = 1.0
+    unit: str = ""
+    per: str = ""
+    averaged: bool = False
+    """Whether a mean follows in parentheses, so that the number itself is of the last step."""
+    position: bool = False
+    pattern: re.Pattern[bytes] | None = None
+    """What finds the number, where it has no name."""
+    whole: bytes = b""
+    """The text of a position."""
+    of_a_step: bool = False
+    """Whether the name of a time says that it is of a step."""
+
+    @property
+    def in_epoch(self) -> bool:
+        """Whether a position has the number of its epoch in front."""
+        return "epoch" in _place(self.whole).groupindex
+
+    @property
+    def shown(self) -> str:
+        after = f" {self.value.decode()}{self.unit_text.decode('utf-8', 'replace')}"
+        return f"{self.name}{after}" if self.name else after.strip()
+
+    @property
+    def key(self) -> bytes:
+        """A text that is in every line with this number."""
+        return self.name.encode() if self.name else self.unit_text.strip()
+
+    def finder(self) -> Finder:
+        """Return what finds this number in other lines: a match with the groups `value`, and `total` and `epoch`
+        where a line has them."""
+        if self.pattern:
+            return self.pattern.search
+        if self.position:
+            return _place(self.whole).search
+        if self.quantity == "epoch":
+            return _EPOCH.search
+        number = b"(?P<value>%b)" % NUMBER
+        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
+        if not self.name:
+            return re.compile(number + unit).search
+        after = _TOTAL if self.quantity == "step" else b""
+        tail = re.compile(rb"['\"]?\s*[:=#\[]?\s*" + number + unit + after).match
+        name = self.name.encode()
+
+        def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
+            at = line.find(name, start)
+            while at >= 0:
+                if (not at or line[at - 1] not in _OF_NAMES) and (found := tail(line, at + len(name))):
+                    return found
+                at = line.find(name, at + 1)
+            return None
+
+        return find
+
+
+def _place(shown: bytes) -> re.Pattern[bytes]:
+    """The pattern of positions like this one. It begins with the same text, which is found fast."""
+    count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
+    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+ *\])", shown)
+    if begin:
+        return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
+    return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)
+
+
+def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
+    """Return the numbers of a line that are read, by quantity; also a position in brackets as `step`."""
+    found: dict[str, Phrase] = {}
+    steps: list[Phrase] = []
+    end = 0
+    for match in _NUMBERS.finditer(line):
+        before, start = line[end : match.start()], match.start()
+        end = match.end("unit") if match["unit"] else match.end("number")
+        phrase = _phrase(before, start, match, trainer)
+        if phrase is None:
+            continue
+        if phrase.quantity == "step":
+            steps.append(phrase)
+        else:
+            kept = found.setdefault(phrase.quantity, phrase)
+            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per:
+                found.setdefault("rate_of_device", phrase)
+            if kept.factor is None and phrase.factor is not None:
+                found[phrase.quantity] = phrase
+    if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
+        found["step_time_s"] = _unnamed(alone)
+    if trainer.of_rows and (window := _WINDOW.search(line)):
+        found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
+    if trainer.step and (place := trainer.step.search(line)):
+        found["step"] = Phrase("", "step", place.start(), place["value"], pattern=trainer.step)
+    elif steps:
+        counter = found["step"] = _counter(steps, found.get("step_time_s"))
+        optimizer = [step for step in steps if "step" in step.name.lower()]
+        if "iter" in counter.name.lower() and optimizer:
+            found["optimizer_step"] = optimizer[0]
+    elif place := POSITION.search(line):
+        found["step"] = Phrase(
+            "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
+        )
+    if steps and (epoch := _EPOCH.search(line)):
+        found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
+    return found
+
+
+def _unnamed(alone: re.Match[bytes]) -> Phrase:
+    """A time that is all of its cell, of a row with a throughput."""
+    return Phrase(
+        "", "step_time_s", alone.start("number"), alone["number"], alone["unit"], _FACTORS[alone["unit"].strip()]
+    )
+
+
+def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
+    """The count of what the time is of: `iter time` is of an iteration, of which a step may have several."""
+    for word in ("iter", "step"):
+        if time and word in time.name.lower():
+            return next((step for step in steps if word in step.name.lower()), steps[0])
+    return steps[0]
+
+
+def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer) -> Phrase | None:
+    before = before.rstrip()
+    spaced = not before.endswith((b":", b"=", b"#", b"["))
+    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
+    words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
+    unit = (match["unit"] or b"").strip()
+    if before.endswith(b"/") or (before.endswith(b"(") and not unit):
+        return None
+    if before.endswith((b"(", b"[")) and b"/" in unit:
+        words = []
+    for first in range(len(words)):
+        name = " ".join(words[first:]).strip()
+        meaning = _meaning(name, unit, trainer)
+        if meaning is None or (
+            spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
+        ):
+            continue
+        if before.endswith(b"[") and meaning.quantity != "step":
+            continue
+        return _made(name, start, match, meaning, unit)
+    if unit.lower() in (b"/gpu", b"/device", b"/rank"):
+        return (
+            _made("", start, match, Meaning("work_per_s", per="device"), unit) if before.endswith(b"(") else None
+        )
+    if not words and b"/" in unit:
+        meaning = meaning_of(f"samples{unit.decode()}" if unit[:1] == b"/" else unit.decode())
+        if meaning and meaning.quantity in ("work_per_s", "step_time_s"):
+            said = "" if unit[:1] == b"/" else meaning.unit
+            return _made("", start, match, Meaning(meaning.quantity, meaning.factor, said, meaning.per), unit)
+    return None
+
+
+def _made(name: str, start: int, match: re.Match[bytes], meaning: Meaning, unit: bytes) -> Phrase:
+    factor = meaning.factor
+    if meaning.quantity in ("step_time_s", "clock_s"):
+        factor = _FACTORS.get(unit, factor)
+    return Phrase(
+        name,
+        meaning.quantity,
+        start - len(name),
+        match["number"],
+        match["unit"] or b"",
+        factor,
+        meaning.unit,
+        meaning.per,
+        averaged=match["mean"] is not None,
+        of_a_step=name.lower() not in ("time", "elapsed", "duration"),
+    )
+
+
+def _meaning(name: str, unit: bytes, trainer: Trainer) -> Meaning | None:
+    lower = name.lower()
+    said = unit.decode("utf-8", "replace")
+    if lower in trainer.names:
+        known = trainer.names[lower]
+        counted = meaning_of(said) if known and known.quantity == "work_per_s" and said else None
+        return counted if counted and counted.quantity == "work_per_s" else known
+    found = meaning_of(f"{lower} ({said})" if said else lower) or meaning_of(lower) or _MORE.get(lower)
+    if found and found.quantity in ("run", "variant", "rank", "nodes", "clock_s"):
+        return None
+    return found
