@@ -32,7 +32,7 @@ from scalestudy.importers.logs.lines import clock_of, lines_with, numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
-from scalestudy.importers.logs.trainers import ANY
+from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
 
 KIND = "console log"
 RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
@@ -186,7 +186,7 @@ class _Reader:
         if trainer.remark and time:
             remarks.append(trainer.remark)
         elif last:
-            remarks.append(LAST)
+            remarks.append(OF_THE_LAST_STEP)
         return Log(
             path=path,
             kind=trainer.kind,
@@ -231,7 +231,6 @@ SHOWN = {
     "work_per_s": "throughput",
     "clock_s": "time since the start",
 }
-LAST = "each row has the time of its last step, which stands for the steps since the row before"
 
 
 def _ask(path: Path, form: Form, given: Given) -> None:

@@ -81,5 +81,5 @@ def read(path: Path, given: Given) -> list[Log]:
         log.each = "mean"
         log.remarks.append("the printed rates are means since the start; the time between lines counts instead")
         return [log]
-    log.remarks.append("each line has the rate of its last step, which stands for the steps since the line before")
+    log.remarks.append("each line has the rate of its last step; it counts for all steps since the line before")
     return [log]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from scalestudy.importers.logs.quantities import Meaning
 
 _TIME = Meaning("step_time_s")
-_LAST = "each row has the time of its last step, which stands for the steps since the row before"
+OF_THE_LAST_STEP = "each row has the time of its last step; it counts for all steps since the row before"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ TRAINERS = (
         _mark(r"Epoch: \[\d+\]\[ *\d+/\d+\]\s+(?:Batch )?Time:? +[\d.]+ \( *[\d.]+\)\s+Data"),
         {"time": _TIME, "batch time": _TIME},
         each="last",
-        remark=_LAST,
+        remark=OF_THE_LAST_STEP,
     ),
     Trainer(
         "console log of torchvision's references",
@@ -85,7 +85,7 @@ TRAINERS = (
         unit="samples",
         per="all",
         each="last",
-        remark=_LAST,
+        remark=OF_THE_LAST_STEP,
     ),
     Trainer(
         "OpenCLIP console log",
@@ -94,7 +94,7 @@ TRAINERS = (
         unit="samples",
         per="all",
         each="last",
-        remark=_LAST,
+        remark=OF_THE_LAST_STEP,
         counts_samples=True,
     ),
     Trainer(
@@ -102,7 +102,7 @@ TRAINERS = (
         _mark(r"^iter \d+: loss [\d.]+, time [\d.]+ms"),
         {"time": _TIME},
         each="last",
-        remark=_LAST,
+        remark=OF_THE_LAST_STEP,
     ),
     Trainer(
         "MaxText console log",
