@@ -23,6 +23,7 @@ from scalestudy.analyse.published.series import (
     Series,
     batch_per_gpu,
     global_batch,
+    hardware_of,
     series_of,
 )
 from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
@@ -252,9 +253,15 @@ def _other_setups(table: Table) -> Iterator[Remark]:
     rows = [scale.row for scale in table.scales]
     for what in KINDS_OF_SETUP:
         values = [row.label(what) for row in rows]
-        told = {value for value in values if value and (what != "strategy" or value.lower() not in PLAIN)}
-        if len(told) > 1:
+        if len({_distinct(what, value) for value in values} - {""}) > 1:
             yield _changes(what, rows, values)
+
+
+def _distinct(what: str, value: str) -> str:
+    """What of a label makes a setup another one; '' for nothing, such as the strategy of one process."""
+    if what == "hardware":
+        return hardware_of(value)
+    return "" if what == "strategy" and value.lower() in PLAIN else value
 
 
 def _other_batches(table: Table) -> Iterator[Remark]:

@@ -23,9 +23,11 @@ from scalestudy.importers.headers import (
 )
 from scalestudy.importers.labels import RATES, by_caption, share, strategies
 from scalestudy.importers.layout import quantity_of, upright
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, NODE
+from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.together import with_ratios
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
@@ -77,6 +79,10 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
+_PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+_COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
+
+
 def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
     """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
     said = {normal(name) for name in corrected}
@@ -90,6 +96,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "step_time_ms":
             meaning = replace(meaning, role="step_time_s", unit="ms")
             role = "step_time_s"
+        elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
+            role = "label"  # `Scale`, with 4 nodes below it
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
         elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
@@ -108,10 +116,34 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(result)]
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(_by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
-    return devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
+    found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
+    return relative_columns(_per_node(found, said), raw, said)
+
+
+def _per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads a throughput per node as that of a device where nodes are the devices, and leaves it out elsewhere."""
+    roles = {meaning.role for meaning in meanings}
+    role = "throughput_per_gpu" if "nodes" in roles and "gpus" not in roles else "ignore"
+    return [
+        replace(one, role=role, per="gpu" if role != "ignore" else "")
+        if one.role == "throughput" and OF_A_NODE.search(normal(one.header)) and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def _by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
+    of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
+    if all(of_processors[place] for place, one in enumerate(meanings) if one.role in MEASURED):
+        return meanings
+    return [
+        replace(one, role="ignore") if found and normal(one.header) not in said else one
+        for one, found in zip(meanings, of_processors, strict=True)
+    ]
 
 
 def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

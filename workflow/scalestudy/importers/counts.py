@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.terms import DEVICE, HARDWARE
+from scalestudy.importers.terms import DEVICE, HARDWARE, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
@@ -54,6 +54,7 @@ _FORMS = tuple(
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
+_NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
 _SUM = re.compile(r"\s+\+\s+")
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
@@ -72,6 +73,8 @@ class Count:
     """Other words of the cell, such as the strategy of `DDP, 8 GPUs`."""
     either: bool = False
     """Whether the devices may also be those of each node: 2N8G."""
+    comment: str = ""
+    """Words in brackets, which tell rows apart if nothing else does: `2 GPUs (NVLink)`."""
 
 
 def read_count(text: str) -> Count:
@@ -101,10 +104,15 @@ def read_count(text: str) -> Count:
     gpus = int(named["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
-    rest = re.sub(r"\([^)\d]*\)", "", named.get("rest") or "").strip()
+    rest, _, inside = (named.get("rest") or "").partition("(")
+    inside, _, after = inside.partition(")")
+    rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
     rest = "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;")
+    said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
     other = rest.startswith("+")  # a way to train, not a device
-    return Count(gpus, nodes, "" if other else rest, rest if other else "", either=bool(either))
+    way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
+    comment = "" if way.startswith(said) else said
+    return Count(gpus, nodes, "" if other else rest, way, either=bool(either), comment=comment)
 
 
 def _in_digits(words: str) -> str:
@@ -131,7 +139,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
     if found := re.fullmatch(
-        r"(?:n|p|np|gpus?|ranks?|world[ _]size|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
+        r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
     ):
         return Count(int(found["gpus"])), ""
     if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
@@ -151,6 +159,12 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"])), found["rest"]
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
         return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    for form in (
+        rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{kinds})s?",
+        rf"(?P<rest>{_NAMED}?{kinds}) ?[x*] ?(?P<gpus>\d{{1,5}})",
+    ):
+        if found := re.fullmatch(form, words):
+            return Count(int(found["gpus"]), hardware=found["rest"]), ""
     return None
 
 
@@ -167,7 +181,7 @@ _IN_WORDS = tuple(
         rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
-        r"\b(?:np|n|p|gpus?|ranks?|world[ _-]?size|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
+        r"\b(?:np|n|p|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
         r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",

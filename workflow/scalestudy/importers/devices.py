@@ -20,7 +20,7 @@ _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|sc
 """Headers of a number that may be that of the hardware beside it."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
-_LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model")
+_LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
 _MOST_OF = 0.75
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"

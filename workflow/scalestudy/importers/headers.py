@@ -12,6 +12,7 @@ from scalestudy.importers.terms import (
     DEVICE,
     EFFICIENCY,
     HARDWARE,
+    IDEAL,
     LABELS,
     NEVER,
     NODE,
@@ -143,6 +144,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return label
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps", bare):
         return "accumulation"
+    if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
+        return "ignore"
     if SPEEDUP.search(bare) or SCALING.search(bare) or re.search(EFFICIENCY, bare):
         return _ratio(text, bare, precisions)
     if re.search(rf"^(?:(?:train|eval|test) )?(?:{STEP}) ?{SECOND}", bare):
@@ -155,7 +158,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return time
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}\W*(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
-    if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}", bare):
+    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?{DEVICE}[^)]*\))?"
+    if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
@@ -13,12 +14,16 @@ from scalestudy.importers.raw import RawTable
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
+OF_SEVERAL = re.compile(r"\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
+"""Headers of a statistic, which no number of devices is."""
 
 
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if a table has no column of devices."""
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
+            continue
+        if OF_SEVERAL.search(meaning.header.lower()):
             continue
         cells = raw.cells(place)
         counts = [found for cell in cells if (found := _count(cell))]

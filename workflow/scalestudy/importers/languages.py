@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _WORDS = {
+    "per gpu batch": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡) ?(?:batch(?: ?size)?|bs|批(?:次)?(?:大小|量)?)",
+    "per gpu": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡)(?= ?(?:吞|速|样本))",
     "gpus": r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|进程数|"
     r"线程数|台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",

@@ -15,12 +15,15 @@ from scalestudy.importers.raw import RawTable
 LONGEST = 500
 """Characters of a line that lists a measurement."""
 _PAIR = re.compile(
-    r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>[^,;|=:]+?)(?=\s*(?:[,;|]|$|\s[A-Za-z_]\w*[=:]))"
+    r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>(?:[^,;|=:]|(?<=\d),(?=\d))+?)"
+    r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
 )
 _ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[^:=]{1,60}?)\s*"
     r"(?::|=>|->|\u2192|=|\u2014|\u2013| - )\s*(?P<rest>\S.*)"
 )
+_PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
+"""What separates the measurements of an item. A comma between digits is part of a number."""
 _GAP = 3
 """Lines between two items of one list, at most."""
 
@@ -73,7 +76,9 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         if item is None or item["devices"].strip().isdecimal() or not _is_count(item["devices"]):
             continue
         row = {"gpus": item["devices"].strip()}
-        for part in re.split(r"[,;()]\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))", item["rest"]):
+        for part in re.split(
+            r"(?:(?<!\d),|,(?!\d)|[;()])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))", item["rest"]
+        ):
             words = quantity_of(part) if part else ""
             if words:
                 row.setdefault(words, part)

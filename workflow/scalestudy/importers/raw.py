@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import meaning_of
 
 SECTION = "section"
@@ -90,7 +91,7 @@ def _with_one_header(table: RawTable) -> RawTable:
         grouped = len([name for name in first if name]) > len({name for name in first if name}) or any(
             not above and below for above, below in zip(first, cells, strict=False)
         )
-        numbers = any(_LIKE_A_NUMBER.match(cell) for cell in filled if not units)
+        numbers = any(_LIKE_A_NUMBER.match(cell) and not count_of_header(cell) for cell in filled if not units)
         if len(cells) != len(first) or len(filled) < 2 or numbers or not (units or grouped):
             return table
         if len(set(filled)) == 1 and len(filled) == len(cells):

@@ -18,13 +18,12 @@ from scalestudy.importers.cells import (
 from scalestudy.importers.counts import Count, count_in_words, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, TEXTS, Meaning, meaning_of, normal
-from scalestudy.importers.published import MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import SECONDS
 from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats
 from scalestudy.importers.variants import Variant, own_part
 
-TIMES = ("step_time_s", "total_time_s", "time_s")
 _MOST_NOTES = 20
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
@@ -182,6 +181,8 @@ class Reader:
                         labels["hardware"] = count.hardware
                     if count.words and "strategy" not in labels:
                         labels["strategy"] = count.words
+                    if count.comment:
+                        labels.setdefault("comment", count.comment)
             else:
                 part = own_part(text, meaning, variant)
                 number = self._quantity(place, part, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 DEVICE = (
-    r"(?:gpus?|devices?|ranks?|accelerators?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
+    r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
     r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|pes|learners?|trainers?|replicas?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
@@ -93,7 +93,7 @@ SPEEDUP = re.compile(
 )
 RELATIVE = re.compile(
     r"^(?:relative(?: to)?|compared (?:to|with)|ratio(?: to| vs\.?| over)?|improvement|change|"
-    r"multiplier|factor|increase|"
+    r"multiplier|factor|increase|normali[sz]ed|"
     r"scal(?:ing|e) factor|x|(?:vs\.?|over|versus) (?:single|one|1x?|base(?:line)?|serial|smallest|first))(?!\w)"
 )
 """Ratios that are relative to the fewest devices if they are 1 there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isclose
@@ -29,6 +30,13 @@ PLAIN = (
     "plain",
 )
 """Strategies of one process, which may be the baseline of any other."""
+BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
+"""Labels of any column for the run that the others are compared with."""
+_PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
+_NAMES_HARDWARE = re.compile(
+    r"[a-z]+[- ]?\d|\b(?:nvidia|amd|intel|cpu|gpu|tpu|npu|ipu|titan|cloud)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -44,15 +52,24 @@ def series_of(table: PublishedTable) -> list[Series]:
     rows = list(table.rows)
     if table.by_case:
         cases = dict.fromkeys(row.label("case") for row in rows)
-        parts = [(case, [row for row in rows if row.label("case") == case]) for case in cases]
+        parts = _with_base([(case, [row for row in rows if row.label("case") == case]) for case in cases])
         return [Series(case, tuple(_with_accumulation(_unsaid_batch(part)))) for case, part in parts]
     names = [name for row in rows for name in row.labels if name not in UNITS]
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
-    for name in dict.fromkeys(names):
+    for name in sorted(dict.fromkeys(names), key="strategy".__eq__):  # one baseline may be that of all strategies
         groups = [part for said, group in groups for part in _by_label(said, group, name)]
     settled = [(said, _with_accumulation(_unsaid_batch(group))) for said, group in groups]
     found = [part for said, group in settled for part in _by_batch(said, group, table.scaling)]
     return [Series(said, tuple(group)) for said, group in found]
+
+
+def _with_base(parts: list[tuple[str, list[PublishedRow]]]) -> list[tuple[str, list[PublishedRow]]]:
+    """The cases, with a case of one row that is named as the baseline in front of all others."""
+    bases = [part for case, part in parts if case.lower() in BASES and len(part) == 1]
+    others = [(case, part) for case, part in parts if part not in bases]
+    if len(bases) != 1 or any(row.gpus <= bases[0][0].gpus for _, part in others for row in part):
+        return parts
+    return [(case, [*bases[0], *part]) for case, part in others]
 
 
 def _unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
@@ -100,20 +117,21 @@ def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
 def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:
     """Splits rows by a label if two of its values were measured on as many devices; else they are one series."""
     values = list(dict.fromkeys(row.label(name) for row in rows))
-    if name == "strategy":
-        values = [value for value in values if value.lower() not in PLAIN] or values
+    plain = PLAIN if name == "strategy" else BASES if name not in KINDS_OF_SETUP else ()
+    values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
-    scales = {value: {row.gpus for row in part} for value, part in parts.items()}
-    count = sum(len(found) for found in scales.values())
-    one_scale_each = all(len(found) < 2 for found in scales.values())
-    if len(values) < 2 or one_scale_each or count == len(set().union(*scales.values())):
-        return [(said, rows)]
-    free = [row for row in rows if name == "strategy" and row.label(name).lower() in PLAIN]
-    if name not in KINDS_OF_SETUP:
+    free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
+    if name not in KINDS_OF_SETUP and not free:
         first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
         if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
             free = first
-            parts.pop(first[0].label(name))
+            values.remove(first[0].label(name))
+    scales = {value: {row.gpus for row in parts[value]} for value in values}
+    count = sum(len(found) for found in scales.values())
+    one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
+    if len(values) < 2 or one_scale_each or count == len(set().union(*scales.values())):
+        return [(said, rows)]
+    parts = {value: parts[value] for value in values}
     return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]
 
 
@@ -174,3 +192,12 @@ def batch_per_gpu(row: PublishedRow) -> float | None:
     if row.batch_per_gpu is not None:
         return row.batch_per_gpu
     return None if row.global_batch is None else row.global_batch / row.gpus
+
+
+def hardware_of(label: str) -> str:
+    """Return the hardware that a label names; '' for a strategy or a precision.
+
+    Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
+    """
+    words = _INSTANCE.sub(lambda found: found["family"], _PRECISION.sub("", label))
+    return words if _NAMES_HARDWARE.search(words) else ""
