@@ -9,6 +9,7 @@ from math import isclose
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import PublishedRow, PublishedTable
+from scalestudy.importers.terms import STRATEGIES
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
@@ -34,9 +35,6 @@ BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 
 """Labels of any column for the run that the others are compared with."""
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
-_NAMES_HARDWARE = re.compile(
-    r"[a-z]+[- ]?\d|\b(?:nvidia|amd|intel|cpu|gpu|tpu|npu|ipu|titan|cloud)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -199,5 +197,5 @@ def hardware_of(label: str) -> str:
 
     Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
     """
-    words = _INSTANCE.sub(lambda found: found["family"], _PRECISION.sub("", label))
-    return words if _NAMES_HARDWARE.search(words) else ""
+    words = STRATEGIES.sub("", _PRECISION.sub("", label))
+    return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
