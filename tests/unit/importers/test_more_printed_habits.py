@@ -154,3 +154,16 @@ def test_a_statistic_is_not_proposed_as_the_devices(tmp_path: Path) -> None:
     path.write_text(table("Config;step (ms);p95", "small;98.1;101", "large;103.7;110"))
     with pytest.raises(UserError, match="add a column with the number of devices"):
         read_published(path)
+
+
+def test_names_of_programs_are_labels_if_all_cells_have_one_unit(tmp_path: Path) -> None:
+    rows = [
+        "Python SDK, 4 workers;73 rps;-;34 ms",
+        "Batch gateway;193 rps;389 rps;56 ms",
+        "ONNX Runtime;400 rps;774 rps;16 ms",
+    ]
+    found = audited(tmp_path, table("Stack;1 GPU;2 GPUs;Single request", *rows))
+    assert [speedups(one) for one in found if len(one.table.scales) > 1] == [
+        [(1, 1.0), (2, 2.02)],
+        [(1, 1.0), (2, 1.94)],
+    ]

@@ -235,6 +235,7 @@ def _is_rate(bare: str) -> bool:
         "ips",
         "fps",
         "qps",
+        "rps",
         "wps",
         "tps",
     ):

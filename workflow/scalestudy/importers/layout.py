@@ -40,6 +40,8 @@ def upright(table: RawTable) -> RawTable:
     known = [meaning_of(name).role for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
+    if _of_one_unit(table, across) and 2 * len(measured) < len(known):  # names such as `ONNX Runtime` are labels
+        return _stacked(table, across)
     if not others and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
     if measured and meaning_of(table.header[0]).role not in ("model", "strategy", "framework"):
@@ -97,6 +99,13 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
+    """Whether the cells of several rows have one unit of a measurement: 402 rps."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    named = [quantity_of(cell) for cell in cells if not is_blank(cell)]
+    return len(table.rows) > 1 and len(set(named)) == 1 and named[0] != ""
 
 
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
