@@ -167,3 +167,12 @@ def test_names_of_programs_are_labels_if_all_cells_have_one_unit(tmp_path: Path)
         [(1, 1.0), (2, 2.02)],
         [(1, 1.0), (2, 1.94)],
     ]
+
+
+@pytest.mark.parametrize(("label", "status"), [("Target Phase 2", "-"), ("Large run", "🔜 Planned")])
+def test_plans_and_targets_are_left_out(tmp_path: Path, label: str, status: str) -> None:
+    rows = ["Baseline run;32;8,200;Stable", "Mid-scale;64;16,100;Completed", f"{label};1024;~250,000;{status}"]
+    (found,) = audited(tmp_path, table("Test;GPUs;Samples/sec;Status", *rows))
+    assert speedups(found) == [(32, 1.0), (64, 1.96)]
+    (found,) = audited(tmp_path, table("Run;GPUs;Samples/sec", "target;32;8,200", "target;64;16,100"))
+    assert speedups(found) == [(32, 1.0), (64, 1.96)], "a name that all rows have"

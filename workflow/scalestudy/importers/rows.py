@@ -20,7 +20,7 @@ from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import SECONDS
+from scalestudy.importers.terms import NOT_MEASURED, SECONDS
 from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats
 from scalestudy.importers.variants import Variant, own_part
 
@@ -39,6 +39,7 @@ class Reader:
         self.meanings = meanings
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
+        self._not_measured = self._marked()
         self.has_ratios = any(meaning.role in STATED for meaning in meanings)
         cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
         whole = has_decimal_commas(cell for column in cells for cell in column)
@@ -112,6 +113,11 @@ class Reader:
             by_case=any(meaning.role == "case" for meaning in columns),
         )
 
+    def _marked(self) -> frozenset[int]:
+        """Lines of rows that are marked as plans or targets, beside others that are not."""
+        found = [line for line, row in self.raw.rows if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)]
+        return frozenset(found if len(found) < len(self.raw.rows) else ())
+
     def _has_unit(self, meaning: Meaning) -> bool:
         place = self.meanings.index(meaning)
         return any(_unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
@@ -119,6 +125,9 @@ class Reader:
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
     ) -> PublishedRow | None:
+        if line in self._not_measured:
+            self.notes[f"line {line} is marked as not measured, so it was left out"] = None
+            return None
         if not self._has_number(cells):
             self.noted.add(line)
             self.notes[f"line {line} has no number, so it was left out"] = None

@@ -128,3 +128,7 @@ STRATEGIES = re.compile(
     re.IGNORECASE,
 )
 """Ways to distribute a training."""
+NOT_MEASURED = re.compile(
+    r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|target(?: \w+){0,3})\W*", re.IGNORECASE
+)
+"""A cell of a row that is a plan or a target."""
