@@ -23,7 +23,6 @@ from scalestudy.analyse.published.series import (
     Series,
     batch_per_gpu,
     global_batch,
-    hardware_of,
     series_of,
 )
 from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
@@ -31,6 +30,7 @@ from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
+from scalestudy.importers.labels import hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 from scalestudy.registry.words.percent import percent

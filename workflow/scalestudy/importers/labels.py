@@ -15,6 +15,8 @@ from scalestudy.importers.terms import STRATEGIES
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
 RATES = ("throughput", "throughput_per_gpu")
+_PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
 def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -71,3 +73,12 @@ def share(cells: Sequence[str], read: Callable[[str], object]) -> float:
         except ValueError:
             continue
     return readable / len(cells) if cells else 0.0
+
+
+def hardware_of(label: str) -> str:
+    """Return the hardware that a label names; '' for a strategy or a precision.
+
+    Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
+    """
+    words = STRATEGIES.sub("", _PRECISION.sub("", label))
+    return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isclose
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import PublishedRow, PublishedTable
-from scalestudy.importers.terms import STRATEGIES
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
@@ -33,8 +31,6 @@ PLAIN = (
 """Strategies of one process, which may be the baseline of any other."""
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
-_PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
-_INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -190,12 +186,3 @@ def batch_per_gpu(row: PublishedRow) -> float | None:
     if row.batch_per_gpu is not None:
         return row.batch_per_gpu
     return None if row.global_batch is None else row.global_batch / row.gpus
-
-
-def hardware_of(label: str) -> str:
-    """Return the hardware that a label names; '' for a strategy or a precision.
-
-    Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
-    """
-    words = STRATEGIES.sub("", _PRECISION.sub("", label))
-    return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
