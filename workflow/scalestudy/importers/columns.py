@@ -20,10 +20,11 @@ from scalestudy.importers.headers import (
     meaning_of,
     never_a_label,
     normal,
+    with_role,
 )
-from scalestudy.importers.labels import RATES, by_caption, share, strategies
+from scalestudy.importers.labels import by_caption, share, strategies
 from scalestudy.importers.layout import quantity_of, upright
-from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
 from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
@@ -32,7 +33,6 @@ from scalestudy.importers.together import with_ratios
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
-STEPS = ("steps_per_s", "step_time_s")
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
@@ -173,7 +173,7 @@ def _may_be_ratios(meaning: Meaning) -> bool:
 
 def _of_steps(cells: Sequence[str]) -> Meaning | None:
     """What cells below `Speed` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
-    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in STEPS]
+    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in OF_STEPS]
     return named[0] if len(named) > len(cells) / 2 else None
 
 
@@ -191,8 +191,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     nothing = all(meaning.role not in MEASURED for meaning in meanings)
     used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
     if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
-        own = replace(meanings[used[0]], role="throughput_per_gpu", per="gpu", unit="MFU")
-        return [*meanings[: used[0]], own, *meanings[used[0] + 1 :]]
+        return with_role(meanings, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
     result = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
@@ -234,7 +233,7 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     if not found:
         return meanings
     place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
-    return [*meanings[:place], replace(meanings[place], role="label"), *meanings[place + 1 :]]
+    return with_role(meanings, place, "label")
 
 
 def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:

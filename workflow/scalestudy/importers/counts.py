@@ -54,7 +54,13 @@ _FORMS = tuple(
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
+_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
 _NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
+_OF_HARDWARE = (
+    re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
+    re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+)
+"""Headers that name hardware and how many of it: 4 V100, A100 x8."""
 _SUM = re.compile(r"\s+\+\s+")
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
@@ -145,8 +151,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
         words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
     words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
-    kinds = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
-    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{kinds})\)", words):
+    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
         return Count(NUMBERS[found["word"]]), found["rest"].strip(" ()[]")
@@ -159,11 +164,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"])), found["rest"]
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
         return Count(int(found["gpus"]), hardware=found["rest"]), ""
-    for form in (
-        rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{kinds})s?",
-        rf"(?P<rest>{_NAMED}?{kinds}) ?[x*] ?(?P<gpus>\d{{1,5}})",
-    ):
-        if found := re.fullmatch(form, words):
+    for form in _OF_HARDWARE:
+        if found := form.fullmatch(words):
             return Count(int(found["gpus"]), hardware=found["rest"]), ""
     return None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, count_in_words, read_count
-from scalestudy.importers.headers import DEGREE, IDS, IN_WORDS, PER_NODE, Meaning, meaning_of, normal
+from scalestudy.importers.headers import DEGREE, IDS, IN_WORDS, PER_NODE, Meaning, meaning_of, normal, with_role
 from scalestudy.importers.raw import RawTable
 
 _DEGREE = re.compile(
@@ -43,9 +43,7 @@ def with_product(table: RawTable) -> RawTable:
         sizes = table.cells(place)
         if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
             found.setdefault(named["short"] or f"{named['long'][0]}p", place)
-    if not found:
-        return table
-    if len(found) == 1:
+    if len(found) < 2:
         return table
     name = " x ".join(found).upper()
     rows: list[tuple[int, tuple[str, ...]]] = []
@@ -71,7 +69,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         name = normal(meaning.header).strip(" .")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
         if counted and (beside or _DEGREE.fullmatch(name)) and meaning.role in ("ignore", "label"):
-            return _with_role(meanings, place, "")
+            return with_role(meanings, place, "gpus", per="")
     return devices_of_labels(meanings, raw)
 
 
@@ -91,7 +89,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 sizes |= {1}
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
-                return _with_role(meanings, place, per)
+                return with_role(meanings, place, "gpus", per=per)
     return meanings
 
 
@@ -102,15 +100,11 @@ def _is_alone(cell: str, others: Sequence[Count]) -> bool:
     return bool(_ALONE.search(words)) or words in hardware
 
 
-def _count(cell: str, read: object) -> Count | None:
+def _count(cell: str, read: Callable[[str], Count]) -> Count | None:
     try:
-        return read(cell) if callable(read) else None
+        return read(cell)
     except ValueError:
         return None
-
-
-def _with_role(meanings: list[Meaning], place: int, per: str) -> list[Meaning]:
-    return [*meanings[:place], replace(meanings[place], role="gpus", per=per), *meanings[place + 1 :]]
 
 
 def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import in_english
@@ -128,6 +130,11 @@ def in_brackets(meaning: Meaning) -> Meaning:
         return meaning
     name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
     return replace(meaning, role="time_s", unit=name)
+
+
+def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
+    """Return the meanings of all columns, of which one has another role."""
+    return [*meanings[:place], replace(meanings[place], role=role, **changes), *meanings[place + 1 :]]
 
 
 def _precisions(text: str) -> tuple[str, ...]:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal, with_role
+from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import STRATEGIES
 
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
-RATES = ("throughput", "throughput_per_gpu")
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
@@ -27,7 +26,7 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         cells = raw.cells(place)
         named = sum(bool(STRATEGIES.search(plain(cell))) for cell in cells)
         if meaning.role in ("label", "ignore") and normal(meaning.header) not in said and named > len(cells) / 2:
-            return [*meanings[:place], replace(meaning, role="strategy"), *meanings[place + 1 :]]
+            return with_role(meanings, place, "strategy")
     return meanings
 
 
@@ -58,7 +57,7 @@ def _named_in(words: str) -> Meaning | None:
         *re.split(r"[:,;\uff1a]| of ", words),
     ):
         found = meaning_of(part.strip()) if part else None
-        if found and found.role in (*RATES, "steps_per_s", "step_time_s", "total_time_s", "time_s", *STATED):
+        if found and found.role in (*RATES, "steps_per_s", *TIMES, *STATED):
             return found
     return None
 

@@ -11,7 +11,9 @@ from scalestudy.importers.terms import ON_ONE_MACHINE
 
 MEASURED = ("throughput", "throughput_per_gpu", "step_time_s", "steps_per_s", "total_time_s", "time_s")
 """Roles of columns that a speedup can be computed from, the best first."""
+RATES = ("throughput", "throughput_per_gpu")
 TIMES = ("step_time_s", "total_time_s", "time_s")
+OF_STEPS = ("step_time_s", "steps_per_s")
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import Printed, is_blank, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import Meaning, is_relative, normal
+from scalestudy.importers.headers import Meaning, is_relative, normal, with_role
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import OTHER_RATIO
@@ -88,5 +88,4 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
         )
     if explained <= known / 2:
         return meanings
-    place = stated[0]
-    return [*meanings[:place], replace(meanings[place], role="precision_ratio"), *meanings[place + 1 :]]
+    return with_role(meanings, stated[0], "precision_ratio")

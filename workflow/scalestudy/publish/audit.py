@@ -8,10 +8,9 @@ from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import Meaning
-from scalestudy.importers.published import PublishedFile, PublishedTable
+from scalestudy.importers.published import TIMES, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
-TIMES = ("step_time_s", "total_time_s", "time_s")
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {
     "gpus": "number of devices",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from scalestudy.importers.published import PublishedTable
+from scalestudy.importers.published import RATES, PublishedTable
 
 CLOSE = 0.02
 """Relative difference up to which two ratios are one."""
-RATES = ("throughput", "throughput_per_gpu")
 
 
 def proportional(one: PublishedTable, other: PublishedTable) -> bool:

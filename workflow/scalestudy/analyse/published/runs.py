@@ -22,11 +22,10 @@ from scalestudy.analyse.published.settle import (
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
 from scalestudy.importers.logs.quantities import TIMES, is_of_flops, work_of
-from scalestudy.importers.published import MEASURED, PublishedFile, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, RATES, PublishedFile, PublishedRow, PublishedTable
 
 KIND = "scaling table"
 MOST_ROWS = 1000
-RATES = ("throughput", "throughput_per_gpu")
 WITHOUT_WORK = "the work that this time is for is not in it; add --samples N"
 ANSWERS = {"device": PER_DEVICE, "all": TOGETHER, "weak": WEAK, "strong": STRONG}
 

@@ -13,7 +13,7 @@ from math import log, sqrt
 
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
-from scalestudy.importers.published import MEASURED, STATED, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
@@ -23,7 +23,6 @@ HARDLY = (0.7, 1.25)
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
-OF_STEPS = ("step_time_s", "steps_per_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 FALLS = 0.85
@@ -133,7 +132,7 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
             yield role, PER_DEVICE, times(lambda row: row.gpus)
     elif role == "throughput_per_gpu":
         yield role, PER_DEVICE, times(lambda row: row.gpus)
-    elif role in ("step_time_s", "steps_per_s"):
+    elif role in OF_STEPS:
         by = over if role == "step_time_s" else times
         if batches:
             yield role, "", by(global_batch)
@@ -196,14 +195,13 @@ def _without_ratios(
                 per_device += abs(log(ratio / row.gpus)) < CLOSE and row.gpus > 1
         both = [(row, row.number("throughput_per_gpu")) for row in rows]
         shares = [((row.number(role) or 0) / each, row.gpus) for row, each in both if each]
-        if (
-            len({gpus for _, gpus in shares}) > 1
-        ):  # proportional to a rate per device, such as TFLOP/s beside tokens/s
+        if len({gpus for _, gpus in shares}) > 1:
+            # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
             per_device += _alike([ratio for ratio, _ in shares])
             together += _alike([ratio / gpus for ratio, gpus in shares])
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
-    if role in ("step_time_s", "steps_per_s") and table.scaling:
+    if role in OF_STEPS and table.scaling:
         return table.scaling
     grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
     falls = HARDLY[0] if table.scaling == WEAK else FALLS

@@ -43,12 +43,10 @@ _RUNNING = "its times are means since the start of the training: that of the las
 TRAINERS = (
     Trainer(
         "MMEngine or MMCV console log",
-        _mark(r"Epoch ?(?:\(train\))? *\[\d+\]\[ *\d+/\d+\].*?\btime: [\d.]+,? +data_time: "),
-        {"time": _TIME},
-    ),
-    Trainer(
-        "MMEngine or MMCV console log",
-        _mark(r"Iter ?(?:\(train\))? *\[ *\d+/\d+\].*?\btime: [\d.]+,? +data_time: "),
+        _mark(
+            r"(?:Epoch ?(?:\(train\))? *\[\d+\]|Iter ?(?:\(train\))? *)\[ *\d+/\d+\].*?"
+            r"\btime: [\d.]+,? +data_time: "
+        ),
         {"time": _TIME},
     ),
     Trainer(
