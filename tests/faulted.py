@@ -18,7 +18,7 @@ import psutil
 from conftest import BIN, alive, wait_for
 from launches import spec_of
 from moment_rank import FOLDER, MOMENT
-from scalestudy.launch.family import shared_memory
+from scalestudy.launch.leftovers import shared_memory
 from scalestudy.record.lock import exclusive
 from scalestudy.study.spec import WORKER, RunSpec
 

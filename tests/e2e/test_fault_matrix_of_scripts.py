@@ -14,7 +14,7 @@ import pytest
 from conftest import BIN, alive, wait_for
 from faulted import SOON_S
 from own_scripts import command_spec
-from scalestudy.launch.family import shared_memory
+from scalestudy.launch.leftovers import shared_memory
 from scalestudy.record.observation import RunRecord
 from scalestudy.record.tables import read_observation
 from scalestudy.study.spec import CommandSpec

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -14,13 +13,6 @@ from pathlib import Path
 import pytest
 from conftest import alive, wait_for
 from scalestudy.launch import family
-from scalestudy.launch.family import (
-    SHARED_MEMORY,
-    remove_shared_memory,
-    remove_sharing_folders,
-    shared_memory,
-    sharing_folders,
-)
 from scalestudy.launch.process import run_group
 from scalestudy.record.lock import exclusive, exclusive_now
 
@@ -160,39 +152,6 @@ def test_who_reads_the_log_is_not_of_the_launch(place: Path) -> None:
     assert readers[0].poll() is None
     readers[0].kill()
     readers[0].wait()
-
-
-def test_shared_memory_that_nobody_has_is_removed_and_other_files_stay() -> None:
-    before = shared_memory()
-    left, other = SHARED_MEMORY / f"psm_{os.getpid()}", SHARED_MEMORY / f"data-{os.getpid()}"
-    try:
-        for path in (left, other):
-            path.write_bytes(b"x")
-        remove_shared_memory(before)
-        assert not left.exists()
-        assert other.exists()
-    finally:
-        left.unlink(missing_ok=True)
-        other.unlink(missing_ok=True)
-
-
-def test_a_folder_of_a_killed_loader_worker_is_removed_and_one_in_use_stays(tmp_path: Path) -> None:
-    places = [tmp_path / f"pymp-{name}" for name in ("old", "dead", "listening", "empty", "other")]
-    sockets = []
-    places[0].mkdir()
-    before = sharing_folders(tmp_path)
-    for place in places:
-        place.mkdir(exist_ok=True)
-        if place.name != "pymp-empty":
-            sockets.append(socket.socket(socket.AF_UNIX))
-            sockets[-1].bind(str(place / "listener"))
-        if place.name in ("pymp-old", "pymp-dead"):
-            sockets[-1].close()
-    (places[-1] / "data").write_text("x")
-    remove_sharing_folders(tmp_path, before)
-    assert [place.name for place in places if not place.exists()] == ["pymp-dead"]
-    for one in sockets:
-        one.close()
 
 
 def test_a_lock_leaves_no_file_and_is_no_file_s_place(tmp_path: Path) -> None:

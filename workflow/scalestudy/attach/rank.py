@@ -17,7 +17,7 @@ from .ending import Ending
 from .facts import at_the_end, bucket_bytes, has_gradients, of_first_step, of_loader, of_model, place_of, tried
 from .failure import told_of
 from .journal import LATE_S, Journal
-from .portions import portion
+from .portions import pin
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .row import Row
@@ -183,14 +183,8 @@ class Rank:
         self.group = True
         self.report.facts["backend"] = str(distributed.get_backend())
         if self.asked["pin"] and self.asked["starts_ranks"] and self.asked["ranks"] > 1:
-            self.pin(self.rank % self.asked["devices_per_node"])
+            pin(self.rank % self.asked["devices_per_node"])
         self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
-
-    def pin(self, local_rank: int) -> None:
-        """Bind this process to the cores that the launcher assigned, as our own ranks are bound."""
-        if cores := portion(local_rank):
-            for thread in os.listdir("/proc/self/task"):  # torch and gloo have started threads
-                os.sched_setaffinity(int(thread), cores)
 
     def _probe_steps(self, step_time_s: float) -> int:
         """Steps per block of probes; 0 where the script's steps cannot be made without communication."""

@@ -8,7 +8,6 @@ open. Only the standard library is imported, so that the keeper starts fast.
 import contextlib
 import ctypes
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -23,12 +22,7 @@ CLEANERS = (b"multiprocessing.resource_tracker", b"torch_shm_manager")
 CLEANING_S = 3.0
 LINGER_S = 0.5
 """Seconds for processes to exit by themselves before SIGTERM is sent."""
-CLOSING_S = 1.0
-"""Seconds for which the kernel may list the sockets of a process after it was killed."""
 POLL_S = 0.02
-SHARED_MEMORY = Path("/dev/shm")
-OF_LIBRARIES = ("torch_", "psm_", "sem.mp-", "nccl-", "wnsm_")
-"""Prefixes of the names of shared memory from torch, Python's multiprocessing and NCCL."""
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -47,7 +41,7 @@ def of_launch(mark: str, log: Path) -> set[int]:
     marked, found = f"{MARK}={mark}".encode(), set()
     with contextlib.suppress(OSError):
         place = log.stat()
-        for pid in _living():
+        for pid in living():
             if pid != os.getpid() and (_has(pid, marked) or _writes(pid, place)):
                 found.add(pid)
     return found
@@ -59,7 +53,7 @@ def descendants(root: int, *, without: bytes | None = None) -> set[int]:
     without: a process whose command line contains this is left out, together with its descendants.
     """
     children: dict[int, list[int]] = {}
-    for pid in _living():
+    for pid in living():
         with contextlib.suppress(OSError, IndexError):
             children.setdefault(_parent_of(pid), []).append(pid)
     found, open_ends = set(), [root]
@@ -98,50 +92,7 @@ def end_all(find: Callable[[], set[int]], *, grace_s: float, reap: Callable[[], 
         time.sleep(POLL_S)
 
 
-def shared_memory() -> set[str]:
-    """Names of this user's shared memory that training libraries created."""
-    with contextlib.suppress(OSError):
-        entries = (entry for entry in os.scandir(SHARED_MEMORY) if entry.name.startswith(OF_LIBRARIES))
-        return {entry.name for entry in entries if entry.stat(follow_symlinks=False).st_uid == os.getuid()}
-    return set()
-
-
-def remove_shared_memory(before: set[str]) -> None:
-    """Remove shared memory that was created since `before` and that no living process has mapped."""
-    left = shared_memory() - before
-    if not left:
-        return
-    used = b"".join(_read(pid, "maps") for pid in _living())
-    for name in left:
-        if str(SHARED_MEMORY / name).encode() not in used:
-            with contextlib.suppress(OSError):
-                (SHARED_MEMORY / name).unlink()
-
-
-def sharing_folders(temporary: Path) -> set[Path]:
-    """This user's folders of Python's multiprocessing in the temporary folder."""
-    with contextlib.suppress(OSError):
-        return {path for path in temporary.glob("pymp-*") if path.stat().st_uid == os.getuid()}
-    return set()
-
-
-def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
-    """Remove such folders, created since `before`, that contain only sockets that no process listens on.
-
-    Loader workers create them to hand over batches. A worker that is killed leaves its folder behind.
-    """
-    until = time.monotonic() + CLOSING_S
-    while (left := sharing_folders(temporary) - before) and time.monotonic() < until:
-        open_sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
-        for folder in left:
-            with contextlib.suppress(OSError):
-                held = list(folder.iterdir())
-                if held and all(path.is_socket() and str(path) not in open_sockets for path in held):
-                    shutil.rmtree(folder)
-        time.sleep(POLL_S)
-
-
-def _living() -> Iterator[int]:
+def living() -> Iterator[int]:
     """Ids of this user's processes that have not ended. Zombies count as ended."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -159,19 +110,20 @@ def _parent_of(pid: int) -> int:
     return int(_status(pid)[1])
 
 
-def _read(pid: int, name: str) -> bytes:
+def read_of(pid: int, name: str) -> bytes:
+    """The content of /proc/PID/NAME; empty if the process has ended or belongs to another user."""
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:  # it has ended, or belongs to another user
+    except OSError:
         return b""
 
 
 def _command_of(pid: int) -> bytes:
-    return _read(pid, "cmdline")
+    return read_of(pid, "cmdline")
 
 
 def _has(pid: int, variable: bytes) -> bool:
-    return variable in _read(pid, "environ").split(b"\0")
+    return variable in read_of(pid, "environ").split(b"\0")
 
 
 def _writes(pid: int, place: os.stat_result) -> bool:
@@ -181,7 +133,7 @@ def _writes(pid: int, place: os.stat_result) -> bool:
             with contextlib.suppress(OSError):
                 found = entry.stat()
                 if (found.st_dev, found.st_ino) == (place.st_dev, place.st_ino):
-                    flags = _read(pid, f"fdinfo/{entry.name}").partition(b"flags:")[2].split()
+                    flags = read_of(pid, f"fdinfo/{entry.name}").partition(b"flags:")[2].split()
                     if flags and int(flags[0], 8) & os.O_ACCMODE != os.O_RDONLY:  # none: closed meanwhile
                         return True
     return False

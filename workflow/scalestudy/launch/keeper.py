@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scalestudy.launch import family
+    from scalestudy.launch import family, leftovers
 
 LEFT_S = 15.0
 """Seconds for processes that are left when the command has ended, in which a rank can write its report."""
@@ -38,7 +38,7 @@ def main() -> int:
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
     family.adopt_orphans()
     log, temporary = Path(task["log"]), Path(task["environment"].get("TMPDIR") or "/tmp")
-    memory, folders = family.shared_memory(), family.sharing_folders(temporary)
+    memory, folders = leftovers.shared_memory(), leftovers.sharing_folders(temporary)
     try:
         process = subprocess.Popen(
             task["command"],
@@ -81,8 +81,8 @@ def main() -> int:
         grace_s=min(left_s, task["grace_s"]),
         reap=reap,
     )
-    family.remove_shared_memory(memory)
-    family.remove_sharing_folders(temporary, folders)
+    leftovers.remove_shared_memory(memory)
+    leftovers.remove_sharing_folders(temporary, folders)
     if os.getppid() != task["launcher"]:
         for lock in task["locks"]:  # their holder is gone, and while we hold them no other process can
             with contextlib.suppress(OSError):
@@ -112,6 +112,6 @@ def _send_group(pid: int, signum: int) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])  # it runs as a file
-    from scalestudy.launch import family
+    from scalestudy.launch import family, leftovers
 
     sys.exit(main())
