@@ -41,9 +41,13 @@ def solve_in(folder: Path) -> None:
 
 
 def mark(folder: Path) -> None:
-    """Mark a folder as one of this process until its end. Does nothing where files cannot be locked."""
+    """Mark a folder as one of this process until its end. Does nothing where files cannot be locked.
+
+    The mark gets its name once it is locked, so that no other process finds it unlocked and removes the folder.
+    """
     with contextlib.suppress(OSError):
-        _held.enter_context(exclusive_now(folder / MARK))
+        _held.enter_context(exclusive_now(folder / f"{MARK}.new"))
+        (folder / f"{MARK}.new").rename(folder / MARK)
 
 
 def remove_dead_temporary() -> None:
