@@ -80,17 +80,12 @@ if IMPORTED:
     os.environ[OWN_RULES] = "1"
 
 
-def make_checked_plan():
-    """Return the plan of the config, whose files are read as strictly as by `scalestudy plan`."""
-    job = not workflow.is_main_process
+def read_checked_config():
+    """Return the config, whose files are read as strictly as by `scalestudy plan`."""
     # The files of a workflow that imports this one have other keys too; a job's files may have been edited since.
-    for path in [] if IMPORTED or job else workflow.configfiles:
+    for path in workflow.configfiles if workflow.is_main_process and not IMPORTED else []:
         read_yaml(Path(path))
-    content = read_config(config, job=job)
-    content = with_planned_defaults(content)
-    if job:
-        return make_plan(parse_study(content, source="config"))
-    return make_plan(parse_written(content, source="config", files=workflow.configfiles))
+    return read_config(config, job=not workflow.is_main_process)
 
 
 def placed(path):
@@ -104,11 +99,11 @@ def placed(path):
     return path if whole else modifier.replace_prefix(path)
 
 
-PLAN = or_one_message(make_checked_plan)
+CONTENT = or_one_message(read_checked_config)
 
 
 pathvars:
-    results=placed(f"results/{PLAN.study.name}"),
+    results=placed(f"results/{CONTENT.get('study')}"),
     logs="<results>/logs",
     resources=placed("resources"),
 
@@ -118,6 +113,19 @@ RESULTS_FOLDER, RESOURCES_FOLDER = (
     Path(workflow.pathvars.apply(workflow.modifier.path_modifier.replace_prefix(name)))
     for name in ("<results>", "<resources>")
 )
+
+
+def make_checked_plan():
+    """Return the plan of the config, with the defaults of an earlier plan in the same results folder."""
+    content = with_planned_defaults(CONTENT, RESULTS_FOLDER)
+    if not workflow.is_main_process:
+        return make_plan(parse_study(content, source="config"))
+    return make_plan(
+        parse_written(content, source="config", files=workflow.configfiles, results=RESULTS_FOLDER)
+    )
+
+
+PLAN = or_one_message(make_checked_plan)
 if workflow.is_main_process:
     be_patient()  # here, since every way to start a study runs this line
 if workflow.is_main_process and not workflow.dryrun:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -64,15 +66,15 @@ def dry_run(checkout: Checkout, folder: Path, text: str, *targets: str) -> str:
     return checkout.run("snakemake", "-n", "--cores", "2", *targets, at=folder).stdout
 
 
-@pytest.mark.parametrize(
-    ("options", "place"),
-    [
-        ((), "results/mine"),
-        (('prefix: "bench"',), "bench/results/mine"),
-        (('replace_prefix: {"results/": "bench/"}',), "bench/mine"),
-        (("pathvars:", '    results="some/where",'), "some/where"),
-    ],
-)
+PLACES = [
+    ((), "results/mine"),
+    (('prefix: "bench"',), "bench/results/mine"),
+    (('replace_prefix: {"results/": "bench/"}',), "bench/mine"),
+    (("pathvars:", '    results="some/where",'), "some/where"),
+]
+
+
+@pytest.mark.parametrize(("options", "place"), PLACES)
 def test_all_files_are_where_the_module_statement_says(
     checkout: Checkout, folder: Path, options: tuple[str, ...], place: str
 ) -> None:
@@ -84,6 +86,29 @@ def test_all_files_are_where_the_module_statement_says(
     assert len(of_study) > 10
     assert {path for path in of_study if not path.startswith(f"{place}/")} == set()
     assert f"{place}/logs/plan_study.log" in of_study
+
+
+def runs_in(said: str) -> set[str]:
+    return set(re.findall(r"runs/([^/,\s]+)/", said))
+
+
+@pytest.mark.parametrize(("options", "place"), PLACES)
+def test_a_study_keeps_the_defaults_of_its_plan_wherever_it_is(
+    checkout: Checkout, folder: Path, options: tuple[str, ...], place: str
+) -> None:
+    """Else runs of an earlier release would be measured again: the cores of a rank have another default."""
+    content = yaml.safe_load((folder / "own.yaml").read_text())
+    content["scaling"]["host"] = {"device": "auto"}
+    (folder / "own.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    text = BEGIN + ALL_RULE + module("scaling", "scaling", 'config["scaling"]', *options) + DOWNSTREAM
+    new = runs_in(dry_run(checkout, folder, text))
+    (folder / place).mkdir(parents=True)
+    (folder / place / "plan.json").write_text(json.dumps({"study": {"study": "mine", "defaults": 3}}))
+    planned_before = runs_in(dry_run(checkout, folder, text))
+    content["scaling"]["host"]["cores_per_rank"] = 1
+    (folder / "own.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    assert (len(new), planned_before & new) == (2, set())
+    assert planned_before == runs_in(dry_run(checkout, folder, text))
 
 
 def test_the_default_target_is_the_one_of_the_workflow_that_imports(checkout: Checkout, folder: Path) -> None:

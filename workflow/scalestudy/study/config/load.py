@@ -136,24 +136,27 @@ def _follows(item: Any, others: Sequence[Any]) -> bool:
     )
 
 
-def parse_written(content: Mapping[str, Any], *, source: str, files: Sequence[str | Path] = ()) -> Study:
+def parse_written(
+    content: Mapping[str, Any], *, source: str, files: Sequence[str | Path] = (), results: Path | None = None
+) -> Study:
     """As `parse_study`, for what a user wrote: keys that have no effect beside the others are refused, too.
 
     A study that was planned exactly like this is accepted, since an earlier release accepted it. So is a study
-    that one of our commands wrote. files: that the content is from.
+    that one of our commands wrote. files: that the content is from. results: the folder of the study's results,
+    where it is not results/STUDY.
     """
     study = parse_study(content, source=source)
     problems = meaningless(study, content)
     if len(files) < 2:
         problems += needless_of_ddp(study)
-    if problems and not _is_planned(study) and not any(map(is_ours, files)):
+    if problems and not _is_planned(study, results) and not any(map(is_ours, files)):
         raise RefusedStudyError(source, problems)
     return study
 
 
-def _is_planned(study: Study) -> bool:
+def _is_planned(study: Study, results: Path | None) -> bool:
     """Whether a study was planned here exactly like this, by this release or by an earlier one with fewer keys."""
-    planned = planned_content(study.name)
+    planned = planned_content(study.name, results)
     try:
         return planned is not None and parse_study({"defaults": 1, **planned}, source="plan.json") == study
     except UserError:

@@ -12,17 +12,21 @@ from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.named_file import read_named
 
 
-def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a study's file, with the version of the defaults that the study was planned with, if any."""
-    planned = planned_content(str(content.get("study")))
+def with_planned_defaults(content: Mapping[str, Any], results: Path | None = None) -> dict[str, Any]:
+    """The content of a study's file, with the version of the defaults that the study was planned with, if any.
+
+    results: the folder of the study's results, where it is not results/STUDY.
+    """
+    planned = planned_content(str(content.get("study")), results)
     return {"defaults": planned.get("defaults", 1), **content} if planned else dict(content)
 
 
-def planned_content(name: str) -> dict[str, Any] | None:
+def planned_content(name: str, results: Path | None = None) -> dict[str, Any] | None:
     """The study of that name as it was planned here; None if there is no plan, or none that can be read. Other
     code reports what is wrong with a plan."""
+    place = Path("results") / name if results is None else results
     try:
-        plan = json.loads((Path("results") / name / "plan.json").read_text(encoding="utf-8"))
+        plan = json.loads((place / RESULTS["plan"]).read_text(encoding="utf-8"))
         study = plan["study"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
