@@ -135,3 +135,6 @@ def test_nodes_that_watched_themselves_are_read_and_a_line_that_is_cut_short_is_
     assert [one["others_cores"] for one in load["training"]] == [1, 1]
     assert [one["span_s"] for one in load["after"]] == [2, 2], "another host has another monotonic clock"
     assert loads_of_nodes(tmp_path / "none", told) == {}, "not watched is not clean"
+    for path in tmp_path.iterdir():
+        path.write_text('{"host": "h')
+    assert loads_of_nodes(tmp_path, told) == {}, "the disk was full"

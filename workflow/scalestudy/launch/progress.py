@@ -29,8 +29,8 @@ class Progress:
             return
         try:
             state = json.loads(self._path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return  # the ranks have not finished a block yet
+        except (OSError, ValueError):
+            return  # the ranks have not finished a block yet, or the disk is full; a display ends no run
         if self._terminal:
             if self._bar is None:
                 self._bar = tqdm(total=state["total"], desc=self._name, unit="step", file=sys.__stderr__)

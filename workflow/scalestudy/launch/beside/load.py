@@ -81,7 +81,10 @@ def loads_of_nodes(directory: Path, measured: Mapping[str, Any] | None) -> dict[
     found = []
     for path in sorted(directory.glob(FILES)):
         head, *lines = path.read_text(encoding="utf-8").splitlines() or ["{}"]
-        facts, samples = json.loads(head), []
+        try:
+            facts, samples = json.loads(head), []
+        except ValueError:
+            continue  # the disk was full
         for line in lines:
             with contextlib.suppress(ValueError, TypeError):  # the last one may be cut short
                 content = json.loads(line)

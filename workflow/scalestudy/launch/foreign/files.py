@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 from collections.abc import Iterator
@@ -98,6 +99,15 @@ ASKED = "asked.json"
 def report_paths(folder: Path) -> list[Path]:
     """Paths of the processes' reports in the folder `attached` of a run."""
     return sorted(path for path in folder.glob("*.json") if path.name != ASKED)
+
+
+def read_reports(folder: Path) -> dict[Path, dict[str, Any]]:
+    """The reports, by path, that can be read at this moment: on NFS, not one that another node is replacing."""
+    found = {}
+    for path in report_paths(folder):
+        with contextlib.suppress(OSError):
+            found[path] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def read_processes(folder: Path) -> list[Process]:

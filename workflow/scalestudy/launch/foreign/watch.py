@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 import time
 from pathlib import Path
 
 import numpy as np
 
-from scalestudy.launch.foreign.files import AllReportedError, parse_step, report_paths
+from scalestudy.launch.foreign.files import AllReportedError, parse_step, read_reports
 from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.files import write_json
@@ -73,8 +72,7 @@ class CommandWatch:
 
     def _of_rank_0(self) -> Path | None:
         """The file with rank 0's steps, once it has made one."""
-        for path in report_paths(self._folder):
-            report = json.loads(path.read_text(encoding="utf-8"))
+        for path, report in read_reports(self._folder).items():
             if report["rank"] == 0 and report["steps"] and path.with_suffix(".csv").exists():
                 return path.with_suffix(".csv")
         return None
@@ -113,7 +111,7 @@ class CommandWatch:
         A script may hang after its training, when gloo frees the resources of a model.
         """
         ranks = set(range(self._spec.world_size))
-        reports = [json.loads(path.read_text(encoding="utf-8")) for path in report_paths(self._folder)]
+        reports = read_reports(self._folder).values()
         closing = {report["rank"] for report in reports if report["enough"] or report.get("closed")}
         final = {report["rank"] for report in reports if report["final"]}
         if final != ranks:
