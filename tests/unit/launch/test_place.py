@@ -11,6 +11,7 @@ from scalestudy.errors import UserError
 from scalestudy.launch import place
 from scalestudy.launch import run as launching
 from scalestudy.launch.attempt import Earlier
+from scalestudy.launch.process import Interrupted
 from scalestudy.launch.unmade import not_made
 from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.study.config.load import parse_study
@@ -219,3 +220,24 @@ def test_a_whole_record_of_a_killed_launcher_is_put_in_its_place(spec: RunSpec, 
     (kept,) = superseded(tmp_path)
     assert (kept / "log.txt").read_text() == "changed", "what is not whole is no record, and is kept"
     assert list((tmp_path / "runs/.partial").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [(ValueError("a mistake of ours"), True), (UserError("the disk is full"), False), (Interrupted(2), False)],
+    ids=["ours", "user", "signal"],
+)
+def test_what_ranks_wrote_outlives_an_error_of_our_own(
+    spec: RunSpec, tmp_path: Path, capsys: pytest.CaptureFixture[str], error: BaseException, kept: bool
+) -> None:
+    partial = tmp_path / "runs" / ".partial" / spec.run_id
+
+    def fail() -> None:
+        (partial / "steps-0.parquet").write_text("a night's work")
+        raise error
+
+    with pytest.raises(type(error)):
+        record(spec, tmp_path, meanwhile=fail)
+    assert not partial.exists()
+    assert [(path / "steps-0.parquet").read_text() for path in superseded(tmp_path)] == ["a night's work"] * kept
+    assert ("what the ranks wrote was moved to" in capsys.readouterr().err) == kept

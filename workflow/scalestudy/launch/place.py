@@ -4,8 +4,10 @@ Anything in the way is moved to results/superseded/, where nothing is overwritte
 record that cannot be moved to its directory stays complete in the partial directory; the next call moves it.
 """
 
+import contextlib
 import datetime
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from scalestudy.errors import UserError
@@ -55,6 +57,22 @@ def take_over(partial: Path, final: Path, results: Path) -> tuple[bool, Earlier]
         say(f"{partial} is not an attempt at a run; it was moved to {set_aside(partial, results)}")
     shutil.rmtree(partial, ignore_errors=True)
     return False, earlier
+
+
+@contextlib.contextmanager
+def new_attempt(partial: Path, results: Path) -> Iterator[None]:
+    """Create the directory of an attempt. If an exception ends the attempt, the directory is removed.
+
+    After an error of our own it is set aside instead, since the ranks may have measured for a night.
+    """
+    try:
+        partial.mkdir(parents=True)
+        yield
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, UserError | OSError):
+            say(f"{partial.name}: what the ranks wrote was moved to {set_aside(partial, results)}")
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def is_whole(partial: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from scalestudy.launch.nodes.arrivals import (
     read_refusal,
 )
 from scalestudy.launch.outcome import Evidence, judge, not_ended, over_time
-from scalestudy.launch.place import kept_record, put_in_place, take_over
+from scalestudy.launch.place import kept_record, new_attempt, put_in_place, take_over
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.slurm.job import NoControllerError, job_id
@@ -112,15 +111,11 @@ def _keep_or_record(
         whole, earlier = take_over(partial, final, results)
         if whole:
             return read_record(final), False
-        try:
-            partial.mkdir(parents=True)
+        with new_attempt(partial, results):
             begin_attempt(partial, earlier)
             record = make(partial, code, earlier)
             hold_signals()
             complete(partial, record)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
         put_in_place(partial, final, results)
     return read_record(final), True
 
