@@ -148,6 +148,24 @@ class Cluster:
         """Return the jobs that are waiting, running or being cleaned up."""
         return self.run("squeue", "--noheader", "--format=%i %T").splitlines()
 
+    def processes_of(self, job: str) -> list[int]:
+        """Everything that runs for a job, SLURM's own supervisors included.
+
+        Other clusters have a job of that number too.
+        """
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                words, environment = ((path / name).read_bytes() for name in ("cmdline", "environ"))
+            except OSError:
+                continue
+            of_job = f"SLURM_JOB_ID={job}".encode() in environment.split(b"\0")
+            if str(self.base).encode() in environment and (
+                of_job or words.startswith(f"slurmstepd: [{job}.".encode())
+            ):
+                found.append(int(path.name))
+        return found
+
     def states(self) -> list[str]:
         """Return the states of the nodes."""
         return self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T", check=False).split()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from pathlib import Path
 
 import pytest
 from scalestudy.record.tables import read_observation
-from slurm_cluster import Cluster
 from slurm_studies import ENDLESS, Launch, Submitting
 
 COME_UP_S = 15
@@ -50,7 +48,7 @@ def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     launch.wait_until_it_trains()
     job = launch.job
     node = submitting.cluster.run("squeue", "--noheader", "--format=%N").strip()
-    for pid in processes_of(job, submitting.cluster):
+    for pid in submitting.cluster.processes_of(job):
         with contextlib.suppress(ProcessLookupError):  # some of them end when others do
             os.kill(pid, signal.SIGKILL)
     submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
@@ -58,25 +56,6 @@ def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     record = launch.record()
     assert record.outcome == "failed"
     assert f"SLURM job {job}" in record.reason
-
-
-def processes_of(job: str, cluster: Cluster) -> list[int]:
-    """Everything that runs for a job, SLURM's own supervisors included.
-
-    Other clusters have a job of that number too.
-    """
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            words, environment = ((path / name).read_bytes() for name in ("cmdline", "environ"))
-        except OSError:
-            continue
-        of_job = f"SLURM_JOB_ID={job}".encode() in environment.split(b"\0")
-        if str(cluster.base).encode() in environment and (
-            of_job or words.startswith(f"slurmstepd: [{job}.".encode())
-        ):
-            found.append(int(path.name))
-    return found
 
 
 @pytest.mark.fault(

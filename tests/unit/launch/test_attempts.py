@@ -37,7 +37,7 @@ def cut_off(spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     partial = tmp_path / "runs/.partial" / spec.run_id
     partial.mkdir(parents=True)
-    begin_attempt(partial, [{"started_at": "before", "end": "cut off"}])
+    begin_attempt(partial, [{"started_at": "before", "end": "cut off"}], "0123abcd")
     write_text(partial / "spec.json", spec.to_json())
     write_text(partial / "log.txt", "epoch 1\n")
     return partial
@@ -63,6 +63,7 @@ def test_a_launch_whose_job_is_over_is_recorded(
     assert settle(tmp_path) == [f"{spec.run_id}: failed: a node of SLURM job 7 failed after 0 steps"]
     record = read_record(tmp_path / "runs" / spec.run_id)
     assert (record.outcome, record.log_tail) == ("failed", ("epoch 1",))
+    assert record.fingerprint == "0123abcd", "of the code that measured, not of the code that records"
     assert record.environment["earlier_attempts"]
     assert (tmp_path / "runs" / spec.run_id / "run.sha256").exists()
     assert not cut_off.exists()

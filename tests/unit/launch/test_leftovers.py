@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import socket
@@ -9,10 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from scalestudy.launch import leftovers
 from scalestudy.launch.leftovers import (
     HANDING_OVER_S,
     SHARED_MEMORY,
@@ -64,15 +66,19 @@ def test_shared_memory_that_nobody_has_is_removed_and_other_files_stay(
     assert [path.exists() for path in others] == [True, True, True]
 
 
-def test_memory_that_is_handed_over_stays(memory: Callable[[str], Path]) -> None:
+def test_memory_that_is_handed_over_stays(memory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A program creates it, closes it, and another process opens it a moment later."""
     before = shared_memory()
     path = memory(f"psm_over{os.getpid()}")
-    with ThreadPoolExecutor(1) as pool:
-        removing = pool.submit(remove_shared_memory, before)
-        time.sleep(HANDING_OVER_S / 2)
-        with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-            removing.result()
+    with contextlib.ExitStack() as stack:
+
+        def meanwhile(seconds: float) -> None:
+            assert seconds == HANDING_OVER_S
+            file = stack.enter_context(path.open("r+b"))
+            stack.enter_context(mmap.mmap(file.fileno(), 4096))
+
+        monkeypatch.setattr(leftovers, "time", SimpleNamespace(sleep=meanwhile))
+        remove_shared_memory(before)
     assert path.exists()
 
 

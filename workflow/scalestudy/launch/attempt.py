@@ -26,17 +26,20 @@ class Attempt(TypedDict):
     slurm_job_id: str | None
     protocol: int
     """The measurement protocol of the code that makes the attempt."""
+    fingerprint: str
+    """The fingerprint of that code; empty in an attempt of release 0.2 and before."""
     earlier: Earlier
 
 
-def begin_attempt(partial: Path, earlier: Earlier) -> None:
-    """Write the current attempt, with the earlier ones, to the partial directory."""
+def begin_attempt(partial: Path, earlier: Earlier, fingerprint: str) -> None:
+    """Write the current attempt, with the earlier ones, to the partial directory. fingerprint: of the code."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     attempt: Attempt = {
         "started_at": now,
         "host": platform.node(),
         "slurm_job_id": job_id(os.environ),
         "protocol": CURRENT,
+        "fingerprint": fingerprint,
         "earlier": earlier,
     }
     write_json(partial / FILE, attempt)
@@ -60,11 +63,12 @@ def read_attempt(partial: Path) -> Attempt | None:
         and all(isinstance(noted.get(key), str) for key in ("started_at", "host"))
         and isinstance(noted.get("slurm_job_id"), str | None)
         and isinstance(noted.get("protocol", 1), int)
+        and isinstance(noted.get("fingerprint", ""), str)
         and isinstance(noted.get("earlier"), list)
         and all(isinstance(one, dict) and set(one) == {"started_at", "end"} for one in noted["earlier"])
     ):
         raise UnreadableAttemptError(f"{path}: not a valid note of an earlier attempt to measure the run")
-    attempt: Attempt = {"protocol": 1} | noted  # type: ignore[assignment]  # release 0.1 noted none
+    attempt: Attempt = {"protocol": 1, "fingerprint": ""} | noted  # type: ignore[assignment]  # release 0.1 noted none
     return attempt
 
 

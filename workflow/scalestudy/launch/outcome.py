@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from scalestudy.launch.nccl_log import with_nccl_warnings
 from scalestudy.launch.slurm.ask import is_away
-from scalestudy.record.observation import Outcome, RankReport, most_steps
+from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
 
@@ -30,6 +30,8 @@ class Evidence:
     exit_code: int
     log: str
     limits: Limits
+    steps: int = 0
+    """Steps of a rank, also of one that was killed."""
     timed_out: bool = False
     refused: str | None = None
     """Why ranks or a node refused to train."""
@@ -74,8 +76,7 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
         cut = f" ({found.limits.cut})" if found.limits.cut else ""
         return (
             "timeout",
-            f"time limit of {found.limits.time_limit_min:.3g} min{cut} reached after"
-            f" {most_steps(found.reports)} steps",
+            f"time limit of {found.limits.time_limit_min:.3g} min{cut} reached after {found.steps} steps",
         )
     refusal = STEP_REFUSED.search(found.log)
     if refusal and not found.reports and is_away(refusal[1]):

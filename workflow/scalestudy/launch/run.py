@@ -44,7 +44,6 @@ from scalestudy.record.observation import (
     HELD_DEVICES,
     PROBES_LEFT_OUT,
     RunRecord,
-    most_steps,
     read_record,
 )
 from scalestudy.record.parts import PLANNED, complete, describe, first_diverged, read_parts, vouch, write_data
@@ -112,7 +111,7 @@ def _keep_or_record(
         if whole:
             return read_record(final), False
         with new_attempt(partial, results):
-            begin_attempt(partial, earlier)
+            begin_attempt(partial, earlier, code)
             record = make(partial, code, earlier)
             hold_signals()
             complete(partial, record)
@@ -158,7 +157,7 @@ def _launch(
         parts = read_parts(partial, world_size=spec.world_size)
     taken = None
     if ended.interrupted:
-        taken = starter.took(ended.interrupted.signum, most_steps(parts.reports))
+        taken = starter.took(ended.interrupted.signum, parts.steps)
         if taken is None:
             raise ended.interrupted
     log = (partial / "log.txt").read_text(encoding="utf-8", errors="replace")
@@ -170,6 +169,7 @@ def _launch(
             exit_code=ended.exit_code,
             log=said_by_nccl,
             limits=limits,
+            steps=parts.steps,
             timed_out=ended.timed_out,
             refused=ended.refused or read_refusal(partial) or read_early_error(partial / ATTACHED),
             taken=taken,

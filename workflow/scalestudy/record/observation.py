@@ -15,7 +15,6 @@ Other releases, truncated files and the run.json of another run are rejected wit
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -159,11 +158,6 @@ class RankReport(Part):
     CPU, for a rank that did not give up, and in older records."""
     stalled_s: float | None = None
     """Seconds without progress after which the rank gave up; None if it did not, and in older records."""
-
-
-def most_steps(reports: Sequence[RankReport]) -> int:
-    """Return the steps of a rank (maximum over ranks); 0 if no rank has reported."""
-    return max((report.steps for report in reports), default=0)
 
 
 class Totals(Part):

@@ -59,6 +59,12 @@ class Parts:
     epochs: list[dict[str, float]]
     """One row per epoch, with EPOCH_COLUMNS."""
 
+    @property
+    def steps(self) -> int:
+        """Steps of a rank (maximum over ranks): as it reported or, if it was killed, as its table has them."""
+        recorded = len(set(self.tables["steps"]["step"].to_pylist()))
+        return max([recorded, *(report.steps for report in self.reports)])
+
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Read the parts of all ranks that finished writing."""

@@ -7,16 +7,17 @@ import shutil
 from pathlib import Path
 
 from scalestudy.launch.attempt import Attempt, UnreadableAttemptError, read_attempt
+from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.outcome import memory_kill
 from scalestudy.launch.place import kept_record, put_in_place
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import HELD_DEVICES, most_steps, read_record
+from scalestudy.record.observation import HELD_DEVICES, read_record
 from scalestudy.record.parts import PLANNED, complete, describe, read_parts, vouch, write_data
 from scalestudy.record.voucher import VOUCHER
-from scalestudy.study.spec import parse_spec
+from scalestudy.study.spec import CommandSpec, parse_spec
 
 
 def settle(results: Path) -> list[str]:
@@ -56,12 +57,15 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
     if kept_record(final, results) is not None:
         shutil.rmtree(partial)  # another attempt has measured it since
         return f"{spec.run_id}: was measured by another attempt"
-    parts = read_parts(partial, world_size=spec.world_size)
+    if isinstance(spec, CommandSpec):
+        parts, _ = gather(spec, partial, None)
+    else:
+        parts = read_parts(partial, world_size=spec.world_size)
     log = partial / "log.txt"
     said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     if not log.exists():
         log.touch()
-    outcome, reason = what_became(job, most_steps(parts.reports))
+    outcome, reason = what_became(job, parts.steps)
     if killed := memory_kill(said) or memory_kill(_job_log(job)):
         outcome, reason = "oom", killed
     write_data(partial, parts)
@@ -70,7 +74,7 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
         parts,
         outcome,
         reason,
-        code=measuring_fingerprint(),
+        code=attempt["fingerprint"] or measuring_fingerprint(),
         started_at=attempt["started_at"],
         environment=(parts.environment or host_environment() | {"host": attempt["host"]})
         | {"slurm_job_id": job.id}
