@@ -26,12 +26,12 @@ from scalestudy.analyse.forecast.fit import (
     fit_law,
 )
 from scalestudy.registry.codes import Refused
-from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, NEWEST
+from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, FIFTH
 from scaling_series import Question as SeriesQuestion
 from scaling_series import questions as series_questions
 
 QUESTIONS = questions()
-NEW = [one for one in series_questions(NEWEST) if one.farther <= FARTHEST and one.sizes >= 2]
+NEW = [one for one in series_questions(FIFTH) if one.farther <= FARTHEST and one.sizes >= 2]
 SERIES = [question for question in series_questions() if question.farther <= FARTHEST and question.sizes >= 2]
 
 
