@@ -26,7 +26,7 @@ from scalestudy.analyse.forecast.fit import (
     fit_law,
 )
 from scalestudy.registry.codes import Refused
-from scaling_series import ACROSS_NODES, FARTHEST, IN_A_NODE, FIFTH
+from scaling_series import ACROSS_NODES, FARTHEST, FIFTH, IN_A_NODE
 from scaling_series import Question as SeriesQuestion
 from scaling_series import questions as series_questions
 
