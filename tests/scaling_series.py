@@ -22,6 +22,8 @@ FOURTH = DATA.with_name("scaling_series_fourth.csv")
 """Series typed before the method was calibrated on those above."""
 FIFTH = DATA.with_name("scaling_series_fifth.csv")
 """Series typed before the discrepancy included the scatter of the overheads."""
+SIXTH = DATA.with_name("scaling_series_sixth.csv")
+"""Series of training on accelerators, typed after the method had been frozen."""
 FARTHEST = 4
 IN_A_NODE, ACROSS_NODES = "in a node", "across nodes"
 
