@@ -136,7 +136,7 @@ bench: env $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 	cd tests && ../$(BENCH)/bin/python -m bench.estimates
 	cd tests && ../$(BENCH)/bin/python -m bench.forecast_constants
-	cd tests && ../$(BENCH)/bin/python -m bench.forecasts --newest
+	cd tests && ../$(BENCH)/bin/python -m bench.forecasts --sixth
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_peers
 	cd tests && ../$(BIN)/python -m bench.agreement

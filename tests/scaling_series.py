@@ -20,8 +20,10 @@ KNOWN_BEFORE = ("Oneflow-Inc/DLPerf", "NVIDIA/DeepLearningExamples", "mosaicml/l
 """Sources that had set earlier constants, so they are in the setting part."""
 FOURTH = DATA.with_name("scaling_series_fourth.csv")
 """Series typed before the method was calibrated on those above."""
-NEWEST = DATA.with_name("scaling_series_newest.csv")
-"""Series typed before the limits were calibrated for each number of sizes."""
+FIFTH = DATA.with_name("scaling_series_fifth.csv")
+"""Series typed before the discrepancy included the scatter of the overheads."""
+SIXTH = DATA.with_name("scaling_series_sixth.csv")
+"""Series of training on accelerators, typed after the method had been frozen."""
 FARTHEST = 4
 IN_A_NODE, ACROSS_NODES = "in a node", "across nodes"
 

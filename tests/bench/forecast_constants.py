@@ -2,13 +2,13 @@
 
     python -m bench.forecast_constants
 
-The series of scaling_series.csv, _later, _last and _fourth are pooled; the newest set is left out. A cell is one
-side of one tier. For each floor of a grid, the share is the conformal quantile of the shares that the questions
-need. Its level is 95 % times (n + 1) / n with n sources, and a source with m questions has a weight of the square
-root of m, so that no cell is fitted to one source. The floor with the smallest pinball loss is taken. The other
-side has the scale of the package, so the constants there are those of a repeated run. Then a tenth of the sources
-at a time is left out of this whole calibration, and the coverage of its questions is printed, also by tier and
-number of sizes.
+The series of scaling_series.csv, _later, _last, _fourth and _fifth are pooled; the sixth set is left out. A
+cell is one side of one tier. For each floor of a grid, the share is the conformal quantile of the shares that
+the questions need. Its level is 95 % times (n + 1) / n with n sources, and a source with m questions has a
+weight of the square root of m, so that no cell is fitted to one source. The floor with the smallest pinball
+loss is taken. The other side has the scale of the package, so the constants there are those of a repeated run.
+Then a tenth of the sources at a time is left out of this whole calibration, and the coverage of its questions
+is printed, also by tier and number of sizes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from scalestudy.analyse.forecast.discrepancy import (
 )
 from scalestudy.analyse.forecast.extrapolate import models_at
 from scaling_series import ACROSS_NODES as ACROSS
-from scaling_series import DATA, FOURTH, LAST, LATER, Question, questions
+from scaling_series import DATA, FIFTH, FOURTH, LAST, LATER, Question, questions
 from scipy.special import stdtr
 
 from bench.forecasts import bootstrapped, by_source, interval_score
 
-POOLED = (DATA, LATER, LAST, FOURTH)
+POOLED = (DATA, LATER, LAST, FOURTH, FIFTH)
 FLOORS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18)
 LEVELS = {"faster": 0.05, "slower": 0.95}
 PARTS = 10

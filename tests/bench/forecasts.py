@@ -5,7 +5,8 @@
     python -m bench.forecasts --later   the sources that were typed after the constants had been set
     python -m bench.forecasts --last    those that were typed after a growth model had been added
     python -m bench.forecasts --fourth  those that were typed before the limits were calibrated
-    python -m bench.forecasts --newest  those that set nothing: typed before the calibration on all of the above
+    python -m bench.forecasts --fifth   those that were typed before the scatter of the overheads was added
+    python -m bench.forecasts --sixth   trainings, typed after the method had been frozen; they set nothing
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -27,11 +28,12 @@ from scaling_series import (
     ACROSS_NODES,
     DATA,
     FARTHEST,
+    FIFTH,
     FOURTH,
     IN_A_NODE,
     LAST,
     LATER,
-    NEWEST,
+    SIXTH,
     Question,
     held_out,
     questions,
@@ -187,13 +189,15 @@ def main() -> None:
     parser.add_argument(
         "--fourth", action="store_true", help="those that were typed before the limits were calibrated"
     )
-    parser.add_argument("--newest", action="store_true", help="those that no constant and no model was set on")
+    parser.add_argument("--fifth", action="store_true", help="those that were typed before the scatter was added")
+    parser.add_argument("--sixth", action="store_true", help="trainings, typed after the method had been frozen")
     arguments = parser.parse_args()
     typed_later = {
         LATER: arguments.later,
         LAST: arguments.last,
         FOURTH: arguments.fourth,
-        NEWEST: arguments.newest,
+        FIFTH: arguments.fifth,
+        SIXTH: arguments.sixth,
     }
     if chosen := [path for path, asked in typed_later.items() if asked]:
         made = tell(lambda _: True, chosen[0])
