@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import cores_or_unset, name_of, study_text, without_launcher, write_study
+from scalestudy.cli.own_script import (
+    cores_or_unset,
+    name_of,
+    refuse_other_study,
+    study_text,
+    without_launcher,
+    write_study,
+)
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,6 +24,12 @@ if TYPE_CHECKING:
 
 LOOK_LIMIT_S = 600.0
 NO_DATALOADER = "--batch-size: needed because no DataLoader was seen; give the samples per step on one process"
+UNSEEN_BATCH = (
+    "Note: no DataLoader was seen, so it was not checked that the script trains on {batch} samples per step on one"
+    " process. With rec.samples(len(batch)) in the script it is (docs/your-own.md)"
+)
+FOUND = ("strategy", "launcher", "batch_size", "batches_per_step", "scaling", "allow_shared")
+"""Keys of the study file that depend on the trial of the script."""
 NEEDS_RANKS = (
     "environment variable rank",
     "environment variable world_size",
@@ -44,13 +57,16 @@ class Wishes:
     allow_shared: bool
 
 
-def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> Path:
+def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool, cores: int | None = None) -> Path:
     """Write the study file into the current folder and return its path. Prints what was found. Raises UserError.
 
     elsewhere: the script runs on another machine than this, so it is not tried here first.
+    cores: of this host, for all ranks; None if they are not limited.
     """
+    from scalestudy.chain.launches import refuse_what_does_not_fit
     from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
+    from scalestudy.study.plan import make_plan
 
     asked = without_launcher(words)
     if asked.launcher:
@@ -104,8 +120,12 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             "--batch-size, --scaling: needed because with --profile the script is not tried on this machine first;"
             " give the samples per step on one process, and strong or weak scaling"
         )
-    found = {} if elsewhere else _look(study, follows=follows, wishes=wishes)
     path = Path(f"{name}.yaml")
+    found: dict[str, Any] = {}
+    if not elsewhere:
+        refuse_what_does_not_fit(make_plan(study()), cores=cores, gpus=None)
+        refuse_other_study(path, text(), except_for=FOUND)
+        found = _look(study, follows=follows, wishes=wishes)
     write_study(path, text(**found))
     print(f"study file: {path}; to continue the study: scalestudy run --study {path}")
     return path
@@ -134,6 +154,9 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
     _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
     print(f"on {several.ranks} ranks: {_said(several)}")
+    if not alone.samples:
+        batch = found.get("batch_size", wishes.batch_size)
+        print(UNSEEN_BATCH.format(batch=batch))
     if "fsdp" in several.strategies:
         found["strategy"] = "fsdp"
     if not wishes.scaling:
@@ -168,7 +191,7 @@ def _said(seen: Seen) -> str:
     samples = f"{seen.samples} samples per step" if seen.samples else "no DataLoader seen"
     wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else ""
     each = " on each" if seen.ranks > 1 and seen.samples else ""
-    return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms{wrapper}"
+    return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms per step{wrapper}"
 
 
 def scaling_of(alone: Seen, several: Seen) -> str:

@@ -73,9 +73,9 @@ class Jobs:
             return self.known.get(record.job_id), None  # type: ignore[attr-defined]
         elif event == LogEvent.JOB_ERROR:
             self.under_way.discard(record.jobid)  # type: ignore[attr-defined]
-            known = self.known.get(record.jobid)  # type: ignore[attr-defined]
-            wildcards = known.wildcards if known else {}
-            return None, Job(record.rule_name, wildcards, tuple(record.log or ()))  # type: ignore[attr-defined]
+            found = self.known.get(record.jobid)  # type: ignore[attr-defined]
+            of = found.wildcards if found else {}
+            return None, Job(record.rule_name, of, tuple(record.log or ()))  # type: ignore[attr-defined]
         return None, None
 
     @property
