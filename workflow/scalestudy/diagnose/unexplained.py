@@ -13,12 +13,18 @@ from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Recomme
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION
 from scalestudy.diagnose.verdicts import interval_includes
-from scalestudy.registry.codes import Verdict, Wrapper
+from scalestudy.registry.codes import Spoiled, Verdict, Wrapper
 from scalestudy.registry.words.percent import percent
-from scalestudy.registry.words.points import unsteady
+from scalestudy.registry.words.points import counted, unsteady
 
 UNPREDICTED = "no cause is established."
 OUTSIDE = 0.05  # of a step that belongs to no observed part; the threshold of logging
+FEWEST = 2
+"""Undisturbed repeats from which an interval follows."""
+QUIET = (
+    "Stop other programs on the host, set the runs aside (`scalestudy retry results/{study} --outcome ok`) and run"
+    " the study again: the runs were measured under other load, and {reason}."
+)
 OFTEN = 10  # steps; logging more often than this is worth a look
 
 
@@ -32,6 +38,8 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     if verdict == Verdict.UNDECIDED:
         reason = "there is no interval" if isnan(point["speedup_low"]) else interval_includes(case)
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
+        if _is_disturbed(point) and not study.imported:
+            key, change, patch = "quiet_host", QUIET.format(study=study.name, reason=reason), None
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         key, change = (
             "equal_batch_reference",
@@ -62,6 +70,12 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
             *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
         ),
     )
+
+
+def _is_disturbed(point: pd.Series) -> bool:
+    """Whether other programs disturbed the runs of a point, and too few are left to do without these."""
+    by_others = Spoiled.OTHER_LOAD in str(point.get("spoiled_by", "")).split()
+    return by_others and counted(point, "repeats_spoiled") > 0 and counted(point, "repeats_clean") < FEWEST
 
 
 def _unrest(point: pd.Series) -> str:
@@ -105,9 +119,12 @@ def _contention(case: Case) -> Finding:
 
 def _of_imported(case: Case) -> Finding:
     """The finding for imported runs: their step times show how much time is lost, and not on what."""
+    nodes = int(case.point["nodes"])
+    scale = f"{nodes}x{int(case.point['world_size']) // nodes}"
     advice = Recommendation(
         id="parts_of_step",
-        change="Measure what the time is spent on: `scalestudy run -- train.py` shows the parts of a step.",
+        change="Measure what the time is spent on, with your script as train.py: `scalestudy run --scales"
+        f" {scale} -- train.py` shows the parts of a step.",
         unpredicted=UNPREDICTED,
     )
     return Finding(
