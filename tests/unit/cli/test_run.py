@@ -166,3 +166,25 @@ def test_a_scale_that_does_not_fit_this_host_is_refused_before_snakemake_starts(
     assert main(["run", "--scales", "1x2", "1x4", "--batch-size", "8", "--", "train.py", "{batch_per_rank}"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("train.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "--scales 4 -- train.py",
+            "--scales 4: a scale is NODESxDEVICES, .*; write 1x4 for 4 devices of one node",
+        ),
+        ("--scales 1,2 -- train.py", "--scales 1,2: a scale is NODESxDEVICES"),
+        ("--devices 4 -- train.py", "--scales: missing; .*`--devices 4` is none of our options"),
+        ("train.py --batch 4", "train.py: put -- before the command of your script"),
+        ("--scales 1x2 train.py", "train.py: put -- before the command of your script"),
+    ],
+)
+def test_a_mistake_in_the_command_of_a_script_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise SystemExit('it was tried')\n")
+    assert main(["run", *line.split()]) == 2
+    assert re.search(message, capsys.readouterr().err)

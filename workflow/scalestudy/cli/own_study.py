@@ -57,20 +57,29 @@ class Wishes:
     allow_shared: bool
 
 
-def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool, cores: int | None = None) -> Path:
+def make_study_of(
+    words: Sequence[str],
+    wishes: Wishes,
+    *,
+    elsewhere: bool,
+    cores: int | None = None,
+    passed: Sequence[str] = (),
+) -> Path:
     """Write the study file into the current folder and return its path. Prints what was found. Raises UserError.
 
     elsewhere: the script runs on another machine than this, so it is not tried here first.
-    cores: of this host, for all ranks; None if they are not limited.
+    cores: of this host, for all ranks; None if they are not limited. passed: arguments that Snakemake gets.
     """
     from scalestudy.chain.launches import refuse_what_does_not_fit
     from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
+    from scalestudy.study.config.scales import check_scale
     from scalestudy.study.plan import make_plan
 
     asked = without_launcher(words)
     if asked.launcher:
         print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
+    unknown = f". `{' '.join(passed)}` is none of our options and would be passed to Snakemake" if passed else ""
     scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
     scales = tuple(scale for scale in scales if scale != "1x1")
     if not scales and wishes.scales:
@@ -79,7 +88,12 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool, core
             " --scales 1x2"
         )
     if not scales:
-        raise UserError("--scales: missing; give the scales to measure, such as --scales 1x2 1x4")
+        raise UserError(f"--scales: missing; give the scales to measure, such as --scales 1x2 1x4{unknown}")
+    for scale in scales:
+        try:
+            check_scale(scale)
+        except ValueError as error:
+            raise UserError(f"--scales {scale}: {error}") from None
     follows = bool(placeholders(asked.command) & set(BATCH))
     if follows and wishes.batch_size is None:
         raise UserError(

@@ -122,8 +122,14 @@ def run(
             raise UserError("--study, --results: a script after `--` makes its own study; leave these options out")
         from scalestudy.cli.own_study import Wishes, make_study_of
 
-        cores = cores_here(arguments) if is_here(arguments, profile) else None
-        study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None, cores=cores),)
+        place: Any = {"elsewhere": profile is not None, "passed": arguments}
+        place["cores"] = cores_here(arguments) if is_here(arguments, profile) else None
+        study = (make_study_of(script, Wishes(**wishes), **place),)
+    elif scripts := [word for word in arguments if word.endswith(".py")]:
+        raise UserError(
+            f"{scripts[0]}: put -- before the command of your script, such as"
+            f" `scalestudy run --scales 1x2 -- {scripts[0]}`"
+        )
     elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
         raise UserError(f"--{given[0].replace('_', '-')}: only for your own training script, given after `--`")
     allow_shared = wishes["allow_shared"]
