@@ -39,6 +39,8 @@ NEEDS_RANKS = (
     "'world_size'",
 )
 """Words in the error message of a script that needs torchrun's variables."""
+RELATIVE_IMPORT = "attempted relative import"
+"""Words in the error message of Python for a module that was started as a file."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def make_study_of(
     def study(**found: Any) -> Study:
         import yaml
 
-        return parse_study(yaml.safe_load(text(**found)), source="scalestudy run")
+        return parse_study(yaml.safe_load(text(**found)), source=f"{name}.yaml (not written)")
 
     if elsewhere and not (wishes.batch_size and (follows or wishes.scaling)):
         raise UserError(
@@ -189,11 +191,21 @@ def _spec(study: Study, *, ranks: int) -> Any:
 def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) -> None:
     if seen.problem:
         printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
-        raise UserError(f"the script was tried on {where}: {seen.problem}{printed}")
+        raise UserError(
+            f"the script was tried on {where}: {seen.problem}{_as_module(seen, spec.command)}{printed}"
+        )
     if seen.shared and not allow_shared:
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
+
+
+def _as_module(seen: Seen, command: Sequence[str]) -> str:
+    """How to start a script that imports from its own package; '' for any other problem."""
+    if RELATIVE_IMPORT not in seen.problem:
+        return ""
+    module = ".".join(Path(command[0]).with_suffix("").parts)
+    return f". It is part of a package, so start it as a module: `-- -m {module}`"
 
 
 def needs_torchrun(seen: Seen) -> bool:

@@ -100,4 +100,6 @@ def _what_went_wrong(
             return reason
     if late:
         return f"fewer than {BRIEF['min_steps']} steps within the time limit" if not processes else ""
+    if code and not any(process.steps for process in processes):
+        return f"it ended with exit status {code} before its first training step"
     return not_seen(spec, directory, processes) or (f"exit code {code}" if code else "")
