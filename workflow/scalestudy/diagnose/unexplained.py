@@ -12,15 +12,13 @@ from scalestudy.diagnose.fewer_ranks import fewer_ranks
 from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Recommendation
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION
-from scalestudy.diagnose.verdicts import interval_includes
-from scalestudy.registry.codes import Spoiled, Verdict, Wrapper
+from scalestudy.diagnose.verdicts import interval_includes, is_disturbed
+from scalestudy.registry.codes import Verdict, Wrapper
 from scalestudy.registry.words.percent import percent
-from scalestudy.registry.words.points import counted, unsteady
+from scalestudy.registry.words.points import unsteady
 
 UNPREDICTED = "no cause is established."
 OUTSIDE = 0.05  # of a step that belongs to no observed part; the threshold of logging
-FEWEST = 2
-"""Undisturbed repeats from which an interval follows."""
 QUIET = (
     "Stop other programs on the host, set the runs aside (`scalestudy retry results/{study} --outcome ok`) and run"
     " the study again: the runs were measured under other load, and {reason}."
@@ -38,7 +36,7 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     if verdict == Verdict.UNDECIDED:
         reason = "there is no interval" if isnan(point["speedup_low"]) else interval_includes(case)
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
-        if _is_disturbed(point) and not study.imported:
+        if is_disturbed(point) and not study.imported:
             key, change, patch = "quiet_host", QUIET.format(study=study.name, reason=reason), None
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         key, change = (
@@ -70,12 +68,6 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
             *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
         ),
     )
-
-
-def _is_disturbed(point: pd.Series) -> bool:
-    """Whether other programs disturbed the runs of a point, and too few are left to do without these."""
-    by_others = Spoiled.OTHER_LOAD in str(point.get("spoiled_by", "")).split()
-    return by_others and counted(point, "repeats_spoiled") > 0 and counted(point, "repeats_clean") < FEWEST
 
 
 def _unrest(point: pd.Series) -> str:
