@@ -188,3 +188,14 @@ def test_a_mistake_in_the_command_of_a_script_is_named(
     Path("train.py").write_text("raise SystemExit('it was tried')\n")
     assert main(["run", *line.split()]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_read_only_folder_is_refused_before_snakemake_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write anywhere
+    monkeypatch.setattr(os, "execv", lambda program, line: pytest.fail("started"))
+    Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
+    assert main(["run", "--study", "mine.yaml"]) == 2
+    assert f"{tmp_path}: this folder is read-only" in capsys.readouterr().err

@@ -41,6 +41,15 @@ def cores_here(arguments: Iterable[str]) -> int | None:
     return None if any(word.startswith(CORES) for word in arguments) else usable_cores()
 
 
+def refuse_read_only(folder: Path) -> None:
+    """Raise UserError if Snakemake cannot write its state into this folder."""
+    if not os.access(folder, os.W_OK):
+        raise UserError(
+            f"{folder.resolve()}: this folder is read-only, and a study writes results/ and .snakemake/ here; run"
+            " the command in a folder of your own"
+        )
+
+
 def refuse_unsuitable(plan: Plan, results: Path, arguments: Iterable[str], profile: str | None) -> None:
     """Raise UserError if runs of the plan would be measured on this host and cannot be."""
     from scalestudy.chain.launches import refuse_what_does_not_fit
