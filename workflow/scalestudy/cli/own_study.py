@@ -81,7 +81,9 @@ def make_study_of(
     asked = without_launcher(words)
     if asked.launcher:
         print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
-    unknown = f". `{' '.join(passed)}` is none of our options and would be passed to Snakemake" if passed else ""
+    unknown = (
+        f". `{' '.join(passed)}` is not an option of scalestudy and would be passed to Snakemake" if passed else ""
+    )
     scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
     scales = tuple(scale for scale in scales if scale != "1x1")
     if not scales and wishes.scales:
