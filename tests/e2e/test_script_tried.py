@@ -14,7 +14,23 @@ PARSER = """
     parser.add_argument("--bs", type=int)
     parser.parse_args()
 """
+SAME_BATCH = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5):
+        for (batch,) in DataLoader(TensorDataset(torch.randn(160, 4)), 16):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+"""
 REFUSED = {
+    "a batch that does not follow its command": (
+        {"train.py": SAME_BATCH},
+        "train.py {batch_per_rank}",
+        "the script trains on 16 samples per step on one process, but --batch-size is 8. Put {batch_per_rank}",
+    ),
     "other arguments": (
         {"train.py": PARSER},
         "train.py --batch-size {batch_per_rank}",

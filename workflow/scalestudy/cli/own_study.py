@@ -28,6 +28,10 @@ UNSEEN_BATCH = (
     "Note: no DataLoader was seen, so it was not checked that the script trains on {batch} samples per step on one"
     " process. With rec.samples(len(batch)) in the script it is (docs/your-own.md)"
 )
+OTHER_BATCH = (
+    "the script trains on {seen} samples per step on one process, but --batch-size is {asked}. Put"
+    " {{batch_per_rank}} where its command takes the batch size of a process, or give --batch-size {seen}"
+)
 FOUND = ("strategy", "launcher", "batch_size", "batches_per_step", "scaling", "allow_shared")
 """Keys of the study file that depend on the trial of the script."""
 NEEDS_RANKS = (
@@ -164,6 +168,11 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if alone.batches > 1 and alone.samples:
         print(f"the script accumulates {alone.batches} batches per step, {alone.samples} samples in total")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
+    elif follows and alone.samples and alone.samples != wishes.batch_size:
+        other = OTHER_BATCH.format(seen=alone.samples, asked=wishes.batch_size)
+        if alone.stated:
+            raise UserError(other)
+        print(f"Note: {other}")
     elif not follows:
         found["batch_size"] = wishes.batch_size or alone.samples
     if not found.get("batch_size", wishes.batch_size):

@@ -40,6 +40,8 @@ class Seen:
     """Why nothing was seen, or how the script failed; empty where it did not fail."""
     log: str
     """The last lines of its output, where there is a problem."""
+    stated: bool = False
+    """Whether the DataLoader states the batch. Otherwise it is from shapes of batches, or from the script."""
     shared: tuple[Shared, ...] = ()
     """Files that it left and that its runs would share."""
 
@@ -80,6 +82,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
         step_time_s=times[len(times) // 2],
         problem="",
         log="",
+        stated=bool(stated_batch(first)),
         shared=tuple(shared),
     )
 
