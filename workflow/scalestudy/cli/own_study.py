@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LOOK_LIMIT_S = 600.0
 NO_DATALOADER = "--batch-size: needed because no DataLoader was seen; give the samples per step on one process"
 UNSEEN_BATCH = (
-    "Note: no DataLoader was seen, so it was not checked that the script trains on {batch} samples per step on one"
-    " process. With rec.samples(len(batch)) in the script it is (docs/your-own.md)"
+    "Note: no DataLoader was seen, so it is not known whether the script trains on {batch} samples per step on one"
+    " process. Call rec.samples(len(batch)) in each step of the script to record it (docs/your-own.md)"
 )
 OTHER_BATCH = (
     "the script trains on {seen} samples per step on one process, but --batch-size is {asked}. Put"
