@@ -144,7 +144,10 @@ def findings(path: Path) -> list[str]:
 
 def main(paths: list[str]) -> int:
     CheckRegistry().register_many((*PROSELINT, *habits()))
-    chosen = [Path(path).resolve() for path in paths] or texts()
+    asked = [Path(path).resolve() for path in paths] or [ROOT]
+    chosen = [path for path in asked if path.is_file()]
+    folders = [path for path in asked if path.is_dir()]
+    chosen += [path for path in texts() if folders and any(path.is_relative_to(folder) for folder in folders)]
     lines = [line for path in chosen for line in findings(path)]
     print("\n".join(lines) if lines else "no finding")
     return 1 if lines else 0

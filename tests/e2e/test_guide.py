@@ -54,14 +54,14 @@ def test_the_commands_on_one_machine(tmp_path: Path) -> None:
     said = run(first, folder)
     assert "on one process: 32 samples per step" in said
     assert "on 2 ranks: 32 samples per step on each" in said
-    assert re.search(r"^study train: \d+ launches \(\d+ ok\)$", said, flags=re.MULTILINE)
+    assert re.search(r"^study train: \d+ runs \(\d+ ok\)$", said, flags=re.MULTILINE)
     for name in ("report.html", "performance_report.txt", "tables/summary_table.tex", "figures"):
         assert (folder / "results/train" / name).exists()
     (study,) = (text for language, text in BLOCKS if language == "yaml")
     cores = len(os.sched_getaffinity(0)) // 2
     written = (folder / "train.yaml").read_text(encoding="utf-8")
     assert written == study.replace("cores_per_rank: 1", f"cores_per_rank: {cores}")
-    assert "Nothing to be done" in run(again, folder)
+    assert "left: no runs; everything is measured" in run(again, folder)
     assert "--profile slurm" in cluster
 
 

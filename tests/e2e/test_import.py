@@ -123,6 +123,17 @@ def test_an_error_names_the_file_and_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+def test_what_is_missing_is_asked_for_all_files_at_once(tmp_path: Path) -> None:
+    row = "Epoch: [0][{:4}/5005]\tTime  0.412 ( 0.671)\tData  0.021 ( 0.250)\tLoss 6.9e+00 (7.0e+00)\n"
+    rows = "".join(row.format(step) for step in range(10, 90, 10))
+    for name in ("n1.log", "n4.log"):
+        (tmp_path / name).write_text(rows)
+    done = call("import", "n1.log", "n4.log", "--study", "slow", cwd=tmp_path)
+    assert done.returncode == 2
+    for name in ("n1.log", "n4.log"):
+        assert f"{name}: the number of devices is not in it; add --gpus {name}=N" in done.stderr
+
+
 def test_one_run_has_every_document(tmp_path: Path) -> None:
     """It has no speedup, and nothing to compare its baseline with."""
     table = "| Nodes | samples/s/GPU | global batch | strategy |\n|---|---|---|---|\n| 1 | 33.5 | 32 | fsdp |\n"

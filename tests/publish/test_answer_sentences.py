@@ -13,6 +13,7 @@ import pytest
 from builders import observation, printed_of, results_of, runs_of
 from conftest import mlp_workload, small_content
 from scalestudy.publish.views.answers import Answer
+from scalestudy.publish.views.told import Told
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -100,6 +101,7 @@ CASES: dict[str, Case] = {
     ),
     "out of memory on two nodes": Case(by_ranks({2: 1.9, 8: "oom"}), scales=("1x2", "2x4")),
     "half of the runs disturbed": Case(by_ranks({2: 1.9}), repeats=4, disturbed=3),
+    "all runs disturbed, and undecided": Case(by_ranks({2: 1.5}), noise=6, disturbed=1),
     "only failed runs": Case(by_ranks({2: "failed"})),
     "one run, which diverged": Case(by_ranks({2: "diverged"}), repeats=1),
     "no baseline": Case(by_ranks({1: "oom", 2: 1.9})),
@@ -129,3 +131,10 @@ def test_every_answer_has_its_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_answer_is_these_sentences(name: str) -> None:
     assert answer_of(CASES[name]).text == expected()[name]
+
+
+def test_a_script_may_be_called_train() -> None:
+    content = small_content() | {"workloads": {"train": {"command": "train.py {batch_per_rank}", "batch_size": 8}}}
+    told = Told(parse_study(content, source="x"), None)  # type: ignore[arg-type]
+    assert told.named("train") == "the workload train"
+    assert told.named("another") == "another"

@@ -21,7 +21,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.results import Results
-from scalestudy.publish.templates import breakable, code, prose
+from scalestudy.publish.templates import breakable, code, prose, with_code
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.document import write_document
 from scalestudy.registry.drawn import TIDY
@@ -358,3 +358,10 @@ def test_long_words_can_be_broken_and_short_ones_stay() -> None:
     assert re.sub(r"\\penalty\d+\{\}", "", breakable("%" * 30)) == r"\%" * 30
     assert prose("-0.5 [-0.6, 3] >= 1-2") == r"\textminus{}0.5 [\textminus{}0.6, 3] \ensuremath{\geq} 1-2"
     assert code("  - --a 'x'") == r"\ \ -{}\penalty0\ -{}-{}a\penalty0\ {\char39}x{\char39}"
+
+
+def test_code_in_a_sentence_is_set_as_code() -> None:
+    assert prose("run `a --b 1` again: 5") == r"run \texttt{" + code("a --b 1") + "} again: 5"
+    assert prose("a ` alone") == "a {`} alone"
+    assert with_code("run `a <b>` & more") == "run <code>a &lt;b&gt;</code> &amp; more"
+    assert with_code("a ` alone") == "a ` alone"

@@ -42,6 +42,7 @@ ALLOWED = {
     "cli/own_script.py": ({"re", "isdigit"}, "words of a command line"),
     "cli/own_study.py": ({"partition", "in"}, "scales, and errors of somebody's script"),
     "cli/verb/run.py": ({"isdigit"}, "scales on the command line"),
+    "cli/this_host.py": ({"startswith"}, "options on the command line"),
     "cli/command.py": ({"startswith"}, "options on the command line"),
     "cli/lines.py": ({"re"}, "two spaces between the columns of a table"),
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),

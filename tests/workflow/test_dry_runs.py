@@ -155,7 +155,7 @@ def test_more_ranks_than_cores_are_refused_before_any_job(checkout: Checkout) ->
     """Snakemake would cap the threads in silence and run two ranks on one core."""
     result = checkout.run("snakemake", "--cores", "1", check=False)
     assert result.returncode != 0
-    assert "scales[0]: 1x2 needs 2 ranks x 1 cores = 2 cores on one host; available: 1." in result.stdout
+    assert "scales[0]: 1x2 needs 2 ranks x 1 core = 2 cores on one host; available: 1." in result.stdout
     assert not list(checkout.root.glob("results/*/runs/*/run.json"))
 
 

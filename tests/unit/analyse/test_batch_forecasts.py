@@ -106,6 +106,14 @@ def test_a_batch_beyond_the_data_is_refused(content: dict[str, Any]) -> None:
     assert (four["refused"], four["refused_value"], four["global_batch"]) == (Refused.TOO_FEW_SAMPLES, 1438, 2048)
 
 
+def test_limits_that_say_nothing_are_no_forecast(content: dict[str, Any]) -> None:
+    """An overhead that may be 0 or ten times its value, as from three runs on a busy host."""
+    unsure = {"overhead_s": 0.0034, "overhead_s_low": -0.03, "overhead_s_high": 0.04}
+    for row in forecasts(plan_of(content), "strong", **unsure):
+        assert (row["refused"], row["refused_limit"]) == (Refused.TOO_WIDE, 4.0)
+        assert isnan(row["step_time_s"])
+
+
 def test_a_step_that_does_not_grow_is_no_line(content: dict[str, Any]) -> None:
     flat = TIMES | {("mlp", 1, 16): 0.0011}
     refused = forecasts(plan_of(content), "strong", flat)[0]

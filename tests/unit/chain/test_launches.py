@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from scalestudy.analyse.study.decision_file import DecisionFile
+from scalestudy.chain import launches
 from scalestudy.chain.launches import (
     MEMORY_PER_RANK_MB,
     allocation_now,
@@ -91,7 +92,14 @@ def test_what_does_not_fit_this_host_is_refused(content: dict[str, Any], monkeyp
     for name in ("SCALESTUDY_HOSTS", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     refuse_what_does_not_fit(plan_of(content), cores=2, gpus=0)  # auto may fall back to the CPU
-    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 ranks x 1 cores = 2 cores .* available: 1\."):
+    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 ranks x 1 core = 2 cores .* available: 1\."):
+        refuse_what_does_not_fit(plan_of(content), cores=1, gpus=None)
+    monkeypatch.setattr(launches, "usable_cores", lambda: 1)
+    two_each = plan_of(content, host={"cores_per_rank": 2})
+    with pytest.raises(UserError, match=r"available: 1\. Use a smaller scale or lower host\.cores_per_rank$"):
+        refuse_what_does_not_fit(two_each, cores=1, gpus=None)
+    monkeypatch.setattr(launches, "usable_cores", lambda: 8)
+    with pytest.raises(UserError, match=r"available: 1\. Use a smaller scale or raise --cores$"):
         refuse_what_does_not_fit(plan_of(content), cores=1, gpus=None)
     with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 CUDA devices on one host; available: 1\."):
         refuse_what_does_not_fit(plan_of(content, host={"device": "cuda"}), cores=2, gpus=1)

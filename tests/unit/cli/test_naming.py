@@ -156,6 +156,19 @@ def test_an_empty_folder_has_no_study(tmp_path: Path, monkeypatch: pytest.Monkey
         )
 
 
+def test_a_study_that_is_not_complete_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path, "first")
+    Path("results/first", RESULTS["numbers"]).unlink()
+    again = r"results/first/numbers.json: missing; `scalestudy run --results results/first`"
+    with pytest.raises(UserError, match=again):
+        find_results((), None, having="numbers")
+    write_study(tmp_path, "second")
+    Path("results/second", RESULTS["numbers"]).unlink()
+    with pytest.raises(UserError, match="results/ has first, second, none complete"):
+        find_results((), None, having="numbers")
+
+
 def test_a_checkout_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "workflow").mkdir()
     (tmp_path / "rules/deep").mkdir(parents=True)

@@ -80,3 +80,13 @@ def test_there_is_a_flag_for_every_key_of_the_model() -> None:
         assert not {("variant", name, key) for key in inner} - known
     undescribed = [flag.opts[0] for flag in flags if not flag.help]
     assert undescribed == []
+
+
+def test_the_help_names_choices_and_every_type_that_has_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "--strategy single|ddp|fsdp|other `single`: the plain model in one process" in told
+    assert "--classes VALUE 10: `cifar-10" in told, "other data have any number of classes"
+    assert "`ddp`: DistributedDataParallel." in told
+    assert "Dropout in every layer (text-classifier, language-model)" in told
+    assert "Step size at the baseline's global batch --" in told, "of all optimizers"

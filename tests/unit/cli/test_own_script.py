@@ -155,9 +155,26 @@ def test_another_study_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "train.yaml"
     write_study(path, text_of())
     write_study(path, text_of())
-    with pytest.raises(UserError, match=r"already exists with different content.*--name"):
+    with pytest.raises(UserError, match=r"batch_size is 32 there and 64 here.*--name"):
         write_study(path, text_of(batch_size=64))
+    with pytest.raises(UserError, match=r"already exists with different content.*--name"):
+        write_study(path, text_of().replace("study: train", "study:  train"))
     assert path.read_text() == text_of()
+
+
+def test_another_study_is_found_before_the_script_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.yaml").write_text(text_of(scales=("1x2", "1x4"), base_launcher="torchrun"))
+    Path("train.py").write_text("raise SystemExit('it was tried')\n")
+    wishes = {"batch_size": 32, "scaling": (), "name": None, "repeats": None, "cores_per_rank": 1, "epochs": 0}
+    asked = Wishes(scales=("1x2",), device="cpu", run_to_end=False, allow_shared=False, **wishes)  # type: ignore[arg-type]
+    words = ("train.py", "--batch-size", "{batch_per_rank}")
+    with pytest.raises(
+        UserError, match=r'train.yaml: already.*: scales is \["1x2", "1x4"\] there and \["1x2"\] here'
+    ):
+        make_study_of(words, asked, elsewhere=False)
 
 
 def test_an_option_adds_its_line_to_a_study_that_is_there(tmp_path: Path) -> None:

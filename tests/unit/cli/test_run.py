@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import Checkout, tiny_study
+from scalestudy.chain import launches
 from scalestudy.chain.config import OWN_RULES
+from scalestudy.cli import this_host
 from scalestudy.cli.main import main
-from scalestudy.cli.verb import run as module
 from scalestudy.cli.verb.run import snakemake_line
 from scalestudy.project import root
 
@@ -116,7 +117,7 @@ def test_without_torch_runs_are_refused_before_snakemake_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(this_host, "find_spec", lambda name: None)
     monkeypatch.setattr(os, "execv", lambda program, line: pytest.fail("started"))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
@@ -139,7 +140,7 @@ def test_torch_may_be_missing_where_nothing_is_measured_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], variables: dict[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(this_host, "find_spec", lambda name: None)
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -147,3 +148,54 @@ def test_torch_may_be_missing_where_nothing_is_measured_here(
     Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
     with pytest.raises(SystemExit, match="started"):
         main(["run", "--study", "mine.yaml", *arguments])
+
+
+def test_a_scale_that_does_not_fit_this_host_is_refused_before_snakemake_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("SLURM_JOB_ID", "SCALESTUDY_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(launches, "usable_cores", lambda: 2)
+    monkeypatch.setattr(os, "execv", lambda program, line: pytest.fail("started"))
+    Path("mine.yaml").write_text(yaml.safe_dump(tiny_study() | {"scales": ["1x2", "1x4"]}))
+    assert main(["run", "--study", "mine.yaml"]) == 2
+    message = "scales[1]: 1x4 needs 4 ranks x 1 core = 4 cores on one host; available: 2. Use a smaller scale\n"
+    assert message in capsys.readouterr().err
+    Path("train.py").write_text("raise SystemExit('it was tried')\n")
+    assert main(["run", "--scales", "1x2", "1x4", "--batch-size", "8", "--", "train.py", "{batch_per_rank}"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("train.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "--scales 4 -- train.py",
+            "--scales 4: a scale is NODESxDEVICES, .*; write 1x4 for 4 devices of one node",
+        ),
+        ("--scales 1,2 -- train.py", "--scales 1,2: a scale is NODESxDEVICES"),
+        ("--devices 4 -- train.py", "--scales: missing; .*`--devices 4` is not an option of scalestudy"),
+        ("train.py --batch 4", "train.py: put -- before the command of your script"),
+        ("--scales 1x2 train.py", "train.py: put -- before the command of your script"),
+    ],
+)
+def test_a_mistake_in_the_command_of_a_script_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise SystemExit('it was tried')\n")
+    assert main(["run", *line.split()]) == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_read_only_folder_is_refused_before_snakemake_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write anywhere
+    monkeypatch.setattr(os, "execv", lambda program, line: pytest.fail("started"))
+    Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
+    assert main(["run", "--study", "mine.yaml"]) == 2
+    assert f"{tmp_path}: this folder is read-only" in capsys.readouterr().err

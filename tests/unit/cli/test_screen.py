@@ -17,7 +17,7 @@ from scalestudy.cli.screen.events import DOCUMENTS, Jobs, stage_of
 from scalestudy.cli.screen.painter import Lines, is_live
 from scalestudy.cli.screen.study import WatchedStudy
 from scalestudy.cli.screen.view import StudyScreen
-from scalestudy.cli.screen.words import decision_lines, duration
+from scalestudy.cli.screen.words import decision_lines, duration, run_name
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import Settled, Verdict
 from scalestudy.study.config.load import parse_study
@@ -93,6 +93,26 @@ def test_a_job_that_fails_is_named_with_its_log(screen: StudyScreen, said: io.St
     screen.take(event(LogEvent.JOB_ERROR, logging.ERROR, "x", jobid=3, rule_name="write_page", log=["logs/a.log"]))
     assert said.getvalue() == "failed: write_page; its log: logs/a.log\n"
     assert screen.failed
+
+
+def test_the_command_of_a_job_that_fails_is_in_its_log_and_not_on_the_screen(
+    screen: StudyScreen, said: io.StringIO
+) -> None:
+    command = "RuleException:\nCalledProcessError in file train.smk\nCommand 'scalestudy train' returned 2."
+    screen.study._plan = plan = make_plan(parse_study(small_content(), source="x"))
+    run = next(iter(plan.runs))
+    screen.take(job(3, "train_baseline", run=run))
+    screen.take(event(LogEvent.ERROR, logging.ERROR, command, exception="RuleException"))
+    failed = event(LogEvent.JOB_ERROR, logging.ERROR, "x", jobid=3, rule_name="train_baseline", log=["logs/a.log"])
+    screen.take(failed)
+    screen.close()
+    assert said.getvalue() == f"failed: {run_name(plan.runs[run])}; its log: logs/a.log\n"
+
+
+def test_the_command_of_a_job_without_a_log_is_printed(screen: StudyScreen, said: io.StringIO) -> None:
+    screen.take(event(LogEvent.ERROR, logging.ERROR, "RuleException:\nCommand x", exception="RuleException"))
+    screen.close()
+    assert said.getvalue() == "RuleException:\nCommand x\n"
 
 
 def test_errors_and_warnings_of_snakemake_are_printed_and_its_chatter_is_not(

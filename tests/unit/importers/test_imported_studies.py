@@ -109,6 +109,7 @@ def test_step_times_alone_identify_no_cause(tmp_path: Path) -> None:
     (finding,) = diagnosis.findings
     assert finding.cause == "unexplained"
     assert finding.recommendations[-1].id == "parts_of_step"
+    assert "`scalestudy run --scales 1x4 -- train.py`" in finding.recommendations[-1].change
     assert "comm-bound" in diagnosis.not_judged[0].causes
 
 

@@ -42,6 +42,7 @@ REFUSED = [
     ("study", "My Study", "study: "),
     ("scales", [], "scales: "),
     ("scales", ["4"], "scales.0: a scale is NODESxDEVICES, such as 1x4"),
+    ("scales", [4], "one node with four devices; write 1x4 for 4 devices of one node"),
     ("scales", ["1x2", "1x2"], "repeated: 1x2"),
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
     (

@@ -61,6 +61,11 @@ def allocation_now(plan: Plan, allocation: Allocation, results: Path) -> Allocat
         return allocation  # from another release, or damaged: it is written again before the runs start
 
 
+def usable_cores() -> int:
+    """Return the number of cores of this host that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
     """Raise UserError where a scale needs more than is available, before any job starts.
 
@@ -78,10 +83,12 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
         each = host.cores_per_rank or 1  # unset: as many as the host has for each GPU
         need = ranks * each
         if not starter.remote and cores is not None and host.pin and need > cores:
+            instead = ["Use a smaller scale"]
+            instead += ["lower host.cores_per_rank"] * (each > 1)
+            instead += ["raise --cores"] * (usable_cores() > cores)
             raise UserError(
-                f"scales[{index}]: {scale} needs {ranks} ranks x {each} cores = {need} cores"
-                f" on one host; available: {cores}. Use a smaller scale, raise --cores, or lower"
-                " host.cores_per_rank"
+                f"scales[{index}]: {scale} needs {ranks} ranks x {each} core{'s' * (each > 1)} = {need} cores"
+                f" on one host; available: {cores}. {' or '.join(instead)}"
             )
         if not starter.remote and gpus is not None and host.device == "cuda" and ranks > gpus:
             raise UserError(

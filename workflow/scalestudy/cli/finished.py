@@ -28,7 +28,7 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Source]:
         said = ", ".join(f"{level:.4g} in {folder}" for level, folder in zip(levels, folders, strict=True))
         raise UserError(
             f"report.confidence differs: {said}; intervals of different levels cannot be compared. Set the same"
-            " level in the study files and run snakemake again; no run is repeated"
+            " level in the study files and run the study again; no run is repeated"
         )
     labels = _labels(folders, [source.name for source in sources], names)
     return [replace(source, name=label) for source, label in zip(sources, labels, strict=True)]

@@ -31,21 +31,30 @@ def import_files(
     documents: bool,
     corrected: Corrections | None = None,
 ) -> None:
-    """Read all files, print how they were read, and write the study. Raises UserError before anything is
-    written."""
+    """Read all files, print how they were read, and write the study.
+
+    Raises UserError before anything is written. It has what every file lacks, so that one answer is enough.
+    """
     from scalestudy.importers.logs.derive import derive
     from scalestudy.importers.logs.study_of import study_of
     from scalestudy.publish.imported import run_lines
 
     runs: list[ImportedRun] = []
     kept: list[str] = []
+    refused: list[str] = []
     for path, said in given.items():
         for log in _logs(path, said, scaling, form, corrected):
-            run = derive(log, said)
+            try:
+                run = derive(log, said)
+            except UserError as error:
+                refused.append(str(error))
+                continue
             print("\n".join(run_lines(run)))
             run.log.columns.clear()
             runs.append(run)
             kept.append(_digest(path, f"{log.label} {said}"))
+    if refused:
+        raise UserError("\n".join(refused))
     if twice := next((at for at, one in enumerate(kept) if one in kept[:at]), None):
         raise UserError(
             f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"

@@ -77,6 +77,13 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
         return found[0]
     if expected and not found:
         raise UserError(f"{expected / RESULTS[having]}: missing; `scalestudy run` runs the study and writes it")
+    planned = [] if found or having == "plan" else _studies(home() / "results", "plan")
+    if len(planned) == 1:
+        again = f"`scalestudy run --results {planned[0]}` completes the study and writes it"
+        raise UserError(f"{planned[0] / RESULTS[having]}: missing; {again}")
+    if planned:
+        names = ", ".join(folder.name for folder in planned)
+        raise UserError(f"name a study with --study FILE or --results FOLDER; results/ has {names}, none complete")
     several = f"results/ has {', '.join(folder.name for folder in found)}" if found else "results/ has no study"
     raise UserError(f"name a study with --study FILE or --results FOLDER; {several}")
 
@@ -90,7 +97,9 @@ def _checked(folder: Path, having: str) -> Path:
     """Return the folder itself. Raises UserError if it cannot be the results of a study."""
     if not folder.is_dir():
         hint = f"; give a study file with --study {folder}" if folder.is_file() else nearest(folder)
-        raise UserError(f"{folder}: no such folder{hint}; name the results of a study, such as results/STUDY")
+        raise UserError(
+            f"{folder}: no such folder{hint or '; name the results of a study, such as results/STUDY'}"
+        )
     if not any((folder / RESULTS[name]).exists() for name in ("plan", having)):
         below = [path.name for path in _studies(folder, "plan")]
         near = f"; it contains {', '.join(below)}" if below else ", such as results/STUDY"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+import yaml
+
 from scalestudy.errors import UserError
+from scalestudy.study.config.yaml_file import read_yaml
 
 LAUNCHERS = {
     "torchrun": ("--nproc-per-node", "--nnodes"),
@@ -220,8 +223,43 @@ def write_study(path: Path, text: str) -> None:
     if there is not None and there.replace(line, "") == text:
         return
     if there is not None and there.replace(line, "") != text.replace(line, ""):
-        raise UserError(
-            f"{path}: already exists with different content. Run it with `scalestudy run --study {path}`, or give"
-            " the new study another --name"
-        )
+        refuse_other_study(path, text)
+        raise UserError(_exists(path, "different content"))
     path.write_text(text, encoding="utf-8")
+
+
+def refuse_other_study(path: Path, text: str, *, except_for: Container[str] = ()) -> None:
+    """Raise UserError, with the keys, if the path has a study whose values differ from those of the text.
+
+    except_for: names of keys whose values are not known yet.
+    """
+    if not path.exists():
+        return
+    try:
+        there, now = _values(read_yaml(path)), _values(yaml.safe_load(text))
+    except UserError:
+        return
+    keys = dict.fromkeys([*now, *there])
+    other = [key for key in keys if there.get(key) != now.get(key) and key.split(".")[-1] not in except_for]
+    if other:
+        told = "; ".join(f"{key} is {_told(there, key)} there and {_told(now, key)} here" for key in other[:3])
+        raise UserError(_exists(path, f"other values: {told}"))
+
+
+def _values(content: object, name: str = "") -> dict[str, object]:
+    """Return the values of nested mappings by their dotted keys."""
+    if not isinstance(content, dict):
+        return {name: content}
+    inner = [_values(value, f"{name}.{key}" if name else str(key)) for key, value in content.items()]
+    return {key: value for values in inner for key, value in values.items()}
+
+
+def _told(values: Mapping[str, object], key: str) -> str:
+    return json.dumps(values[key], ensure_ascii=False) if key in values else "not set"
+
+
+def _exists(path: Path, how: str) -> str:
+    return (
+        f"{path}: already exists with {how}. Run it with `scalestudy run --study {path}`, change or remove it, or"
+        " give the new study another --name"
+    )

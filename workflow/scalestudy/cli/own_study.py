@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import cores_or_unset, name_of, study_text, without_launcher, write_study
+from scalestudy.cli.own_script import (
+    cores_or_unset,
+    name_of,
+    refuse_other_study,
+    study_text,
+    without_launcher,
+    write_study,
+)
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,6 +24,16 @@ if TYPE_CHECKING:
 
 LOOK_LIMIT_S = 600.0
 NO_DATALOADER = "--batch-size: needed because no DataLoader was seen; give the samples per step on one process"
+UNSEEN_BATCH = (
+    "Note: no DataLoader was seen, so it is not known whether the script trains on {batch} samples per step on one"
+    " process. Call rec.samples(len(batch)) in each step of the script to record it (docs/your-own.md)"
+)
+OTHER_BATCH = (
+    "the script trains on {seen} samples per step on one process, but --batch-size is {asked}. Put"
+    " {{batch_per_rank}} where its command takes the batch size of a process, or give --batch-size {seen}"
+)
+FOUND = ("strategy", "launcher", "batch_size", "batches_per_step", "scaling", "allow_shared")
+"""Keys of the study file that depend on the trial of the script."""
 NEEDS_RANKS = (
     "environment variable rank",
     "environment variable world_size",
@@ -26,6 +43,8 @@ NEEDS_RANKS = (
     "'world_size'",
 )
 """Words in the error message of a script that needs torchrun's variables."""
+RELATIVE_IMPORT = "attempted relative import"
+"""Words in the error message of Python for a module that was started as a file."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +63,31 @@ class Wishes:
     allow_shared: bool
 
 
-def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> Path:
+def make_study_of(
+    words: Sequence[str],
+    wishes: Wishes,
+    *,
+    elsewhere: bool,
+    cores: int | None = None,
+    passed: Sequence[str] = (),
+) -> Path:
     """Write the study file into the current folder and return its path. Prints what was found. Raises UserError.
 
     elsewhere: the script runs on another machine than this, so it is not tried here first.
+    cores: of this host, for all ranks; None if they are not limited. passed: arguments that Snakemake gets.
     """
+    from scalestudy.chain.launches import refuse_what_does_not_fit
     from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
+    from scalestudy.study.config.scales import check_scale
+    from scalestudy.study.plan import make_plan
 
     asked = without_launcher(words)
     if asked.launcher:
         print(f"`{asked.launcher}` is left out: scalestudy starts the ranks for each scale of the study")
+    unknown = (
+        f". `{' '.join(passed)}` is not an option of scalestudy and would be passed to Snakemake" if passed else ""
+    )
     scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
     scales = tuple(scale for scale in scales if scale != "1x1")
     if not scales and wishes.scales:
@@ -63,7 +96,12 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             " --scales 1x2"
         )
     if not scales:
-        raise UserError("--scales: missing; give the scales to measure, such as --scales 1x2 1x4")
+        raise UserError(f"--scales: missing; give the scales to measure, such as --scales 1x2 1x4{unknown}")
+    for scale in scales:
+        try:
+            check_scale(scale)
+        except ValueError as error:
+            raise UserError(f"--scales {scale}: {error}") from None
     follows = bool(placeholders(asked.command) & set(BATCH))
     if follows and wishes.batch_size is None:
         raise UserError(
@@ -97,15 +135,19 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
     def study(**found: Any) -> Study:
         import yaml
 
-        return parse_study(yaml.safe_load(text(**found)), source="scalestudy run")
+        return parse_study(yaml.safe_load(text(**found)), source=f"{name}.yaml (not written)")
 
     if elsewhere and not (wishes.batch_size and (follows or wishes.scaling)):
         raise UserError(
             "--batch-size, --scaling: needed because with --profile the script is not tried on this machine first;"
             " give the samples per step on one process, and strong or weak scaling"
         )
-    found = {} if elsewhere else _look(study, follows=follows, wishes=wishes)
     path = Path(f"{name}.yaml")
+    found: dict[str, Any] = {}
+    if not elsewhere:
+        refuse_what_does_not_fit(make_plan(study()), cores=cores, gpus=None)
+        refuse_other_study(path, text(), except_for=FOUND)
+        found = _look(study, follows=follows, wishes=wishes)
     write_study(path, text(**found))
     print(f"study file: {path}; to continue the study: scalestudy run --study {path}")
     return path
@@ -126,6 +168,11 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if alone.batches > 1 and alone.samples:
         print(f"the script accumulates {alone.batches} batches per step, {alone.samples} samples in total")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
+    elif follows and alone.samples and alone.samples != wishes.batch_size:
+        other = OTHER_BATCH.format(seen=alone.samples, asked=wishes.batch_size)
+        if alone.stated:
+            raise UserError(other)
+        print(f"Note: {other}")
     elif not follows:
         found["batch_size"] = wishes.batch_size or alone.samples
     if not found.get("batch_size", wishes.batch_size):
@@ -134,6 +181,9 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
     _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
     print(f"on {several.ranks} ranks: {_said(several)}")
+    if not alone.samples:
+        batch = found.get("batch_size", wishes.batch_size)
+        print(UNSEEN_BATCH.format(batch=batch))
     if "fsdp" in several.strategies:
         found["strategy"] = "fsdp"
     if not wishes.scaling:
@@ -152,11 +202,21 @@ def _spec(study: Study, *, ranks: int) -> Any:
 def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) -> None:
     if seen.problem:
         printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
-        raise UserError(f"the script was tried on {where}: {seen.problem}{printed}")
+        raise UserError(
+            f"the script was tried on {where}: {seen.problem}{_as_module(seen, spec.command)}{printed}"
+        )
     if seen.shared and not allow_shared:
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
+
+
+def _as_module(seen: Seen, command: Sequence[str]) -> str:
+    """How to start a script that imports from its own package; '' for any other problem."""
+    if RELATIVE_IMPORT not in seen.problem:
+        return ""
+    module = ".".join(Path(command[0]).with_suffix("").parts)
+    return f". It is part of a package, so start it as a module: `-- -m {module}`"
 
 
 def needs_torchrun(seen: Seen) -> bool:
@@ -168,7 +228,7 @@ def _said(seen: Seen) -> str:
     samples = f"{seen.samples} samples per step" if seen.samples else "no DataLoader seen"
     wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else ""
     each = " on each" if seen.ranks > 1 and seen.samples else ""
-    return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms{wrapper}"
+    return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms per step{wrapper}"
 
 
 def scaling_of(alone: Seen, several: Seen) -> str:

@@ -117,6 +117,6 @@ def _csv(results: Path, path: str, of: str, columns: Sequence[Column]) -> Descri
         with (results / path).open(encoding="utf-8", newline="") as file:
             names = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, csv.Error):
-        raise UserError(f"{results / path}: is not a CSV table; run snakemake again") from None
+        raise UserError(f"{results / path}: is not a CSV table; run the study again") from None
     fields = tuple(known.get(name) or Field(name, "text", "") for name in names)
     return Described(path, of, FILES[of].about, fields)

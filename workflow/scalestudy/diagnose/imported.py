@@ -5,7 +5,7 @@ from __future__ import annotations
 from scalestudy.diagnose.findings import NotJudged, Recommendation
 
 STEP_TIMES_ONLY = "the logs have step times only"
-SHOWN_BY = "`scalestudy run -- train.py` measures the parts of a step, the ranks and the communication"
+SHOWN_BY = "`scalestudy run` with the script measures the parts of a step, the ranks and the communication"
 CHANGES = {
     "more_repeats": "Repeat the runs and import their logs as well: `scalestudy import` lists the fewest that"
     " decide.",

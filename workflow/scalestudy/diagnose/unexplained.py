@@ -12,13 +12,17 @@ from scalestudy.diagnose.fewer_ranks import fewer_ranks
 from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Recommendation
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.diagnose.synchronisation import SYNCHRONISATION
-from scalestudy.diagnose.verdicts import interval_includes
+from scalestudy.diagnose.verdicts import interval_includes, is_disturbed
 from scalestudy.registry.codes import Verdict, Wrapper
 from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import unsteady
 
 UNPREDICTED = "no cause is established."
 OUTSIDE = 0.05  # of a step that belongs to no observed part; the threshold of logging
+QUIET = (
+    "Stop other programs on the host, set the runs aside (`scalestudy retry results/{study} --outcome ok`) and run"
+    " the study again: the runs were measured under other load, and {reason}."
+)
 OFTEN = 10  # steps; logging more often than this is worth a look
 
 
@@ -32,6 +36,8 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     if verdict == Verdict.UNDECIDED:
         reason = "there is no interval" if isnan(point["speedup_low"]) else interval_includes(case)
         key, change, patch = "more_repeats", f"{more_repeats}: {reason}.", oftener
+        if is_disturbed(point) and not study.imported:
+            key, change, patch = "quiet_host", QUIET.format(study=study.name, reason=reason), None
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         key, change = (
             "equal_batch_reference",
@@ -105,9 +111,12 @@ def _contention(case: Case) -> Finding:
 
 def _of_imported(case: Case) -> Finding:
     """The finding for imported runs: their step times show how much time is lost, and not on what."""
+    nodes = int(case.point["nodes"])
+    scale = f"{nodes}x{int(case.point['world_size']) // nodes}"
     advice = Recommendation(
         id="parts_of_step",
-        change="Measure what the time is spent on: `scalestudy run -- train.py` shows the parts of a step.",
+        change="Measure what the time is spent on, with your script as train.py: `scalestudy run --scales"
+        f" {scale} -- train.py` shows the parts of a step.",
         unpredicted=UNPREDICTED,
     )
     return Finding(

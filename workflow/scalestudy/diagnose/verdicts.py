@@ -12,7 +12,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
 from scalestudy.record.protocol import comparable
-from scalestudy.registry.codes import Changes, Verdict
+from scalestudy.registry.codes import Changes, Spoiled, Verdict
 from scalestudy.registry.words.percent import percent, percent_digits
 from scalestudy.registry.words.points import counted, outcomes, spoiled
 from scalestudy.registry.words.refusals import no_forecast
@@ -54,7 +54,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         Verdict.HEALTHY: f"efficiency is at or above {target}",
         Verdict.AT_TARGET: f"efficiency is within {percent(case.study.report.target_margin, 1)} of {target}",
         Verdict.POOR: f"efficiency is below {target}",
-        Verdict.UNDECIDED: f"{interval_includes(case)}; run more repeats",
+        Verdict.UNDECIDED: f"{interval_includes(case)}{'' if is_disturbed(point) else '; run more repeats'}",
     }[verdict]
     if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is above {case.ranks}, the number of ranks; run more repeats"
@@ -63,6 +63,12 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     elif counted(point, "repeats_compared") == FEWEST:
         why += "; this verdict rests on two runs only"
     return verdict, f"{why}; {said}" if (said := spoiled(point)) else why
+
+
+def is_disturbed(point: pd.Series) -> bool:
+    """Whether other programs disturbed the runs of a point, and too few are left to do without these."""
+    by_others = Spoiled.OTHER_LOAD in str(point.get("spoiled_by", "")).split()
+    return by_others and counted(point, "repeats_spoiled") > 0 and counted(point, "repeats_clean") < FEWEST
 
 
 def interval_includes(case: Case) -> str:

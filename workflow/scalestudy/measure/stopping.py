@@ -65,7 +65,7 @@ class StepRule:
         steady = series[warmup:]
         shared = 1 - (1 - self.confidence) / len(self.looks())
         width = batch_means(steady, confidence=shared).half_width if len(steady) else inf
-        enough, reason = False, f"step time known to ±{width:.2%} (goal ±{self.half_width:.2%})"
+        enough, reason = False, f"step time known to ±{100 * width:.2f} % (goal ±{100 * self.half_width:.2f} %)"
         if len(steady) < self.min_steps:
             reason = f"{len(steady)} of at least {self.min_steps} steady steps"
         elif width <= self.half_width:

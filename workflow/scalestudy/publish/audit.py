@@ -108,7 +108,8 @@ def question_of(asked: Asked) -> str:
     ends = f"({question.first:g} to {question.last:g})"
     if question.kind == "throughput":
         text = f"hardly changes from {question.fewest} to {question.most} devices {ends}. Is this per device?"
-        return f"{where}: {text} Add --column '{header}=throughput_per_gpu' or --column '{header}=throughput'"
+        each, whole = f"--column '{header}=throughput_per_gpu'", f"--column '{header}=throughput'"
+        return f"{where}: {text} Add {each} if it is, or {whole} if it is of all devices together"
     if question.kind in settle.TIMES:
         how = "grows" if question.last > question.first else "hardly falls"
         text = f"{how} from {question.fewest} to {question.most} devices {ends}. Is it the time of constant work?"

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 import yaml
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from scalestudy.errors import UserError
 from scalestudy.project import root
@@ -20,6 +20,8 @@ DIRECTORY = root() / "report" / "templates"
 LONG_WORD = 20
 """A longer word can be broken in LaTeX, also where hyphenation has no break."""
 
+BACKTICKS = re.compile(r"`([^`\n]+)`")
+"""Code in a sentence, without its backticks."""
 _LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "{}$&#%_"}
     | {
@@ -96,8 +98,21 @@ def counted(value: Any) -> str:
     return re.sub(r"(?<=\d) ", "~", latex(value))
 
 
+def with_code(value: Any) -> Markup:
+    """User text escaped for HTML, with the words between two backticks as code."""
+    parts = [escape(part) for part in BACKTICKS.split(visible(str(value)))]  # code is at odd indices
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else part for index, part in enumerate(parts)
+    )
+
+
 def prose(value: Any) -> str:
-    """The text as from `breakable`, with typographic minus and comparison signs."""
+    """The text as from `breakable`, with typographic minus and comparison signs, and code between backticks."""
+    parts = BACKTICKS.split(str(value))
+    return "".join(rf"\texttt{{{code(part)}}}" if index % 2 else _prose(part) for index, part in enumerate(parts))
+
+
+def _prose(value: str) -> str:
     text = re.sub(r"(?<![\w.)}-])-(?=\d)", r"\\textminus{}", breakable(value))
     for plain, sign in ((r"\textgreater{}= ", r"\geq"), (r"\textless{}= ", r"\leq")):
         text = text.replace(plain, rf"\ensuremath{{{sign}}} ")
@@ -143,7 +158,7 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
         finalize=None if suffix == ".tex" else _shown,
         **(_TEX if suffix == ".tex" else {}),
     )
-    filters = (latex, breakable, counted, prose, code, number, wrap, source_hash, with_terms, markdown)
+    filters = (latex, breakable, counted, prose, with_code, code, number, wrap, source_hash, with_terms, markdown)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment

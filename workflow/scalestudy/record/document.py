@@ -46,7 +46,7 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     Raises UserError if the file is missing, is not JSON, has another schema version or a wrong key. The error
     names the command that writes the file.
     """
-    again = f"run snakemake again, or `{made_by}`"
+    again = f"run the study again, or `{made_by}`"
     try:
         content = read_file(path)
         return model.model_validate_json(content)

@@ -263,7 +263,7 @@ def _refusal(written: bytes, error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
     whole = f"a complete run.json of schema version {SCHEMA_VERSION} or {OF_RELEASE_0_1}"
-    return f"not {whole} ({where}: {first['msg']}). Move the directory away and run snakemake again"
+    return f"not {whole} ({where}: {first['msg']}). Move the directory away and run the study again"
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:

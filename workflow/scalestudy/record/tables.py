@@ -62,7 +62,7 @@ def read_observation(directory: str | Path) -> Observation:
         if found != expected:
             raise UserError(
                 f"{directory / name}: differs from what was recorded ({found.bytes} bytes, {expected.bytes}"
-                " expected; contents differ). Move the directory away and run snakemake again"
+                " expected; contents differ). Move the directory away and run the study again"
             )
         if name in tables.values():
             contents[name] = content

@@ -30,10 +30,11 @@ processes used the cores in every round."""
 Spoiled = StrEnum("Spoiled", "NONE UNKNOWN OTHER_LOAD STOLEN_TIME THROTTLED SWAPPED CLOCK_SET SHARED_GPU")
 """Disturbances of the host during a run. UNKNOWN: it was not monitored, as in records of earlier releases."""
 
-Limit = StrEnum("Limit", "NONE IMPORTED AVERAGED WHOLE_RUN PRINTED CLOCK TOKENS ROUNDED")
-"""What an imported run cannot show. IMPORTED: no part of a step, no rank, no host. AVERAGED: its step times are
-means over several steps. WHOLE_RUN: one mean, start included. PRINTED: a number of a published table. CLOCK: times
-between lines of the log. TOKENS: work is counted in tokens. ROUNDED: times have three digits."""
+Limit = StrEnum("Limit", "NONE IMPORTED AVERAGED WHOLE_RUN PRINTED CLOCK TOKENS ROUNDED BATCH_UNSEEN")
+"""What a run cannot show. IMPORTED: no part of a step, no rank, no host. AVERAGED: its step times are means over
+several steps. WHOLE_RUN: one mean, start included. PRINTED: a number of a published table. CLOCK: times between
+lines of the log. TOKENS: work is counted in tokens. ROUNDED: times have three digits. These are of imported runs.
+BATCH_UNSEEN: how many samples a script trains on was not seen."""
 
 Stopped = StrEnum(
     "Stopped",

@@ -226,8 +226,8 @@ RUNS: tuple[Column, ...] = (
     Column("started_at", "when the run was started"),
     Column(
         "limits",
-        "what an imported run cannot show: imported, averaged, whole_run, clock, tokens, rounded; none for other"
-        " runs",
+        "what a run cannot show: imported, averaged, whole_run, printed, clock, tokens, rounded for imported runs;"
+        " batch_unseen for a script whose number of samples was not seen; none for other runs",
     ),
     Column("warmup_steps", "steps dropped from the start"),
     Column("steady_steps", "steps after the warm-up"),

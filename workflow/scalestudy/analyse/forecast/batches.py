@@ -18,6 +18,8 @@ batch is at least as long as the present step, apart from errors of its parts. T
 of a triangular distribution between these bounds. Measured at 48 batches, nine of ten overheads were within 0.67
 of the way to the bounds; for such a distribution it is 0.68 (docs/benchmarks.md, "Time to accuracy").
 
+There is no forecast whose limits are more than WIDEST times apart, as of scales: it would say nothing.
+
 Beyond the largest batch measured with one process, its step deviates from the line; the limits include this error.
 """
 
@@ -32,6 +34,7 @@ from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.analyse.forecast.columns import Made, NoFitError, Place, forecast_row
+from scalestudy.analyse.forecast.discrepancy import WIDEST
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
 from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, product
 from scalestudy.registry.codes import OverheadModel, Refused
@@ -109,6 +112,8 @@ def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dic
         _check(study, point, good, factor)
         model = step_model(good)
         step_time = step_time_at(model, point, good, batch, confidence=study.level)
+        if step_time.high > WIDEST * step_time.low:
+            raise NoFitError(Refused.TOO_WIDE, value=step_time.high / max(step_time.low, 1e-9), limit=WIDEST)
         whole, work = (batch * place.ranks, 1) if point["scaling"] == "strong" else (batch, place.ranks)
         probed = not isnan(point["exposed_span_s"])
         how = OverheadModel.BUCKET_PIPELINE if probed else OverheadModel.AS_MEASURED

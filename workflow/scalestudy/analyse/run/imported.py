@@ -9,6 +9,7 @@ from scalestudy.analyse.run.steps import PERCENTILES
 from scalestudy.record.observation import IMPORTED
 from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Limit, Steadiness
+from scalestudy.study.spec import CommandSpec
 
 IN_ROWS = ("warmup_steps", "steady_steps", "level_changed_at_step", "level_changed_after_steps")
 OF_SINGLE_STEPS = (*PERCENTILES, "step_time_cv", "fast_mode_s", "slow_mode_s", "slow_mode_share")
@@ -18,9 +19,12 @@ UNSEEN = ("remainder_time_s", "rank_skew_s")
 
 
 def limits_of(observation: Observation) -> str:
-    """Returns what an imported run cannot show, codes separated by blanks; `none` for a run of our own."""
-    said = observation.record.environment.get(IMPORTED)
-    return str(said["limits"]) if said else Limit.NONE
+    """Returns what a run cannot show, codes separated by blanks; `none` if there is nothing."""
+    record = observation.record
+    if said := record.environment.get(IMPORTED):
+        return str(said["limits"])
+    unseen = isinstance(record.spec, CommandSpec) and record.totals.steps and not record.totals.samples
+    return Limit.BATCH_UNSEEN if unseen else Limit.NONE
 
 
 def limits_together(of_runs: Iterable[str]) -> str:

@@ -76,7 +76,7 @@ def is_training(observation: Observation, steps: Columns) -> np.ndarray:
         raise UserError(
             f"{run}: rank {ranks[least]} reports {counts[least]} steps, rank {ranks[most]} {counts[most]};"
             " a step's time is the maximum over all ranks, so it is unknown. Move the run's directory away and run"
-            " snakemake again"
+            " the study again"
         )
     if any((steps[name][training] < 0).any() for name in (*PART_COLUMNS, "step_time_s")):
         raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure the run again")

@@ -44,6 +44,11 @@ class Job:
         return self.wildcards.get("run", "") if stage_of(self.rule) == "measuring" else ""
 
 
+def is_failed_command(record: logging.LogRecord) -> bool:
+    """Return whether a record is the text of a job's command that failed. The job's own event follows."""
+    return getattr(record, "event", None) == LogEvent.ERROR and getattr(record, "exception", "") == "RuleException"
+
+
 @dataclass
 class Jobs:
     """All jobs that were reported, by their number."""
@@ -68,7 +73,9 @@ class Jobs:
             return self.known.get(record.job_id), None  # type: ignore[attr-defined]
         elif event == LogEvent.JOB_ERROR:
             self.under_way.discard(record.jobid)  # type: ignore[attr-defined]
-            return None, Job(record.rule_name, {}, tuple(record.log or ()))  # type: ignore[attr-defined]
+            found = self.known.get(record.jobid)  # type: ignore[attr-defined]
+            of = found.wildcards if found else {}
+            return None, Job(record.rule_name, of, tuple(record.log or ()))  # type: ignore[attr-defined]
         return None, None
 
     @property

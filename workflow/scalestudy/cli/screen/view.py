@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TextIO
 
 from scalestudy.analyse.study.decision_file import that_counts
-from scalestudy.cli.screen.events import DOCUMENTS, STAGES, Job, Jobs
+from scalestudy.cli.screen.events import DOCUMENTS, STAGES, Job, Jobs, is_failed_command
 from scalestudy.cli.screen.painter import Lines, Painter, Screen, is_live
 from scalestudy.cli.screen.study import WatchedStudy
 from scalestudy.cli.screen.words import current_line, decision_lines, duration, run_line, run_name
@@ -39,6 +39,8 @@ class StudyScreen:
         self._said = set(NOT_SAID)
         self.failed = self._broken = False
         self._summary = summary
+        self._commands: list[str] = []
+        """What Snakemake said of commands that failed, until an event names the job and its log."""
         self._reading = Lock()  # the screen is painted in a thread of its own
         self.live = is_live(stream)
         self.painter: Painter = Screen(stream, self.lines) if self.live else Lines(stream)
@@ -59,6 +61,8 @@ class StudyScreen:
     def close(self) -> None:
         """Leave the terminal as it was, and print its outcome where the study is complete."""
         self.painter.close()
+        self.painter.say(self._commands)
+        self._commands = []
         complete = not self.failed and self.jobs.done == self.jobs.total
         if self._summary and complete and (self.study.results / RESULTS["numbers"]).exists():
             from scalestudy.cli.verb.results import SCREEN, summarise
@@ -78,7 +82,12 @@ class StudyScreen:
         finished, failed = self.jobs.saw(record)
         self.failed = self.failed or bool(failed) or record.levelno >= logging.ERROR
         if failed:
-            yield f"failed: {failed.rule}" + (f"; its log: {', '.join(failed.logs)}" if failed.logs else "")
+            if failed.logs:
+                self._commands.clear()
+            log = f"; its log: {', '.join(failed.logs)}" if failed.logs else ""
+            yield f"failed: {self._name_of(failed)}{log}"
+        elif is_failed_command(record):
+            self._commands += str(record.getMessage()).splitlines()
         elif record.levelno >= logging.WARNING:
             yield from str(record.getMessage()).splitlines()
         elif finished:
@@ -97,6 +106,11 @@ class StudyScreen:
             before, self.verdicts = self.verdicts, decision_lines(that_counts(decisions))
             if not self.live and self.verdicts[1:] != before[1:]:  # else no run was made since
                 yield from self.verdicts
+
+    def _name_of(self, job: Job) -> str:
+        """What a person calls a job: its run, or else its rule."""
+        specs = self.study.plan.runs if self.study.plan else {}
+        return run_name(specs[job.run]) if job.run in specs else job.rule
 
     def _stage_line(self) -> str:
         elapsed = duration(time.monotonic() - self.begun)

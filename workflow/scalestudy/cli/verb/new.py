@@ -20,6 +20,7 @@ SCHEMA = root() / "workflow/schemas/config.schema.json"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
 OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)
+VALUE = "VALUE"
 NO_FLAGS = ("base", "environment", "sweep", "arguments", "launcher", "start")
 """Keys of a variant that can be set only in the file."""
 
@@ -27,8 +28,8 @@ NO_FLAGS = ("base", "environment", "sweep", "arguments", "launcher", "start")
 class Flag(click.Option):
     """An option for a key of the study; its value is YAML."""
 
-    def __init__(self, part: str, keys: list[str], name: str, meaning: str) -> None:
-        super().__init__(["__".join([part, *keys]), f"--{name}"], metavar="VALUE", help=meaning)
+    def __init__(self, part: str, keys: list[str], name: str, value: str, meaning: str) -> None:
+        super().__init__(["__".join([part, *keys]), f"--{name}"], metavar=value, help=meaning)
         self.part = part
         self.keys = keys
 
@@ -150,25 +151,43 @@ def _flags() -> Iterator[click.Option]:
     sources["variant"] = [kinds["Variant"]]
     flags: dict[str, Flag] = {}
     for part, members in sources.items():
-        for keys, meaning in _fields(members, kinds):
+        for keys, value, meaning in _fields(members, kinds):
             name = "-".join(keys).replace("_", "-")
             if name in OWN or (name in flags and flags[name].part != part):
                 name = f"{part}-{name}"
-            flags.setdefault(name, Flag(part, keys, name, meaning))
+            flags.setdefault(name, Flag(part, keys, name, value, meaning))
     yield from flags.values()
 
 
-def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tuple[list[str], str]]:
-    """Yield (key path, first sentence of its description) for each field."""
+def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tuple[list[str], str, str]]:
+    """Yield (key path, what its value is, its meaning) for each field of any member.
+
+    The meaning names the types that have the field, if not all members do.
+    """
     for member in members:
-        kind = member["properties"].get("type", {}).get("const")
         for key, field in member["properties"].items():
             if "$ref" in field:
                 inner = _fields([kinds[_name(field)]], kinds)
-                yield from (([key, *keys], meaning) for keys, meaning in inner)
+                yield from (([key, *keys], value, meaning) for keys, value, meaning in inner)
             elif key != "type" and key not in NO_FLAGS:
-                meaning = " ".join(field.get("description", "").split()).split(". ")[0]
-                yield [key], f"{meaning} ({kind})" if kind else meaning
+                having = [one["properties"] for one in members if key in one["properties"]]
+                told = [_told(properties[key]) for properties in having]
+                value = told[0][0] if len({value for value, _ in told}) == 1 else VALUE
+                by_meaning: dict[str, list[str]] = {}
+                for properties, (_, meaning) in zip(having, told, strict=True):
+                    by_meaning.setdefault(meaning, []).append(properties.get("type", {}).get("const", ""))
+                if len(having) < len(members) or len(by_meaning) > 1:
+                    yield [key], value, "; ".join(f"{said} ({', '.join(of)})" for said, of in by_meaning.items())
+                else:
+                    yield [key], value, told[0][1]
+
+
+def _told(field: dict[str, Any]) -> tuple[str, str]:
+    """Return (choices of a field, or VALUE; its first sentence, or its text if that explains the choices)."""
+    choices = field.get("enum") or [choice for one in field.get("anyOf", ()) for choice in one.get("enum", ())]
+    whole = " ".join(field.get("description", "").split())
+    first = whole.split(". ")[0].removesuffix(".")
+    return "|".join(map(str, choices)) or VALUE, whole if choices and first.startswith("`") else first
 
 
 def _name(reference: dict[str, str]) -> str:

@@ -1,11 +1,8 @@
 """The verbs `plan`, `run` and `retry`: plan a study, run it with Snakemake, and repeat runs."""
 
 import os
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,11 +11,11 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
+from scalestudy.cli.this_host import cores_here, is_here, refuse_read_only, refuse_unsuitable
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
 
-ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
 
@@ -125,7 +122,14 @@ def run(
             raise UserError("--study, --results: a script after `--` makes its own study; leave these options out")
         from scalestudy.cli.own_study import Wishes, make_study_of
 
-        study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None),)
+        place: Any = {"elsewhere": profile is not None, "passed": arguments}
+        place["cores"] = cores_here(arguments) if is_here(arguments, profile) else None
+        study = (make_study_of(script, Wishes(**wishes), **place),)
+    elif scripts := [word for word in arguments if word.endswith(".py")]:
+        raise UserError(
+            f"{scripts[0]}: put -- before the command of your script, such as"
+            f" `scalestudy run --scales 1x2 -- {scripts[0]}`"
+        )
     elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
         raise UserError(f"--{given[0].replace('_', '-')}: only for your own training script, given after `--`")
     allow_shared = wishes["allow_shared"]
@@ -160,6 +164,7 @@ def run_study(
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)
+    refuse_read_only(home())
     scripts = False
     if allow_shared:
         os.environ[ALLOWED] = EVERY  # jobs of a cluster inherit the variables of the user who submits them
@@ -180,8 +185,8 @@ def run_study(
             raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")
         if scripts and not dry_run:
             refuse_shared_files(planned, results_of(asked))
-        if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
-            _refuse_without_torch(results_of(asked), planned.runs)
+        if not dry_run:
+            refuse_unsuitable(planned, results_of(asked), arguments, profile)
     shown = [] if dry_run else screen_options(results_of(asked), arguments, summary=not to_the_end)
     line = [*snakemake_line(files, home(), profile), *shown]
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
@@ -203,25 +208,6 @@ def run_study(
     if status:
         print(f"Snakemake failed with exit status {status}; see the logs in {folder / 'logs'}", file=sys.stderr)
     return status or summarise(folder, SCREEN)
-
-
-def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
-    """Raise UserError if runs would be measured on this host and PyTorch is not installed.
-
-    In a job and on listed hosts, profiles/site.sh may load PyTorch. A script may have its own Python.
-    """
-    from scalestudy.launch.foreign.start import PYTHON
-    from scalestudy.launch.nodes.hosts import HOSTS
-    from scalestudy.launch.slurm.job import job_id
-
-    elsewhere = job_id(os.environ) or any(os.environ.get(name) for name in (HOSTS, PYTHON))
-    if elsewhere or find_spec("torch") is not None:
-        return
-    if not all((results / "runs" / run / "run.json").exists() for run in runs):
-        raise UserError(
-            "PyTorch is missing. Install the build for this machine (see pytorch.org), for example:"
-            f" {shlex.quote(sys.executable)} -m pip install torch"
-        )
 
 
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:

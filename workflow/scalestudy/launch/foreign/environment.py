@@ -30,7 +30,7 @@ def environment_of(spec: CommandSpec, facts: dict[str, Any], processes: Sequence
     return environment | {
         "device_type": device,
         "device": facts.get("device_name") or device,
-        "device_choice": "the script's own choice",
+        "device_choice": f"device: {device}, chosen by the script",
         "backend": facts.get("backend"),
         "threads_per_rank": facts["threads"],
         "interconnect": "none: one process"

@@ -40,6 +40,8 @@ class Seen:
     """Why nothing was seen, or how the script failed; empty where it did not fail."""
     log: str
     """The last lines of its output, where there is a problem."""
+    stated: bool = False
+    """Whether the DataLoader states the batch. Otherwise it is from shapes of batches, or from the script."""
     shared: tuple[Shared, ...] = ()
     """Files that it left and that its runs would share."""
 
@@ -80,6 +82,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
         step_time_s=times[len(times) // 2],
         problem="",
         log="",
+        stated=bool(stated_batch(first)),
         shared=tuple(shared),
     )
 
@@ -100,4 +103,6 @@ def _what_went_wrong(
             return reason
     if late:
         return f"fewer than {BRIEF['min_steps']} steps within the time limit" if not processes else ""
+    if code and not any(process.steps for process in processes):
+        return f"it ended with exit status {code} before its first training step"
     return not_seen(spec, directory, processes) or (f"exit code {code}" if code else "")

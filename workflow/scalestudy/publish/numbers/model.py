@@ -165,7 +165,7 @@ class NumbersFile(Document):
         """The place where the runs behind a number are listed: its point, or its forecast."""
         number = self.number(key)
         if number is None:
-            raise UserError(f"{key}: not in numbers.json, which is older than the tables; run snakemake again")
+            raise UserError(f"{key}: not in numbers.json, which is older than the tables; run the study again")
         return number.point or key.rpartition(".forecast.")[0] + ".forecast"
 
     def find(self, key: str) -> tuple[str, Number] | None:

@@ -223,7 +223,9 @@ def _to_do(best: Mapping[str, Any], given: Given, *, use_fewer: bool, missing: s
     lead = words.USE_FEWER if use_fewer else words.TO_DO.get(verdict, "")
     if use_fewer and best["goal"] != Goal.COST_PER_SAMPLE:
         advice = [one for one in advice if one["changes"] != Changes.RANKS]
-    elif advice and (advice[0]["changes"] == Changes.RANKS or advice[0]["id"] == words.AS_ADVISED.get(verdict)):
+    elif advice and (
+        advice[0]["changes"] == Changes.RANKS or advice[0]["id"] in words.AS_ADVISED.get(verdict, ())
+    ):
         lead = ""
     said = [filled(lead, given)]
     if missing and verdict in MET:

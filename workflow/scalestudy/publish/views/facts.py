@@ -144,7 +144,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "unit": "tokens" if _in_tokens(plan) else "samples",
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]) or set(bases["variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()}))
-        or ("unknown devices" if study.imported else DASH),
+        or ("not known" if study.imported else DASH),
         "version": __version__,
     }
 

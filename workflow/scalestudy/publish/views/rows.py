@@ -227,7 +227,7 @@ def spoiled_effect(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     """The effect of disturbed runs: the speedup, or the step time of one process, with and without them."""
     if row["world_size"] > 1:
         if counted(row, "repeats_spoiled") and not counted(row, "repeats_clean"):
-            return Phrase("no speedup was measured without them")
+            return Phrase()
         effect = "the speedup is {speedup_with_spoiled} with all runs and {speedup_without_spoiled} without"
     else:
         effect = (

@@ -7,6 +7,7 @@ from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import answers as words
 from scalestudy.publish.words.phrases import Piece
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
 
 Given = dict[str, Piece | str]
@@ -51,6 +52,11 @@ class Told(NamedTuple):
         target = compounded_efficiency(self.study.report.target_efficiency, ranks)
         return bool(speedup.shown.low) and speedup.low >= ranks * target
 
+    def named(self, workload: str) -> str:
+        """The name of a workload in a sentence, with a noun before a user's own word, such as train."""
+        own = isinstance(self.study.workloads.get(workload), CommandWorkload)
+        return words.NAMED.format(workload=workload) if own else workload
+
     def given(self, diagnosis: Mapping[str, Any]) -> Given:
         """Words for a point and for its devices, and its numbers without their limits, each linked to its runs."""
         row, ranks = diagnosis["row"], int(diagnosis["world_size"])
@@ -72,7 +78,7 @@ class Told(NamedTuple):
             "target": self.target(ranks / base),
             "one": words.ONE if base == 1 else words.ONE_OF_SEVERAL.format(ranks=base, parts=parts),
             "base_on": f"one {part}" if base == 1 else f"{base} {parts}",
-            "workload": diagnosis["workload"],
+            "workload": self.named(diagnosis["workload"]),
             "variant": diagnosis["variant"],
             "global_batch": str(row["global_batch"]),
             "batch_per_rank": str(row["batch_per_rank"]),

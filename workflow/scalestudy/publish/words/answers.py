@@ -25,6 +25,8 @@ GPU, PROCESS = ("GPU", "GPUs"), ("process", "processes")
 BOTH, ALL = "both {parts}", "all {count} {parts}"
 """{all}, of two and of more."""
 
+NAMED = "the workload {workload}"
+"""{workload}, for a script or log, whose name may be any word."""
 HOW = How(
     faster="{Many} train {workload} {speedup} times as fast as {one} ({sure}).",
     slower="{Many} train {workload} more slowly than one: {speedup} times as fast ({sure}).",
@@ -103,8 +105,8 @@ TO_DO = {
     Verdict.UNDECIDED: "Run more repeats.",
 }
 """What to do, whatever the advice."""
-AS_ADVISED = {Verdict.UNDECIDED: "more_repeats"}
-"""Advice that says the same."""
+AS_ADVISED = {Verdict.UNDECIDED: ("more_repeats", "quiet_host")}
+"""Advice that takes the place of these sentences."""
 AT_THIS = {
     "strong": ", with the same batch in total",
     "weak": ", with a batch of {batch_per_rank} for each {part}",

@@ -1,4 +1,4 @@
-"""Texts about what an imported run cannot show."""
+"""Texts about what an imported run, or a run of a script, cannot show."""
 
 from scalestudy.registry.codes import Limit
 from scalestudy.registry.column import Row
@@ -12,11 +12,13 @@ IMPORTED = {
     Limit.CLOCK: "step times are the times between lines of the log, with everything that happened in between",
     Limit.TOKENS: "work is counted in tokens: a sample of these columns is a token",
     Limit.ROUNDED: "the log prints times with three digits",
+    Limit.BATCH_UNSEEN: "the batch is the study's and was not checked: the script has no DataLoader, and does not"
+    " call rec.samples(); the numbers are wrong if it trains on another batch",
 }
 
 
 def limits(codes: object) -> str:
-    """The limits of a row as one sentence; '' if it was not imported, or its table is older."""
+    """The limits of a row as one sentence; '' if there are none, or its table is older."""
     known = [IMPORTED[Limit(code)] for code in str(codes).split() if code in IMPORTED]
     return "; ".join(known)
 

@@ -86,6 +86,9 @@ def spoiled(row: Row) -> str:
     if not count:
         return ""
     was, counts = ("was", "counts") if count == 1 else ("were", "count")
+    if count == of_all and not row["spoiled_left_out"]:
+        which = f"the only {word[:-1]}" if count == 1 else f"all {count} {word}"
+        return f"{which} {was} measured {spoiled_by(row['spoiled_by'])} and still {counts}, since no others remain"
     left_out = f"{'is' if count == 1 else 'are'} left out"
     few = ", since too few others remain" if of_all - count < 2 else ""
     end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"

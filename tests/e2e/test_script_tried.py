@@ -1,0 +1,66 @@
+"""What `scalestudy run -- train.py` says of a script that does not train: the first cause, and what to change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from scalestudy.cli.main import main
+
+PARSER = """
+    import argparse, torch
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bs", type=int)
+    parser.parse_args()
+"""
+SAME_BATCH = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5):
+        for (batch,) in DataLoader(TensorDataset(torch.randn(160, 4)), 16):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+"""
+REFUSED = {
+    "a batch that does not follow its command": (
+        {"train.py": SAME_BATCH},
+        "train.py {batch_per_rank}",
+        "the script trains on 16 samples per step on one process, but --batch-size is 8. Put {batch_per_rank}",
+    ),
+    "other arguments": (
+        {"train.py": PARSER},
+        "train.py --batch-size {batch_per_rank}",
+        "tried on one process: it ended with exit status 2 before its first training step",
+    ),
+    "a module of a package": (
+        {"pkg/train.py": "from .model import net\n", "pkg/model.py": "net = 1\n"},
+        "pkg/train.py {batch_per_rank}",
+        "It is part of a package, so start it as a module: `-- -m pkg.train`",
+    ),
+    "an unknown placeholder": (
+        {},
+        "train.py {batch_size} {batch_per_rank}",
+        "train.yaml (not written): the study",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_script_that_does_not_train_is_refused_with_the_cause(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files, command, message = REFUSED[case]
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        path = Path(name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(dedent(text))
+    assert (
+        main(["run", "--scales", "1x2", "--batch-size", "8", "--cores-per-rank", "1", "--", *command.split()]) == 2
+    )
+    assert message in capsys.readouterr().err
+    assert not Path("train.yaml").exists()
