@@ -34,7 +34,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
     if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
         return meanings
-    own = next((named for words in (raw.caption, *raw.headings[::-1]) if (named := _named_in(words))), None)
+    own = next((named for words in raw.captions if (named := _named_in(words))), None)
     if own is None:
         return meanings
     result = []

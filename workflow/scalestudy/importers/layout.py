@@ -202,7 +202,7 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    for words in (*inside, table.header[0], table.caption, *reversed(table.headings)):
+    for words in (*inside, table.header[0], *table.captions):
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID

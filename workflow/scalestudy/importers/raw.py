@@ -27,6 +27,13 @@ class RawTable:
     """Headings above the table, outermost first."""
     caption: str = ""
     """Its caption, or the line of text just above it."""
+    below: str = ""
+    """Its caption, if that is below it."""
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """Return what is said of the table as a whole, the nearest first."""
+        return tuple(filter(None, (self.below, self.caption, *reversed(self.headings))))
 
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""

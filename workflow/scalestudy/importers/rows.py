@@ -93,7 +93,7 @@ class Reader:
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
         times = [meaning for meaning in columns if meaning.role in TIMES]
-        context = " ".join((*self.raw.headings[-1:], self.raw.caption)).lower()
+        context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
         scaling = {meaning.scaling for meaning in columns} - {""}
         scaling |= {
             kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
