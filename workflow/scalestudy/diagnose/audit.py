@@ -135,7 +135,8 @@ def _audit(
         remarks += _unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
-    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
+    course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
+    remarks += mixed or [*_labelled(table, scaling), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
@@ -170,9 +171,10 @@ def _bases(table: Table) -> Iterator[Remark]:
             )
             yield Remark("no base case", None, text)
         elif table.scales:
+            devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                " printed speedups are assumed to be relative to one device"
+                f" printed speedups are assumed to be relative to {devices}"
             )
             yield Remark("no base case", None, text)
         return

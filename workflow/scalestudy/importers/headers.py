@@ -29,6 +29,7 @@ from scalestudy.importers.terms import (
     SCALING,
     SECOND,
     SPEEDUP,
+    SPREAD,
     STEP,
     TIMED,
     UNIT_OF_TIME,
@@ -45,8 +46,9 @@ ROLES = (
 """What a column can be. `--column HEADER=ROLE` takes these names."""
 TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label")
 """Roles whose cells are words."""
-IN_WORDS, IDS, PER_NODE = "in words", "ids", "per node"
-"""How cells say the number of devices: among other words, as a list of ids, as nodes and the devices of each."""
+IN_WORDS, IDS, PER_NODE, INSTANCES = "in words", "ids", "per node", "instances"
+"""How cells say the number of devices: among other words, as a list of ids, as nodes and the devices of each, or as
+cloud instances."""
 EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p")
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
@@ -122,9 +124,12 @@ def is_relative(header: str) -> bool:
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
-    """Return a column as a time if its header ends in a unit of time in brackets: NCCL (ms)."""
-    unit = re.search(
-        r"[(\[] ?(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?) ?[)\]]$", normal(meaning.header)
+    """Return a column as a time if its header ends in a unit of time: NCCL (ms), solve_s, halo ms."""
+    units = r"(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?)"
+    unit = (
+        re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
+        or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
+        or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
     )
     if unit is None:
         return meaning
@@ -149,6 +154,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return exact
     if label := _label(text):
         return label
+    if SPREAD.search(bare):
+        return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps", bare):
         return "accumulation"
     if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
@@ -182,7 +189,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "gpus"
     if re.fullmatch(rf"{DEGREE}(?: x {DEGREE})+", text):
         return "gpus"
-    if re.fullmatch(rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}", bare) and not NEVER.search(bare):
+    if re.fullmatch(
+        rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}|[a-z ]*{DEVICE} x [a-z ]*{DEVICE}", bare
+    ) and not NEVER.search(bare):
         return "gpus"
     return "ignore"
 
@@ -238,14 +247,7 @@ def _is_rate(bare: str) -> bool:
         return False
     if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
-    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b", bare) or bare in (
-        "ips",
-        "fps",
-        "qps",
-        "rps",
-        "wps",
-        "tps",
-    ):
+    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True
     if re.search(r"\bns/day\b|\bsypd\b|\b[mg]lups\b|\b[mg]teps\b|\b[kmgt]?h/s\b", bare):
         return True

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -29,12 +29,17 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         counts = [found for cell in cells if (found := _count(cell))]
         if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):
             return f"say which it is, such as --column '{_short(meaning.header)}=gpus'"
+    named = {count[0].gpus: plain(name) for name in raw.header if (count := count_of_header(name))}
+    if len(named) == 1:
+        header = next(iter(named.values()))
+        return f"only '{header}' names a number of devices, and scaling needs two: name those of the other columns"
     return "add a column with the number of devices of each row, such as gpus"
 
 
 def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if no column of a table is a measurement."""
     found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
+    found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
@@ -52,9 +57,10 @@ def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
         return ""
     cells = raw.cells(place)
     kinds = [kind for cell in cells if (kind := _kind(cell))]
-    if not kinds or len(kinds) < MOST * len(cells) / 2:
+    if not kinds or len(kinds) < MOST * len(cells) / 2 or len(set(cells)) == 1 < len(cells):
         return ""
-    return max(kinds, key=kinds.count)
+    kind = max(kinds, key=kinds.count)
+    return "total_time_s" if kind == UNKNOWN and re.search(r"time", meaning.header.lower()) else kind
 
 
 def _kind(cell: str) -> str:

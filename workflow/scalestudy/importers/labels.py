@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
@@ -60,18 +59,6 @@ def _named_in(words: str) -> Meaning | None:
         if found and found.role in (*RATES, "steps_per_s", *TIMES, *STATED):
             return found
     return None
-
-
-def share(cells: Sequence[str], read: Callable[[str], object]) -> float:
-    """Return the share of cells that can be read."""
-    readable = 0
-    for cell in cells:
-        try:
-            read(cell)
-            readable += 1
-        except ValueError:
-            continue
-    return readable / len(cells) if cells else 0.0
 
 
 def hardware_of(label: str) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration, share
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -22,7 +22,12 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
+_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp)|{DEVICE}|{NODE})$")
+_NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
 _MOST_QUANTITIES = 20
+_MOST = 0.5
+"""Share of the cells of a row that are numbers if it is one of measurements."""
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -42,7 +47,9 @@ def upright(table: RawTable) -> RawTable:
     measured = [place for place, role in enumerate(known) if role in MEASURED]
     if _of_one_unit(table, across) and 2 * len(measured) < len(known):  # names such as `ONNX Runtime` are labels
         return _stacked(table, across)
-    if not others and any(role not in ("ignore", *TEXTS) for role in known):
+    unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
+    named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
+    if not others and named and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
     if measured and meaning_of(table.header[0]).role not in ("model", "strategy", "framework"):
         ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
@@ -92,6 +99,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
             found[place] = (f"{named[0].gpus}{hardware}", rest)
     if len({devices for devices, _ in found.values()}) < _FEW:
+        found = _with_common_words(table.header)
+    if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
     for place, header in enumerate(table.header):
@@ -99,6 +108,27 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _with_common_words(header: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Columns whose headers are one name of devices with different numbers: MPI np 1, MPI np 2, MPI np 4.
+
+    GPU 0, GPU 1, GPU 2 are ids.
+    """
+    groups: dict[str, dict[int, str]] = {}
+    for place, name in enumerate(header[1:], start=1):
+        if found := _NUMBERED.fullmatch(plain(name).lower()):
+            groups.setdefault(found["words"].strip(" =:_#-"), {})[place] = found["number"]
+    for words, places in groups.items():
+        numbers = list(map(int, places.values()))
+        ids = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
+        if (
+            len(set(numbers)) == len(numbers) >= _FEW
+            and _NAMES_COUNT.search(words)
+            and not (ids and _NAMES_ONE.search(words))
+        ):
+            return {place: (number, "") for place, number in places.items()}
+    return {}
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
@@ -157,7 +187,9 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
-        if cells and IDEAL.fullmatch(plain(cells[0]).lower().strip(" :")):
+        if cells and (
+            IDEAL.fullmatch(plain(cells[0]).lower().strip(" :")) or _is_ratio_of_rows(cells, across, corner)
+        ):
             continue
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
@@ -170,6 +202,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     return replace(table, header=header, rows=tuple(rows))
+
+
+def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
+    """Whether a row between measurements has ratios of other rows: new / old speedup."""
+    if corner in ("speedup", "efficiency") or meaning_of(cells[0]).role not in STATED:
+        return False
+    return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 
 
 def _is_measured(header: str, corner: str) -> bool:
@@ -213,7 +252,7 @@ def quantity_of(cell: str) -> str:
     try:
         read = read_cell(cell)
     except ValueError:
-        return ""
+        return "time (s)" if read_duration(cell) else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

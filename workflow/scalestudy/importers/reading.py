@@ -43,7 +43,8 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
                     raise
                 others.append(str(error).removeprefix(f"{path}: "))
     if not tables:
-        why = "; ".join(others) if others else "it has no columns"
+        without = "none was recognised; write a line of headers and a line per row, with | or commas between cells"
+        why = "; ".join(others) if others else without
         raise UserError(f"{path}: no table of scaling: {why}")
     return PublishedFile(tuple(_named(tables)), tuple(others))
 

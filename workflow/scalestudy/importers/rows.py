@@ -17,7 +17,8 @@ from scalestudy.importers.cells import (
 )
 from scalestudy.importers.counts import Count, count_in_words, read_count
 from scalestudy.importers.devices import ids_in
-from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.instances import devices_of_instance
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
@@ -95,9 +96,7 @@ class Reader:
         times = [meaning for meaning in columns if meaning.role in TIMES]
         context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
         scaling = {meaning.scaling for meaning in columns} - {""}
-        scaling |= {
-            kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
-        }
+        scaling |= set(re.findall(r"\b(weak|strong)[ -]scaling", context))
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
@@ -213,6 +212,9 @@ class Reader:
             return read_count(bare if bare.isdecimal() else text)
         if meaning.per == IDS:
             return Count(len(ids_in(text)))
+        if meaning.per == INSTANCES and (gpus := devices_of_instance(text)):
+            self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
+            return Count(gpus, hardware=plain(text))
         if meaning.per == IN_WORDS:
             return self._named(text)
         count = read_count(text)

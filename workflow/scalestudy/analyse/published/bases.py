@@ -98,8 +98,8 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
     def stated(scale: Recomputed) -> Interval:
         own = scale.row.number("printed_speedup")
-        gpus = base.gpus if base else 1
-        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus / scale.row.gpus)
+        gpus = table.base_gpus / scale.row.gpus
+        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus)
 
     def devices(scale: Recomputed) -> Interval:
         own = scale.row.number("printed_speedup")

@@ -9,6 +9,9 @@ import re
 from scalestudy.importers.raw import RawTable
 
 LONGEST_CELL = 131_072
+_FIRST = 50
+_FEW = 4
+"""Rows from which their numbers of cells are compared."""
 
 
 def delimited_tables(text: str) -> list[RawTable]:
@@ -25,12 +28,21 @@ def delimited_tables(text: str) -> list[RawTable]:
             split.append((before + 1, tuple(cell.strip() for cell in row)))
             before = reader.line_num
     rows = [(line, cells) for line, cells in split if any(cells)]
+    if not _is_even(rows):
+        return []
     widest = max((len(cells) for _, cells in rows), default=0)
     start = next((place for place, (_, cells) in enumerate(rows) if len(cells) > 1 or widest < 2), 0)
     if not rows:
         return []
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
+
+
+def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:
+    """Whether lines have as many cells as others have, so that they are not those of a text."""
+    counts = [len(cells) for _, cells in rows[:_FIRST] if len(cells) > 1]
+    most = max(counts, key=counts.count, default=0)
+    return len(rows) < _FEW or counts.count(most) >= len(counts) * 0.5
 
 
 def starts_with_header(lines: list[str]) -> bool:

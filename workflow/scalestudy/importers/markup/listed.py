@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, NODE
 
 LONGEST = 500
 """Characters of a line that lists a measurement."""
@@ -22,23 +23,32 @@ _ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[^:=]{1,60}?)\s*"
     r"(?::|=>|->|\u2192|=|\u2014|\u2013| - )\s*(?P<rest>\S.*)"
 )
-_PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
+_PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
+_FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
+"""A number with its unit in front of other words."""
+_COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
+SETUP = "setup"
+"""Header of labels that name the devices among other words."""
+_HEAD = re.compile(r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*")
 _GAP = 3
 """Lines between two items of one list, at most."""
+_LONGEST_LABEL = 40
+_LONGEST_BLOCK = 25
+"""Lines of a block with a measurement per line, at most."""
 
 
 def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     """Return the measurements of a text: `gpus=4 throughput=900`, or `- 4 GPUs: 900 img/s (3.6x)`."""
-    return _tables(_of_pairs(lines)) or _tables(_of_items(lines))
+    return _tables(_of_pairs(lines)) or _tables(_of_items(lines)) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
 
 
-def _tables(rows: list[tuple[int, dict[str, str]]]) -> list[RawTable]:
+def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
     """Tables of lines with equal names that follow each other."""
     groups: list[list[tuple[int, dict[str, str]]]] = []
     for line, row in rows:
         last = groups[-1][-1] if groups else None
-        same = last is not None and line - last[0] <= _GAP and next(iter(last[1])) == next(iter(row))
+        same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
         if same:
             groups[-1].append((line, row))
         else:
@@ -48,7 +58,10 @@ def _tables(rows: list[tuple[int, dict[str, str]]]) -> list[RawTable]:
         names = list(dict.fromkeys(name for _, row in group for name in row))
         roles = {meaning_of(name).role for name in names}
         devices = {
-            row.get(name) for _, row in group for name in names if meaning_of(name).role in ("gpus", "nodes")
+            row.get(name)
+            for _, row in group
+            for name in names
+            if name == SETUP or meaning_of(name).role in ("gpus", "nodes")
         }
         if len(devices) > 1 and roles & {*MEASURED, *STATED}:
             body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in group)
@@ -73,18 +86,69 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     rows = []
     for number, line in enumerate(lines, start=1):
         item = _ITEM.fullmatch(plain(line)) if len(line) <= LONGEST else None
-        if item is None or item["devices"].strip().isdecimal() or not _is_count(item["devices"]):
+        if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
-        row = {"gpus": item["devices"].strip()}
-        for part in re.split(
-            r"(?:(?<!\d),|,(?!\d)|[;()])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))", item["rest"]
-        ):
-            words = quantity_of(part) if part else ""
-            if words:
-                row.setdefault(words, part)
+        row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
         if len(row) > 1:
             rows.append((number, row))
-    return rows
+    return _with_counts(rows)
+
+
+def _with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
+    """The rows with a column of devices instead of labels, if all labels are no more than that."""
+    if not all(_is_count(row[SETUP]) for _, row in rows):
+        return rows
+    return [(line, {"gpus" if name == SETUP else name: text for name, text in row.items()}) for line, row in rows]
+
+
+def _quantities(text: str) -> dict[str, str]:
+    """The measurements of an item by their units: 900 img/s (3.6x)."""
+    found: dict[str, str] = {}
+    for part in _PART.split(text):
+        first = _FIRST.match(part or "")
+        for one in (part, first["first"] if first else ""):
+            if one and (words := quantity_of(one)):
+                found.setdefault(words, one)
+                break
+    return found
+
+
+def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Blocks of lines with a name and a value each, below a line with the devices, or with a line of them."""
+    rows: list[tuple[int, dict[str, str]]] = []
+    block: dict[str, str] = {}
+    start = 0
+    for number, line in enumerate([*lines, ""], start=1):
+        text = plain(line).lstrip("-*+\u2022 ") if len(line) <= LONGEST else ""
+        pair = re.fullmatch(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?", text)
+        head = _HEAD.fullmatch(text) if not pair and text else None
+        named = bool(head) and head is not None and _names_devices(head["devices"])
+        if block and (named or not text or (pair and pair["name"] in block)):
+            rows += [(start, block)] if len(block) > 1 else []
+            block = {}
+        if named and head:
+            block, start = {SETUP: head["devices"]}, number
+        elif pair:
+            start = start if block else number
+            block[pair["name"]] = pair["value"]
+    return [(line, row) for line, row in rows if any(name == SETUP or _is_devices(name) for name in row)]
+
+
+def _is_devices(name: str) -> bool:
+    return meaning_of(name).role in ("gpus", "nodes")
+
+
+def _names_devices(text: str) -> bool:
+    """Whether a text is a number of devices, or names one with the word of a device."""
+    if _is_count(text):
+        return True
+    if not _COUNTED.search(text) or len(text) > _LONGEST_LABEL:
+        return False
+    try:
+        count_in_words(text)
+    except ValueError:
+        return False
+    return bool(re.search(r"\d|single|one|two|dual|four|eight", text, re.IGNORECASE))
 
 
 def _is_count(text: str) -> bool:

@@ -58,7 +58,10 @@ def _header(lines: list[str], start: int) -> int:
 
 
 def records(rows: list[tuple[int, tuple[str, ...]]]) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the rows of a table; between the rules of a grid, several lines may be one row. A rule is an empty tuple."""
+    """Return the rows of a table; between the rules of a grid, several lines may be one row.
+
+    A rule is an empty tuple.
+    """
     groups: list[list[tuple[int, tuple[str, ...]]]] = [[]]
     for number, cells in rows:
         if cells:
