@@ -124,19 +124,14 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a column `case` as a label if a case has rows that another label tells apart."""
-    places = {
-        role: [at for at, one in enumerate(meanings) if one.role == role] for role in ("case", "gpus", "label")
-    }
-    if not all(places.values()) or normal(meanings[places["case"][0]].header) in said:
+    """Reads a column `case` as a label if another label repeats in the cases, so that a case is several series."""
+    roles = [one.role for one in meanings]
+    case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
+    if case is None or label is None or normal(meanings[case].header) in said:
         return meanings
-    rows = [
-        [plain(row[at]) for at in (places["case"][0], places["gpus"][0])]
-        for _, row in raw.rows
-        if len(row) == len(meanings)
-    ]
-    apart = len(rows) == len({tuple(row) for row in rows})
-    return meanings if apart else with_role(meanings, places["case"][0], "label")
+    pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
+    crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
+    return with_role(meanings, case, "label") if crossed else meanings
 
 
 def _per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

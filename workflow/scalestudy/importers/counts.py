@@ -144,6 +144,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
+        return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
         r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
     ):
@@ -183,7 +185,8 @@ _IN_WORDS = tuple(
         rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
-        r"\b(?:np|n|p|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
+        r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
+        r"nodes?) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
         r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",

@@ -107,7 +107,8 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         counted = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1 and not index
         name = normal(meaning.header).strip(" .")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        if counted and (beside or _DEGREE.fullmatch(name)) and meaning.role in ("ignore", "label"):
+        degree = _DEGREE.fullmatch(name) or name in ("parallelism", "degree of parallelism", "dop")
+        if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
         sizes = {devices_of_instance(cell) for cell in raw.cells(place)}

@@ -47,9 +47,9 @@ ROLES = (
 TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label")
 """Roles whose cells are words."""
 IN_WORDS, IDS, PER_NODE, INSTANCES = "in words", "ids", "per node", "instances"
-"""How cells say the number of devices: among other words, as a list of ids, as nodes and the devices of each, or as
-cloud instances."""
-EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p")
+"""How cells say the number of devices: in words, as a list of ids, as nodes and the devices of each, or as
+instances of a cloud."""
+EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p", "omp num threads", "nproc", "n tasks")
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
 """Degrees of parallelism. The product of all of them is the number of devices."""
@@ -227,6 +227,8 @@ def _time(bare: str) -> str:
     inverse = re.search(
         rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
     )
+    if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
+        return "time_s"
     in_units = re.fullmatch(rf"{STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"

@@ -14,11 +14,12 @@ _AWS = {
     "p2": {"": 1, "8": 8, "16": 16},
     "p3": {"2": 1, "8": 4, "16": 8},
     "p3dn": {"24": 8},
-    **dict.fromkeys(("p4d", "p4de"), {"24": 8}),
-    **dict.fromkeys(("p5", "p5e", "p5en"), {"48": 8}),
+    "p4d": {"24": 8},
+    "p4de": {"24": 8},
+    **{name: {"48": 8} for name in ("p5", "p5e", "p5en")},
     "g3": {"4": 1, "8": 2, "16": 4},
     "g4dn": {"": 1, "2": 1, "4": 1, "8": 1, "12": 4, "16": 1},
-    **dict.fromkeys(("g5", "g6", "g6e"), {"": 1, "2": 1, "4": 1, "8": 1, "12": 4, "16": 1, "24": 4, "48": 8}),
+    **{name: {"": 1, "2": 1, "4": 1, "8": 1, "12": 4, "16": 1, "24": 4, "48": 8} for name in ("g5", "g6", "g6e")},
     "trn1": {"2": 1, "32": 16},
     "trn1n": {"32": 16},
     "inf2": {"": 1, "8": 1, "24": 6, "48": 12},
@@ -54,6 +55,14 @@ _NAME = re.compile(
     r"(?:(?P<family>[a-z]+\d[a-z]*)\.(?P<size>\d*)x?large|(?P<other>[a-z][\w-]*\d\w*|dgx[ -]\w+))"
     r"(?: ?[x*] ?(?P<after>\d{1,4}))?(?: ?\(.*\))?"
 )
+
+
+def family_of_instance(text: str) -> str:
+    """Return the name of an instance without its size, which says what devices it has."""
+    found = _NAME.fullmatch(plain(text).lower())
+    return (
+        "" if found is None else found["family"] or re.sub(r"(?<=[a-z-])\d+(?=g$|[a-z]*_|$)", "", found["other"])
+    )
 
 
 def devices_of_instance(text: str) -> int | None:

@@ -22,6 +22,7 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_UNIT = re.compile(r"[a-z]{1,7}")
 _NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
 _NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp)|{DEVICE}|{NODE})$")
 _NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
@@ -97,6 +98,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
             rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
     if len({devices for devices, _ in found.values()}) < _FEW:
         found = _with_common_words(table.header)

@@ -45,7 +45,18 @@ def tidied(table: RawTable) -> RawTable:
 
     Tables beside each other with equal headers become one.
     """
-    return _with_sections(_below_each_other(_with_one_header(_with_counts(table))))
+    return _with_sections(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+
+
+def _without_title(table: RawTable) -> RawTable:
+    """The table without a title over all columns above its headers."""
+    names = {plain(name) for name in table.header}
+    if len(names) > 1 or len(table.header) < 2 or len(table.rows) < 2:
+        return table
+    (line, header), *rows = table.rows
+    if len(header) != len(table.header) or any(_LIKE_A_NUMBER.match(plain(cell)) for cell in header):
+        return table
+    return replace(table, line=line, header=header, rows=tuple(rows), headings=(*table.headings, *names))
 
 
 def _with_counts(table: RawTable) -> RawTable:

@@ -18,7 +18,7 @@ from scalestudy.importers.cells import (
 from scalestudy.importers.counts import Count, count_in_words, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
-from scalestudy.importers.instances import devices_of_instance
+from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
@@ -214,7 +214,7 @@ class Reader:
             return Count(len(ids_in(text)))
         if meaning.per == INSTANCES and (gpus := devices_of_instance(text)):
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
-            return Count(gpus, hardware=plain(text))
+            return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
             return self._named(text)
         count = read_count(text)

@@ -40,9 +40,10 @@ def delimited_tables(text: str) -> list[RawTable]:
 
 def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:
     """Whether lines have as many cells as others have, so that they are not those of a text."""
-    counts = [len(cells) for _, cells in rows[:_FIRST] if len(cells) > 1]
+    counts = [len(cells) for _, cells in rows[:_FIRST]]
+    counts = counts[next((place for place, count in enumerate(counts) if count > 1), 0) :]
     most = max(counts, key=counts.count, default=0)
-    return len(rows) < _FEW or counts.count(most) >= len(counts) * 0.5
+    return len(counts) < _FEW or (counts.count(most) >= len(counts) * 0.5 and most == counts[0])
 
 
 def starts_with_header(lines: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import quantity_of
@@ -19,14 +19,16 @@ _PAIR = re.compile(
     r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>(?:[^,;|=:]|(?<=\d),(?=\d))+?)"
     r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
 )
+_IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
-    r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[^:=]{1,60}?)\s*"
+    r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
     r"(?::|=>|->|\u2192|=|\u2014|\u2013| - )\s*(?P<rest>\S.*)"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
 _FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
 """A number with its unit in front of other words."""
+_WITHIN = re.compile(r"~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*")
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
@@ -85,7 +87,8 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
     rows = []
     for number, line in enumerate(lines, start=1):
-        item = _ITEM.fullmatch(plain(line)) if len(line) <= LONGEST else None
+        text = _IN_FRONT.sub(r"\1: ", plain(line)) if len(line) <= LONGEST else ""
+        item = _ITEM.fullmatch(text)
         if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
         row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
@@ -105,9 +108,10 @@ def _quantities(text: str) -> dict[str, str]:
     """The measurements of an item by their units: 900 img/s (3.6x)."""
     found: dict[str, str] = {}
     for part in _PART.split(text):
-        first = _FIRST.match(part or "")
-        for one in (part, first["first"] if first else ""):
-            if one and (words := quantity_of(one)):
+        first = _FIRST.match(part or "") if part and not read_duration(part) else None
+        within = _WITHIN.findall(part or "")
+        for one in (first["first"] if first else "", part, *within):
+            if one and (words := quantity_of(one)) and not re.search(r"\d", words):
                 found.setdefault(words, one)
                 break
     return found

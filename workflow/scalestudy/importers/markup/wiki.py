@@ -47,7 +47,7 @@ def mediawiki_tables(lines: list[str]) -> Iterator[tuple[RawTable, int]]:
         end = next((n for n in range(number + 1, len(lines)) if lines[n].strip().startswith("|}")), None)
         if end is None:
             return
-        text = "\n" * number + "<table>\n" + "\n".join(map(_as_html, lines[number + 1 : end])) + "</table>"
+        text = "\n" * number + "<table><tr>\n" + "\n".join(map(_as_html, lines[number + 1 : end])) + "</table>"
         for table in html_tables(text):
             yield table, end + 1
         number = end + 1
