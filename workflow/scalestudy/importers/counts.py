@@ -156,10 +156,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
-        return Count(NUMBERS[found["word"]]), found["rest"].strip(" ()[]")
+        return Count(NUMBERS[found["word"]]), _inside(found["rest"])
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
-        return Count(int(found["gpus"] or 1)), found["rest"].strip(" ()[]")
+        return Count(int(found["gpus"] or 1)), _inside(found["rest"])
     if found := re.fullmatch(
         rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):
@@ -170,6 +170,12 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         if found := form.fullmatch(words):
             return Count(int(found["gpus"]), hardware=found["rest"]), ""
     return None
+
+
+def _inside(words: str) -> str:
+    """Words without brackets around all of them."""
+    words = words.strip()
+    return _inside(words[1:-1]) if words[:1] in ("(", "[") and words[-1:] in (")", "]") else words
 
 
 _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
