@@ -24,7 +24,7 @@ _STEP_UP = re.compile(
 """Header of a speedup from fewer to more devices: 1->4."""
 _UNIT = re.compile(r"[a-z]{1,7}")
 _NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
-_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp)|{DEVICE}|{NODE})$")
+_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
 _NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
 _MOST_QUANTITIES = 20
 _MOST = 0.5
@@ -46,7 +46,9 @@ def upright(table: RawTable) -> RawTable:
     known = [meaning_of(name).role for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
-    if _of_one_unit(table, across) and 2 * len(measured) < len(known):  # names such as `ONNX Runtime` are labels
+    kinds = {known[place] for place in measured}
+    labels = 2 * len(measured) < len(known) or (len(measured) > len(kinds) == 1 and not set(known) & {*STATED})
+    if _of_one_unit(table, across) and labels:  # names such as `ONNX Runtime`, or the times of several parts
         return _stacked(table, across)
     unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
     named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)

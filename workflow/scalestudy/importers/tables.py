@@ -29,6 +29,8 @@ MOST_BYTES = 16 * 2**20
 """Largest size of a file with tables."""
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
+_PREFIX = re.compile(r"\s*(#:|//+|>|#|%|;|--|\*(?= ))")
+_FEW = 3
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_)", re.IGNORECASE
 )
@@ -72,7 +74,7 @@ def find_tables(text: str) -> list[RawTable]:
     Tables with markup come first. Without any, the whole text may be one table with delimiters, and then columns
     of plain text and lists are looked for.
     """
-    text = without_boxes(_without_comments(text))
+    text = _without_prefix(without_boxes(_without_comments(text)))
     lines = text.splitlines()
     printed = list(lines)
     tables = list(_taken_out(lines))
@@ -88,6 +90,16 @@ def find_tables(text: str) -> list[RawTable]:
     if not tables and not marked:
         tables = delimited_tables(text)
     return [tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
+
+
+def _without_prefix(text: str) -> str:
+    """The text without the sign of a comment or of a quote that all of its lines begin with."""
+    lines = text.splitlines()
+    filled = [line for line in lines if line.strip()]
+    found = _PREFIX.match(filled[0]) if filled else None
+    if found is None or len(filled) < _FEW or not all(line.lstrip().startswith(found[1]) for line in filled):
+        return text
+    return "\n".join(line.lstrip()[len(found[1]) :] for line in lines)
 
 
 def _taken_out(lines: list[str]) -> Iterable[RawTable]:

@@ -39,7 +39,10 @@ def delimited_tables(text: str) -> list[RawTable]:
 
 
 def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:
-    """Whether lines have as many cells as others have, so that they are not those of a text."""
+    """Whether lines have as many cells as others have, and numbers, so that they are not those of a text."""
+    numbers = [any(re.match(r"\W*\d", cell) for cell in cells) for _, cells in rows[1:_FIRST]]
+    if len(rows) >= _FEW and sum(numbers) < len(numbers) * 0.5:
+        return False
     counts = [len(cells) for _, cells in rows[:_FIRST]]
     counts = counts[next((place for place, count in enumerate(counts) if count > 1), 0) :]
     most = max(counts, key=counts.count, default=0)
