@@ -372,3 +372,34 @@ def test_refusals_name_what_to_add(tmp_path: Path, text: str, said: str) -> None
     with pytest.raises(UserError) as error:
         read_published(path)
     assert said in str(error.value)
+
+
+def test_numbers_of_a_size_are_no_devices(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column of devices"):
+        audited(tmp_path, table("Input Size;Serial (s);Parallel (s)", "1,000;0.001;0.15", "10,000;0.01;0.18"))
+
+
+@pytest.mark.parametrize(
+    "labels", ["單 GPU;DDP (2 GPU);DDP (4 GPU)", "单卡;DDP (2卡);DDP (4卡) + 桶", "單卡;雙卡;四卡"]
+)
+def test_chinese_labels_of_devices(tmp_path: Path, labels: str) -> None:
+    found = audited(tmp_path, table("訓練方法;吞吐量 (samples/s)", *rows(tuple(labels.split(";")), RATES)))
+    last = speedups(found[-1])[-1]
+    assert last == (4, 3.5)
+
+
+def test_ideal_rows_of_a_turned_table_are_left_out(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, "GPU数量:  1     2     4\n理想加速: 1x    2x    4x\n实际加速: 1.0x  1.9x  3.5x\n")
+    assert speedups(found) == ONCE
+
+
+def test_serial_and_parallel_versions_are_one_program(tmp_path: Path) -> None:
+    cells = ["Serial (`a.py`);1;20 h;1x", "Parallel (`b.py`);8;2.5 h;8x", "Parallel (`b.py`);16;1.25 h;16x"]
+    (found,) = audited(tmp_path, table("Version;Cores;Time;Speedup", *cells))
+    assert (found.checked.speedups, kinds([found])) == (3, [])
+
+
+def test_several_baselines_of_other_programs_make_no_claim_on_the_scaling(tmp_path: Path) -> None:
+    cells = ["Lite;1;115", "Pro;1;21.7", "Max;8;23.1"]
+    (found,) = audited(tmp_path, table("Run;GPUs;Aggregate fps", *cells))
+    assert kinds([found]) == ["two base cases"]

@@ -30,7 +30,7 @@ from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
-from scalestudy.importers.labels import hardware_of
+from scalestudy.importers.labels import framework_of, hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 from scalestudy.registry.words.percent import percent
@@ -263,6 +263,8 @@ def _distinct(what: str, value: str) -> str:
     """What of a label makes a setup another one; '' for nothing, such as the strategy of one process."""
     if what == "hardware":
         return hardware_of(value)
+    if what == "framework":
+        return framework_of(value)
     return "" if what == "strategy" and value.lower() in PLAIN else value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.languages import simplified
 from scalestudy.importers.terms import DEVICE, HARDWARE, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
@@ -123,13 +124,17 @@ def read_count(text: str) -> Count:
 
 def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
+    words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return words
+        return _CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).strip()
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
 
 _HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
+_CARDS = re.compile(
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?!\w))", re.IGNORECASE
+)
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
     rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"

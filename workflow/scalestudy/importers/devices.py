@@ -36,6 +36,7 @@ _THREADS = re.compile(
 )
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
+_A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
@@ -124,7 +125,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             cells = raw.cells(place)
             if meaning.role not in _LABELS or len(cells) < 2 or _of_a_size(meaning, cells):
                 continue
-            named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
+            named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [_count(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]

@@ -23,7 +23,6 @@ from scalestudy.importers.terms import (
     OF_ALL,
     OTHER_RATIO,
     PER_DEVICE,
-    PERIODS,
     PRECISIONS,
     RELATIVE,
     SCALING,
@@ -35,6 +34,7 @@ from scalestudy.importers.terms import (
     UNIT_OF_TIME,
     WORK,
 )
+from scalestudy.importers.units import rest_of, unit_of_work, unit_part
 
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
@@ -49,7 +49,21 @@ TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", 
 IN_WORDS, IDS, PER_NODE, INSTANCES = "in words", "ids", "per node", "instances"
 """How cells say the number of devices: in words, as a list of ids, as nodes and the devices of each, or as
 instances of a cloud."""
-EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p", "omp num threads", "nproc", "n tasks")
+EXACTLY = (
+    "world size",
+    "world",
+    "n",
+    "p",
+    "# gpu",
+    "np",
+    "n p",
+    "omp num threads",
+    "nproc",
+    "n tasks",
+    "nw",
+    "nt",
+    "mpi tasks",
+)
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
 """Degrees of parallelism. The product of all of them is the number of devices."""
@@ -99,12 +113,14 @@ def meaning_of(header: str) -> Meaning:
     per = "gpu" if PER_DEVICE.search(bare) else "all" if OF_ALL.search(bare) else ""
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
-        unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, _units_of(bare))), "")
+        unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit_part(bare))), "")
     elif role in ("throughput", "steps_per_s"):
-        unit, factor = _unit_of_work(bare)
+        unit, factor = unit_of_work(bare)
     if role == "throughput" and per == "gpu":
         role = "throughput_per_gpu"
-    return Meaning(header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", _rest(bare))
+    return Meaning(
+        header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", rest_of(bare)
+    )
 
 
 def never_a_label(header: str) -> bool:
@@ -268,29 +284,3 @@ def _batch(bare: str) -> str:
     if PER_DEVICE.search(bare) or re.search(r"micro|\bmbs\b|local", bare):
         return "batch_per_gpu"
     return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b", bare) else "batch"
-
-
-def _units_of(bare: str) -> str:
-    """The part of a header that has a unit: in brackets, after a comma or a slash; else all of it."""
-    inside = " ".join(re.findall(r"[(\[]([^)\]]*)[)\]]", bare))
-    return inside if any(re.search(pattern, inside) for pattern in UNIT_OF_TIME.values()) else bare
-
-
-def _unit_of_work(bare: str) -> tuple[str, float]:
-    bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
-    times = rf"(?P<period>{SECOND})"
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
-    if found is None:
-        tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
-        return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
-    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
-    period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
-    return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
-
-
-def _rest(bare: str) -> str:
-    """Words that are no part of the role."""
-    words = r"throughput|speed ?-?ups?|(?:weak|strong) scaling|scaling|efficiency|multi-gpu|training|train|time|"
-    words += rf"{DEVICE}|per|{WORK}|{STEP}|ms|secs?|seconds?|s|min|hours?|hrs?|size|total|global|with|of|used|"
-    words += r"average|avg|speed|eff|parallel"
-    return " ".join(re.sub(rf"\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())

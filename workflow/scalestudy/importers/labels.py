@@ -14,6 +14,9 @@ from scalestudy.importers.terms import STRATEGIES
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_WAY = re.compile(
+    r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
+)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
@@ -59,6 +62,12 @@ def _named_in(words: str) -> Meaning | None:
         if found and found.role in (*RATES, "steps_per_s", *TIMES, *STATED):
             return found
     return None
+
+
+def framework_of(label: str) -> str:
+    """Return the framework that a label names; '' for a way to run, such as Serial or Parallel (run.py)."""
+    words = re.sub(r"\(.*?\)", "", plain(label)).strip().lower()
+    return "" if _WAY.fullmatch(words) else label
 
 
 def hardware_of(label: str) -> str:

@@ -145,13 +145,16 @@ def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
     """A row per column of devices. Its other words are a label if they tell columns of as many devices apart."""
     told = len(across) > len({devices for devices, _ in across.values()})
+    measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
+    first = [first[at] for at in measured]
+    lines = [table.rows[at][1] for at in measured]
     rows = tuple(
         (
             table.line,
             (
                 devices,
                 *([words] if told else []),
-                *(cells[place] if place < len(cells) else "" for _, cells in table.rows),
+                *(cells[place] if place < len(cells) else "" for cells in lines),
             ),
         )
         for place, (devices, words) in across.items()
@@ -191,9 +194,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
-        if cells and (
-            IDEAL.fullmatch(plain(cells[0]).lower().strip(" :")) or _is_ratio_of_rows(cells, across, corner)
-        ):
+        if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or _is_ratio_of_rows(cells, across, corner)):
             continue
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]

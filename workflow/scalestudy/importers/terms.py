@@ -6,7 +6,7 @@ import re
 
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
-    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|pes|learners?|trainers?|replicas?)"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|v?cpus|pes|learners?|trainers?|replicas?|executors?|goroutines?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
