@@ -403,3 +403,15 @@ def test_several_baselines_of_other_programs_make_no_claim_on_the_scaling(tmp_pa
     cells = ["Lite;1;115", "Pro;1;21.7", "Max;8;23.1"]
     (found,) = audited(tmp_path, table("Run;GPUs;Aggregate fps", *cells))
     assert kinds([found]) == ["two base cases"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "procs,time_s\n1,100\n# on a busy host\n2,52.6\n4,28.57\n",
+        lines("Running with {0} threads... {1} s\n", TIMED),
+    ],
+)
+def test_remarks_between_rows_do_not_end_a_table(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE

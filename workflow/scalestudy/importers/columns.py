@@ -113,6 +113,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
         ):
             role = "scaling_ratio"
+        elif role in TIMES and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
+            role = "ignore"  # a share of another time
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))

@@ -14,12 +14,16 @@ from scalestudy.importers.raw import RawTable
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
-OF_SEVERAL = re.compile(r"\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
+OF_SEVERAL = re.compile(r"^[ts]_?\d+$|speed|time|\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
 """Headers of a statistic, which no number of devices is."""
 
 
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if a table has no column of devices."""
+    numbers = [name for name in map(plain, raw.header[1:]) if name.isdecimal()]
+    if len(numbers) > 1:
+        listed = ", ".join(numbers[:5])
+        return f"if {listed} are numbers of devices, write GPUs above the first column"
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
             continue

@@ -153,10 +153,19 @@ def _rows(
         if cells is None and rows and len(_NUMBERS.findall(line)) >= len(header) and _NUMBER.match(line.strip()):
             cells = [line.strip()]  # a row in another form: the reader of rows names it
         if cells is None or not any(_NUMBER.match(plain(cell)) for cell in cells):
+            if rows and line.strip() and _continues(lines, number + 1, lines[start], header, split):
+                number += 1  # a remark between rows
+                continue
             break
         rows.append((number + 1, tuple(cells)))
         number += 1
     return rows, number
+
+
+def _continues(lines: list[str], number: int, first: str, header: Sequence[str], split: Split) -> bool:
+    """Whether a line is a row of the table, as it is behind a remark between rows."""
+    cells = _fitted(lines[number], first, header, split) if number < len(lines) else None
+    return cells is not None and bool(_NUMBER.match(plain(cells[0])))
 
 
 def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[str] | None:

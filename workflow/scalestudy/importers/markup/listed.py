@@ -22,7 +22,7 @@ _PAIR = re.compile(
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
-    r"(?::|=>|->|\u2192|=|\u2014|\u2013| - )\s*(?P<rest>\S.*)"
+    r"(?::|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
