@@ -126,6 +126,8 @@ def _audit(
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
     speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)
+    if len({row.gpus for row in series.rows}) < 2:  # its own size is not the baseline of a ratio other than 1
+        speedups, efficiencies = speedups.without_outside(), efficiencies.without_outside()
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(_other_setups(table))

@@ -126,8 +126,16 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a column `case` as a label if another label repeats in the cases, so that a case is several series."""
+    """Reads a column `case` as a label if another label repeats in the cases, so that a case is several series.
+
+    So it is if each row has a name of its own, as `Experiment` may have.
+    """
     roles = [one.role for one in meanings]
+    names = roles.index("case") if "case" in roles else None
+    if names is not None and normal(meanings[names].header) not in (*said, "case"):
+        cells = raw.cells(names)
+        if len(set(cells)) == len(cells) > 1:
+            return with_role(meanings, names, "label")
     case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
     if case is None or label is None or normal(meanings[case].header) in said:
         return meanings

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
-from scalestudy.importers.counts import count_of_header, read_count
+from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
+_FIRST = 3
+"""Columns at the left that labels may be in."""
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
@@ -24,6 +26,15 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])
         return f"if {listed} are numbers of devices, write GPUs above the first column"
+    for place, meaning in enumerate(meanings[:_FIRST]):
+        cells = [plain(cell) for cell in raw.cells(place)]
+        known = {
+            cell: found for cell in cells if not cell[:1].isdecimal() and (found := _count(cell, count_in_words))
+        }
+        unnamed = next((cell for cell in cells if cell not in known), "")
+        if len(set(known.values())) > 1 and 2 * len([cell for cell in cells if cell in known]) > len(cells):
+            where = f"in the column '{_short(meaning.header)}'"
+            return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
             continue
@@ -84,9 +95,9 @@ def _kind(cell: str) -> str:
     return UNKNOWN
 
 
-def _count(cell: str) -> int:
+def _count(cell: str, read: Callable[[str], Count] = read_count) -> int:
     try:
-        return read_count(cell).gpus
+        return read(cell).gpus
     except ValueError:
         return 0
 

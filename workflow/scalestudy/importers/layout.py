@@ -177,8 +177,12 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured:
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
-    others = [place for place in range(len(table.header)) if place not in across]
     corner = _quantity(table, across)
+    others = [
+        place
+        for place in range(len(table.header))
+        if place not in across and not _is_of_one_size(table, place, across)
+    ]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     stated = [
         place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
@@ -207,6 +211,12 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     return replace(table, header=header, rows=tuple(rows))
+
+
+def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
+    """Whether a column behind those of devices is a further measurement, of one size that its header may name."""
+    behind = place > max(across) and meaning_of(table.header[place]).role in MEASURED
+    return behind and share(table.cells(place), read_cell) > _MOST
 
 
 def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
@@ -246,7 +256,8 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    for words in (*inside, table.header[0], *table.captions):
+    captions = [words for words in table.captions if meaning_of(words).role != "scaling_ratio"]
+    for words in (*inside, table.header[0], *captions):
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID

@@ -13,6 +13,7 @@ from scalestudy.importers.headers import meaning_of
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
+_PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class RawTable:
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """Return what is said of the table as a whole, the nearest first."""
-        return tuple(filter(None, (self.below, self.caption, *reversed(self.headings))))
+        """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""
+        said = (self.below, self.caption, *reversed(self.headings))
+        return tuple(filter(None, (_PERFORMANCE.sub("", words).strip() for words in said)))
 
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""

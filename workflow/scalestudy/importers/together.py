@@ -176,3 +176,12 @@ def is_gain(cells: list[str], meaning: Meaning) -> bool:
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
     return bool(signed) or bool(percents and nothing and (named or len(percents) == len(texts)))
+
+
+def unit_of_time(text: str) -> str:
+    """Return the unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""

@@ -6,9 +6,13 @@ import re
 
 from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, UNIT_OF_TIME, WORK
 
+_OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec(?:ond)?)?\b|\b[kmgt]bps\b")
+"""Units of a rate of data: GB/s is no time in seconds."""
+
 
 def unit_part(bare: str) -> str:
     """Return the part of a header that has a unit: in brackets, after a comma or a slash; else all of it."""
+    bare = _OF_DATA.sub("", bare)
     inside = " ".join(re.findall(r"[(\[]([^)\]]*)[)\]]", bare))
     return inside if any(re.search(pattern, inside) for pattern in UNIT_OF_TIME.values()) else bare
 
