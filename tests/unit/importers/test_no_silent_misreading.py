@@ -18,8 +18,9 @@ from test_printed_habits import ONCE, audited, speedups, table
         table("Store;1 Node;2 Nodes;4 Nodes;Avg Latency (4N)", "A;1.8 GB/s;2.1 GB/s;7.3 GB/s;86.5 ms")
         + "| B | 3.4 GB/s | 1.9 GB/s | 2.7 GB/s | 152 ms |\n",
         "Setup: strong scaling mode.\n\n" + table("Store;1 Node;2 Nodes", "A;1.8;2.1", "B;3.4;1.9"),
+        table("Period;1 worker;2 workers", "10 ms;23.6;355.7", "50 ms;7.3;6.9", "Unlimited;5.9;5.9"),
     ],
-    ids=["performance-above", "rates-of-data", "scaling-above"],
+    ids=["performance-above", "rates-of-data", "scaling-above", "times-as-labels"],
 )
 def test_numbers_below_devices_without_a_kind_are_asked_about(tmp_path: Path, text: str) -> None:
     path = tmp_path / "table.md"
@@ -72,3 +73,15 @@ def test_a_label_without_a_number_of_devices_is_named(tmp_path: Path) -> None:
     path.write_text(table("Arm;Time (s)", "`--jobs 1`;100", "`--jobs 2`;52.6", "automatic;51"))
     with pytest.raises(UserError, match="'automatic' in the column 'Arm' names no number of devices"):
         read_published(path)
+
+
+def test_a_scaling_in_per_cent_shows_that_numbers_are_throughputs(tmp_path: Path) -> None:
+    cells = ["`a`;35,800;57,200;**160%**", "`b`;21,300;35,200;**165%**", "c;85,000;91,300;107%†"]
+    found = audited(tmp_path, table("Adapter;1 worker;2 workers;Scaling", *cells))
+    assert ([one.checked.speedups for one in found], kinds(found)) == ([1, 1, 1], [])
+
+
+def test_a_throughput_of_constant_work_is_that_of_all_workers(tmp_path: Path) -> None:
+    cells = ["Total duration;0.740 s;0.612 s", "p50 latency;0.158 s;0.188 s", "Throughput;6.76 t/s;8.17 t/s"]
+    (found,) = audited(tmp_path, table("Metric;1 Worker;2 Workers", *cells))
+    assert speedups(found) == [(1, 1.0), (2, 1.21)]

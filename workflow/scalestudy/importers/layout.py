@@ -10,7 +10,7 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
@@ -194,7 +194,12 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     elif corner == UNSAID and beside and len(numbers) > 1 and across[beside[-1]][0] == across[numbers[-1]][0]:
         corner = _by_ratio(table, (numbers[0], numbers[-1]), beside[-1])
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
-    labels = ("name" if _is_measured(table.header[place], corner) else table.header[place] for place in others)
+    labels = (
+        "name"
+        if place < min(across) and _is_measured(table.header[place], table.cells(place), corner)
+        else table.header[place]
+        for place in others
+    )
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
@@ -226,9 +231,11 @@ def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) 
     return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 
 
-def _is_measured(header: str, corner: str) -> bool:
+def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
-    return header == corner or (corner != UNSAID and corner in header and meaning_of(header).role in MEASURED)
+    if corner == UNSAID:  # a setting, such as a period of 10 ms
+        return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
+    return header == corner or (corner in header and meaning_of(header).role in MEASURED)
 
 
 def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
@@ -236,11 +243,11 @@ def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
     rates = times = 0
     for _, cells in table.rows:
         try:
-            first, last, stated = (
-                read_cell(cells[place]).printed.value for place in (places[0], places[-1], ratio)
-            )
+            first, last = (read_cell(cells[place]).printed.value for place in places)
+            said = read_cell(cells[ratio])
         except (ValueError, IndexError):
             continue
+        stated = said.printed.value / (100 if said.percent else 1)
         if min(first, last, stated) > 0:
             rates += abs(last / first / stated - 1) < CLOSE
             times += abs(first / last / stated - 1) < CLOSE

@@ -216,6 +216,10 @@ def _without_ratios(
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
             per_device += _alike([ratio for ratio, _ in shares])
             together += _alike([ratio / gpus for ratio, gpus in shares])
+        whole = _in_order(rows, "total_time_s")
+        work = [(row.number(role) or 0) * (row.number("total_time_s") or 0) for row in whole]
+        # The same work in less time: a rate per device would give more of it on more devices.
+        together += bool(work) and _alike(work) and _falls(whole, "total_time_s", FALLS)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
