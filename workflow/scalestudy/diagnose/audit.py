@@ -30,7 +30,7 @@ from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
-from scalestudy.importers.labels import hardware_of
+from scalestudy.importers.labels import framework_of, hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 from scalestudy.registry.words.percent import percent
@@ -126,6 +126,8 @@ def _audit(
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
     speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)
+    if len({row.gpus for row in series.rows}) < 2:  # its own size is not the baseline of a ratio other than 1
+        speedups, efficiencies = speedups.without_outside(), efficiencies.without_outside()
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(_other_setups(table))
@@ -135,7 +137,8 @@ def _audit(
         remarks += _unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
-    remarks += mixed or [*_labelled(table, scaling), *course_remarks(table)]
+    course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
+    remarks += mixed or [*_labelled(table, scaling), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
@@ -170,9 +173,10 @@ def _bases(table: Table) -> Iterator[Remark]:
             )
             yield Remark("no base case", None, text)
         elif table.scales:
+            devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                " printed speedups are assumed to be relative to one device"
+                f" printed speedups are assumed to be relative to {devices}"
             )
             yield Remark("no base case", None, text)
         return
@@ -261,6 +265,8 @@ def _distinct(what: str, value: str) -> str:
     """What of a label makes a setup another one; '' for nothing, such as the strategy of one process."""
     if what == "hardware":
         return hardware_of(value)
+    if what == "framework":
+        return framework_of(value)
     return "" if what == "strategy" and value.lower() in PLAIN else value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import unescape
 
@@ -44,6 +44,10 @@ ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _PART = r"(\d+(?:\.\d+)?)"
+_AND = re.compile(r"(?<=[a-z])\.? ?(?:, ?and|,|and|&) ?(?=\d)")
+"""What joins the parts of a duration: 21 minutes, 15 seconds."""
+_TIMES = r"(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?)\b"
+_TWO_TIMES = re.compile(rf"{_TIMES}\.?\W+(?:and )?\d[\d.]* ?{_TIMES}", re.IGNORECASE)
 _DURATION = re.compile(
     rf"(?:{_PART} ?d[a-z]* ?)?(?:{_PART} ?h[a-z]* ?)?(?:{_PART} ?m(?:in[a-z]*)? ?)?(?:{_PART} ?s[a-z]*)?", re.ASCII
 )
@@ -130,6 +134,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     rest = found["rest"].strip() if found else whole
     if not found or re.match(r"[-\u2010-\u2015~<>=,.:\d]|(to|or|and)\b|[/x] ?\d", rest, re.IGNORECASE):
         raise ValueError(f"{text} is not a number")
+    if _TWO_TIMES.match(rest):
+        raise ValueError(f"{text} is a duration of several parts")
     printed = _number(found["number"].strip(), comma=comma)
     if found["factor"]:
         printed = printed.times(_FACTORS[found["factor"]])
@@ -143,7 +149,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
 
 def read_duration(text: str) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
-    text = plain(text).lower()
+    text = _AND.sub(" ", plain(text).lower())
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text
         text = re.sub(r"[\"\u2033]|''", "s", text).replace("'", "m").replace("\u2032", "m")
@@ -192,3 +198,15 @@ def _number(digits: str, *, comma: bool) -> Printed:
 def read_printed(text: str) -> Printed:
     """Return '7.60' as 7.6 with last digit 0.01. Also reads '87.3%', '1.75x', '12,369'; else ValueError."""
     return read_cell(text).printed
+
+
+def share(cells: Sequence[str], read: Callable[[str], object]) -> float:
+    """Return the share of cells that can be read."""
+    readable = 0
+    for cell in cells:
+        try:
+            read(cell)
+            readable += 1
+        except ValueError:
+            continue
+    return readable / len(cells) if cells else 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import is_ditto, plain, read_cell
+from scalestudy.importers.cells import is_ditto, plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.devices import devices_of, ids_in
 from scalestudy.importers.headers import (
@@ -22,7 +22,7 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
-from scalestudy.importers.labels import by_caption, share, strategies
+from scalestudy.importers.labels import by_caption, strategies
 from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
 from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
@@ -113,6 +113,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
         ):
             role = "scaling_ratio"
+        elif role in TIMES and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
+            role = "ignore"  # a share of another time
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
@@ -120,7 +122,26 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
-    return relative_columns(_per_node(found, said), raw, said)
+    return _case_as_label(relative_columns(_per_node(found, said), raw, said), raw, said)
+
+
+def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column `case` as a label if another label repeats in the cases, so that a case is several series.
+
+    So it is if each row has a name of its own, as `Experiment` may have.
+    """
+    roles = [one.role for one in meanings]
+    names = roles.index("case") if "case" in roles else None
+    if names is not None and normal(meanings[names].header) not in (*said, "case"):
+        cells = raw.cells(names)
+        if len(set(cells)) == len(cells) > 1:
+            return with_role(meanings, names, "label")
+    case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
+    if case is None or label is None or normal(meanings[case].header) in said:
+        return meanings
+    pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
+    crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
+    return with_role(meanings, case, "label") if crossed else meanings
 
 
 def _per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
@@ -151,6 +172,10 @@ def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     devices = [one for one in meanings if one.role == "gpus"]
     if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
+    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
+        return [
+            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
+        ]
     ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
     best = devices[ranks.index(min(ranks))]
     if ranks.count(min(ranks)) > 1:
@@ -212,7 +237,7 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
     It is one of words, or stands left of the measurements.
     """
-    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role in ("gpus", "nodes")), None)
     measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
     rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
     if gpus is None or not measured or len(rows) > _FEW_ROWS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.languages import simplified
 from scalestudy.importers.terms import DEVICE, HARDWARE, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
@@ -123,13 +124,17 @@ def read_count(text: str) -> Count:
 
 def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
+    words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return words
+        return _CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).strip()
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
 
 _HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
+_CARDS = re.compile(
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?!\w))", re.IGNORECASE
+)
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
     rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
@@ -144,6 +149,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
+        return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
         r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
     ):
@@ -154,10 +161,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
-        return Count(NUMBERS[found["word"]]), found["rest"].strip(" ()[]")
+        return Count(NUMBERS[found["word"]]), _inside(found["rest"])
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
-        return Count(int(found["gpus"] or 1)), found["rest"].strip(" ()[]")
+        return Count(int(found["gpus"] or 1)), _inside(found["rest"])
     if found := re.fullmatch(
         rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):
@@ -168,6 +175,12 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         if found := form.fullmatch(words):
             return Count(int(found["gpus"]), hardware=found["rest"]), ""
     return None
+
+
+def _inside(words: str) -> str:
+    """Words without brackets around all of them."""
+    words = words.strip()
+    return _inside(words[1:-1]) if words[:1] in ("(", "[") and words[-1:] in (")", "]") else words
 
 
 _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
@@ -183,7 +196,8 @@ _IN_WORDS = tuple(
         rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
-        r"\b(?:np|n|p|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc|workers?|threads?|procs?|nodes?) ?[=:_-]? ?"
+        r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
+        r"nodes?|jobs?|parallel) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
         r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",

@@ -9,7 +9,18 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, count_in_words, read_count
-from scalestudy.importers.headers import DEGREE, IDS, IN_WORDS, PER_NODE, Meaning, meaning_of, normal, with_role
+from scalestudy.importers.headers import (
+    DEGREE,
+    IDS,
+    IN_WORDS,
+    INSTANCES,
+    PER_NODE,
+    Meaning,
+    meaning_of,
+    normal,
+    with_role,
+)
+from scalestudy.importers.instances import devices_of_instance
 from scalestudy.importers.raw import RawTable
 
 _DEGREE = re.compile(
@@ -18,6 +29,14 @@ _DEGREE = re.compile(
 )
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
+_NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
+_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)")
+_THREADS = re.compile(
+    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?"
+)
+_OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
+"""Headers of the size of a problem: 256x256 below them are no nodes with devices."""
+_A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
@@ -36,7 +55,7 @@ def with_product(table: RawTable) -> RawTable:
     One degree alone has no product.
     """
     if any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
-        return table
+        return _with_threads(table)
     found: dict[str, int] = {}
     for place, header in enumerate(table.header):
         named = _DEGREE.fullmatch(normal(header))
@@ -45,11 +64,32 @@ def with_product(table: RawTable) -> RawTable:
             found.setdefault(named["short"] or f"{named['long'][0]}p", place)
     if len(found) < 2:
         return table
-    name = " x ".join(found).upper()
+    return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_threads(table: RawTable) -> RawTable:
+    """A table of processes that have different numbers of threads, with their product as its first column."""
+    names = [normal(header) for header in table.header]
+    threads = [place for place, name in enumerate(names) if _THREADS.fullmatch(name)]
+    ranks = [place for place, name in enumerate(names) if _RANKS.fullmatch(name)]
+    of_devices = [
+        place for place, header in enumerate(table.header) if meaning_of(header).role in ("gpus", "nodes")
+    ]
+    if len(threads) != 1 or len(ranks) != 1 or set(of_devices) - {*threads, *ranks}:
+        return table
+    cells = [[plain(cell) for cell in table.cells(place)] for place in (*ranks, *threads)]
+    counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
+    if not counted or len(set(cells[1])) < 2:
+        return table
+    return _with_column(table, f"{names[ranks[0]]} x {names[threads[0]]}", [ranks[0], threads[0]])
+
+
+def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
+    """The table with the product of columns in front of them."""
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in table.rows:
-        parts = [plain(cells[place]) if place < len(cells) else "" for place in found.values()]
-        whole = str(prod(map(int, parts))) if all(parts) else ""
+        parts = [plain(cells[place]) if place < len(cells) else "" for place in places]
+        whole = str(prod(map(int, parts))) if all(part.isdecimal() for part in parts) else ""
         rows.append((line, (whole, *cells)))
     return replace(table, header=(name, *table.header), rows=tuple(rows))
 
@@ -68,8 +108,13 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         counted = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1 and not index
         name = normal(meaning.header).strip(" .")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        if counted and (beside or _DEGREE.fullmatch(name)) and meaning.role in ("ignore", "label"):
+        degree = _DEGREE.fullmatch(name) or name in ("parallelism", "degree of parallelism", "dop")
+        if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
+    for place, meaning in enumerate(meanings[:_FIRST]):
+        sizes = {devices_of_instance(cell) for cell in raw.cells(place)}
+        if meaning.role in _LABELS and len(sizes) > 1 and None not in sizes:
+            return with_role(meanings, place, "gpus", per=INSTANCES)
     return devices_of_labels(meanings, raw)
 
 
@@ -78,9 +123,9 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
         for place, meaning in enumerate(meanings[:_FIRST]):
             cells = raw.cells(place)
-            if meaning.role not in _LABELS or len(cells) < 2:
+            if meaning.role not in _LABELS or len(cells) < 2 or _of_a_size(meaning, cells):
                 continue
-            named = [cell for cell in cells if not plain(cell).isdecimal() or meaning.role == "hardware"]
+            named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [_count(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
@@ -91,6 +136,13 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
+    """Whether cells such as 256x256 are the size of a problem."""
+    factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
+    sizes = bool(_OF_A_SIZE.search(normal(meaning.header)))
+    return any(factors) and (sizes or all(one and one[1] == one[2] for one in factors))
 
 
 def _is_alone(cell: str, others: Sequence[Count]) -> bool:

@@ -23,17 +23,18 @@ from scalestudy.importers.terms import (
     OF_ALL,
     OTHER_RATIO,
     PER_DEVICE,
-    PERIODS,
     PRECISIONS,
     RELATIVE,
     SCALING,
     SECOND,
     SPEEDUP,
+    SPREAD,
     STEP,
     TIMED,
     UNIT_OF_TIME,
     WORK,
 )
+from scalestudy.importers.units import rest_of, unit_of_work, unit_part
 
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
@@ -45,9 +46,24 @@ ROLES = (
 """What a column can be. `--column HEADER=ROLE` takes these names."""
 TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label")
 """Roles whose cells are words."""
-IN_WORDS, IDS, PER_NODE = "in words", "ids", "per node"
-"""How cells say the number of devices: among other words, as a list of ids, as nodes and the devices of each."""
-EXACTLY = ("world size", "world", "n", "p", "# gpu", "np", "n p")
+IN_WORDS, IDS, PER_NODE, INSTANCES = "in words", "ids", "per node", "instances"
+"""How cells say the number of devices: in words, as a list of ids, as nodes and the devices of each, or as
+instances of a cloud."""
+EXACTLY = (
+    "world size",
+    "world",
+    "n",
+    "p",
+    "# gpu",
+    "np",
+    "n p",
+    "omp num threads",
+    "nproc",
+    "n tasks",
+    "nw",
+    "nt",
+    "mpi tasks",
+)
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
 """Degrees of parallelism. The product of all of them is the number of devices."""
@@ -97,12 +113,14 @@ def meaning_of(header: str) -> Meaning:
     per = "gpu" if PER_DEVICE.search(bare) else "all" if OF_ALL.search(bare) else ""
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
-        unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, _units_of(bare))), "")
+        unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit_part(bare))), "")
     elif role in ("throughput", "steps_per_s"):
-        unit, factor = _unit_of_work(bare)
+        unit, factor = unit_of_work(bare)
     if role == "throughput" and per == "gpu":
         role = "throughput_per_gpu"
-    return Meaning(header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", _rest(bare))
+    return Meaning(
+        header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", rest_of(bare)
+    )
 
 
 def never_a_label(header: str) -> bool:
@@ -122,9 +140,12 @@ def is_relative(header: str) -> bool:
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
-    """Return a column as a time if its header ends in a unit of time in brackets: NCCL (ms)."""
-    unit = re.search(
-        r"[(\[] ?(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?) ?[)\]]$", normal(meaning.header)
+    """Return a column as a time if its header ends in a unit of time: NCCL (ms), solve_s, halo ms."""
+    units = r"(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?)"
+    unit = (
+        re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
+        or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
+        or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
     )
     if unit is None:
         return meaning
@@ -149,6 +170,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return exact
     if label := _label(text):
         return label
+    if SPREAD.search(bare):
+        return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps", bare):
         return "accumulation"
     if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
@@ -182,7 +205,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "gpus"
     if re.fullmatch(rf"{DEGREE}(?: x {DEGREE})+", text):
         return "gpus"
-    if re.fullmatch(rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}", bare) and not NEVER.search(bare):
+    if re.fullmatch(
+        rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}|[a-z ]*{DEVICE} x [a-z ]*{DEVICE}", bare
+    ) and not NEVER.search(bare):
         return "gpus"
     return "ignore"
 
@@ -218,6 +243,8 @@ def _time(bare: str) -> str:
     inverse = re.search(
         rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
     )
+    if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
+        return "time_s"
     in_units = re.fullmatch(rf"{STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
@@ -238,14 +265,7 @@ def _is_rate(bare: str) -> bool:
         return False
     if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
-    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b", bare) or bare in (
-        "ips",
-        "fps",
-        "qps",
-        "rps",
-        "wps",
-        "tps",
-    ):
+    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True
     if re.search(r"\bns/day\b|\bsypd\b|\b[mg]lups\b|\b[mg]teps\b|\b[kmgt]?h/s\b", bare):
         return True
@@ -264,29 +284,3 @@ def _batch(bare: str) -> str:
     if PER_DEVICE.search(bare) or re.search(r"micro|\bmbs\b|local", bare):
         return "batch_per_gpu"
     return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b", bare) else "batch"
-
-
-def _units_of(bare: str) -> str:
-    """The part of a header that has a unit: in brackets, after a comma or a slash; else all of it."""
-    inside = " ".join(re.findall(r"[(\[]([^)\]]*)[)\]]", bare))
-    return inside if any(re.search(pattern, inside) for pattern in UNIT_OF_TIME.values()) else bare
-
-
-def _unit_of_work(bare: str) -> tuple[str, float]:
-    bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
-    times = rf"(?P<period>{SECOND})"
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
-    if found is None:
-        tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
-        return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
-    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
-    period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
-    return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
-
-
-def _rest(bare: str) -> str:
-    """Words that are no part of the role."""
-    words = r"throughput|speed ?-?ups?|(?:weak|strong) scaling|scaling|efficiency|multi-gpu|training|train|time|"
-    words += rf"{DEVICE}|per|{WORK}|{STEP}|ms|secs?|seconds?|s|min|hours?|hrs?|size|total|global|with|of|used|"
-    words += r"average|avg|speed|eff|parallel"
-    return " ".join(re.sub(rf"\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
+_FIRST = 3
+"""Columns at the left that labels may be in."""
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
-OF_SEVERAL = re.compile(r"\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
+OF_SEVERAL = re.compile(r"^[ts]_?\d+$|speed|time|\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
 """Headers of a statistic, which no number of devices is."""
 
 
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if a table has no column of devices."""
+    numbers = [name for name in map(plain, raw.header[1:]) if name.isdecimal()]
+    if len(numbers) > 1:
+        listed = ", ".join(numbers[:5])
+        return f"if {listed} are numbers of devices, write GPUs above the first column"
+    for place, meaning in enumerate(meanings[:_FIRST]):
+        cells = [plain(cell) for cell in raw.cells(place)]
+        known = {
+            cell: found for cell in cells if not cell[:1].isdecimal() and (found := _count(cell, count_in_words))
+        }
+        unnamed = next((cell for cell in cells if cell not in known), "")
+        if len(set(known.values())) > 1 and 2 * len([cell for cell in cells if cell in known]) > len(cells):
+            where = f"in the column '{_short(meaning.header)}'"
+            return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
             continue
@@ -29,12 +44,17 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         counts = [found for cell in cells if (found := _count(cell))]
         if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):
             return f"say which it is, such as --column '{_short(meaning.header)}=gpus'"
+    named = {count[0].gpus: plain(name) for name in raw.header if (count := count_of_header(name))}
+    if len(named) == 1:
+        header = next(iter(named.values()))
+        return f"only '{header}' names a number of devices, and scaling needs two: name those of the other columns"
     return "add a column with the number of devices of each row, such as gpus"
 
 
 def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if no column of a table is a measurement."""
     found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
+    found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
@@ -52,9 +72,10 @@ def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
         return ""
     cells = raw.cells(place)
     kinds = [kind for cell in cells if (kind := _kind(cell))]
-    if not kinds or len(kinds) < MOST * len(cells) / 2:
+    if not kinds or len(kinds) < MOST * len(cells) / 2 or len(set(cells)) == 1 < len(cells):
         return ""
-    return max(kinds, key=kinds.count)
+    kind = max(kinds, key=kinds.count)
+    return "total_time_s" if kind == UNKNOWN and re.search(r"time", meaning.header.lower()) else kind
 
 
 def _kind(cell: str) -> str:
@@ -74,9 +95,9 @@ def _kind(cell: str) -> str:
     return UNKNOWN
 
 
-def _count(cell: str) -> int:
+def _count(cell: str, read: Callable[[str], Count] = read_count) -> int:
     try:
-        return read_count(cell).gpus
+        return read(cell).gpus
     except ValueError:
         return 0
 

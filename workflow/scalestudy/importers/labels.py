@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
@@ -15,6 +14,9 @@ from scalestudy.importers.terms import STRATEGIES
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_WAY = re.compile(
+    r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
+)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
@@ -34,7 +36,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
     if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
         return meanings
-    own = next((named for words in (raw.caption, *raw.headings[::-1]) if (named := _named_in(words))), None)
+    own = next((named for words in raw.captions if (named := _named_in(words))), None)
     if own is None:
         return meanings
     result = []
@@ -62,16 +64,10 @@ def _named_in(words: str) -> Meaning | None:
     return None
 
 
-def share(cells: Sequence[str], read: Callable[[str], object]) -> float:
-    """Return the share of cells that can be read."""
-    readable = 0
-    for cell in cells:
-        try:
-            read(cell)
-            readable += 1
-        except ValueError:
-            continue
-    return readable / len(cells) if cells else 0.0
+def framework_of(label: str) -> str:
+    """Return the framework that a label names; '' for a way to run, such as Serial or Parallel (run.py)."""
+    words = re.sub(r"\(.*?\)", "", plain(label)).strip().lower()
+    return "" if _WAY.fullmatch(words) else label
 
 
 def hardware_of(label: str) -> str:

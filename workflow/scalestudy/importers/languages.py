@@ -33,13 +33,27 @@ _WORDS = {
     "minutes": r"minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",
+    "ideal ": r"理想(?:线性)?",
     "single": r"单(?:机单)?(?=卡)",
 }
-_PATTERNS = [(re.compile(rf"(?<![a-z])(?:{words})(?![a-z])"), term) for term, words in _WORDS.items()]
+_SIMPLIFIED = str.maketrans(
+    "\u8a13\u7df4\u6642\u9593\u64f4\u7e2e\u7dda\u55ae\u96d9\u5f35\u584a\u6a5f\u7bc0\u9ede\u6578\u8655\u6a23\u5716\u8f2a\u8a2d\u5099\u9032\u986f\u500b\u7e3d\u55ae\u6e2c\u8a66",
+    "\u8bad\u7ec3\u65f6\u95f4\u6269\u7f29\u7ebf\u5355\u53cc\u5f20\u5757\u673a\u8282\u70b9\u6570\u5904\u6837\u56fe\u8f6e\u8bbe\u5907\u8fdb\u663e\u4e2a\u603b\u5355\u6d4b\u8bd5",
+)
+"""Traditional characters as simplified ones."""
+_PATTERNS = [
+    (re.compile(rf"(?<![a-z])(?:{words.translate(_SIMPLIFIED)})(?![a-z])"), term) for term, words in _WORDS.items()
+]
+
+
+def simplified(text: str) -> str:
+    """Return a text with traditional Chinese characters as simplified ones."""
+    return text if text.isascii() else text.translate(_SIMPLIFIED)
 
 
 def in_english(text: str) -> str:
     """Return a header in lower case with the words that are known here in English."""
+    text = simplified(text)
     if text.isascii() and not _MAY_BE_FOREIGN.search(text):
         return text
     for pattern, term in _PATTERNS:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain, read_cell
+from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration, share
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -22,7 +22,13 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_UNIT = re.compile(r"[a-z]{1,7}")
+_NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
+_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
+_NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
 _MOST_QUANTITIES = 20
+_MOST = 0.5
+"""Share of the cells of a row that are numbers if it is one of measurements."""
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -40,9 +46,13 @@ def upright(table: RawTable) -> RawTable:
     known = [meaning_of(name).role for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
-    if _of_one_unit(table, across) and 2 * len(measured) < len(known):  # names such as `ONNX Runtime` are labels
+    kinds = {known[place] for place in measured}
+    labels = 2 * len(measured) < len(known) or (len(measured) > len(kinds) == 1 and not set(known) & {*STATED})
+    if _of_one_unit(table, across) and labels:  # names such as `ONNX Runtime`, or the times of several parts
         return _stacked(table, across)
-    if not others and any(role not in ("ignore", *TEXTS) for role in known):
+    unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
+    named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
+    if not others and named and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
     if measured and meaning_of(table.header[0]).role not in ("model", "strategy", "framework"):
         ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
@@ -90,7 +100,10 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
             rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        found = _with_common_words(table.header)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
@@ -99,6 +112,27 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _with_common_words(header: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Columns whose headers are one name of devices with different numbers: MPI np 1, MPI np 2, MPI np 4.
+
+    GPU 0, GPU 1, GPU 2 are ids.
+    """
+    groups: dict[str, dict[int, str]] = {}
+    for place, name in enumerate(header[1:], start=1):
+        if found := _NUMBERED.fullmatch(plain(name).lower()):
+            groups.setdefault(found["words"].strip(" =:_#-"), {})[place] = found["number"]
+    for words, places in groups.items():
+        numbers = list(map(int, places.values()))
+        ids = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
+        if (
+            len(set(numbers)) == len(numbers) >= _FEW
+            and _NAMES_COUNT.search(words)
+            and not (ids and _NAMES_ONE.search(words))
+        ):
+            return {place: (number, "") for place, number in places.items()}
+    return {}
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
@@ -111,13 +145,16 @@ def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
     """A row per column of devices. Its other words are a label if they tell columns of as many devices apart."""
     told = len(across) > len({devices for devices, _ in across.values()})
+    measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
+    first = [first[at] for at in measured]
+    lines = [table.rows[at][1] for at in measured]
     rows = tuple(
         (
             table.line,
             (
                 devices,
                 *([words] if told else []),
-                *(cells[place] if place < len(cells) else "" for _, cells in table.rows),
+                *(cells[place] if place < len(cells) else "" for cells in lines),
             ),
         )
         for place, (devices, words) in across.items()
@@ -140,8 +177,12 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured:
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
-    others = [place for place in range(len(table.header)) if place not in across]
     corner = _quantity(table, across)
+    others = [
+        place
+        for place in range(len(table.header))
+        if place not in across and not _is_of_one_size(table, place, across)
+    ]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     stated = [
         place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
@@ -153,11 +194,16 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     elif corner == UNSAID and beside and len(numbers) > 1 and across[beside[-1]][0] == across[numbers[-1]][0]:
         corner = _by_ratio(table, (numbers[0], numbers[-1]), beside[-1])
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
-    labels = ("name" if _is_measured(table.header[place], corner) else table.header[place] for place in others)
+    labels = (
+        "name"
+        if place < min(across) and _is_measured(table.header[place], table.cells(place), corner)
+        else table.header[place]
+        for place in others
+    )
     header = (*labels, "gpus", *quantities)
     rows = []
     for line, cells in table.rows:
-        if cells and IDEAL.fullmatch(plain(cells[0]).lower().strip(" :")):
+        if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or _is_ratio_of_rows(cells, across, corner)):
             continue
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
@@ -172,9 +218,24 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     return replace(table, header=header, rows=tuple(rows))
 
 
-def _is_measured(header: str, corner: str) -> bool:
+def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
+    """Whether a column behind those of devices is a further measurement, of one size that its header may name."""
+    behind = place > max(across) and meaning_of(table.header[place]).role in MEASURED
+    return behind and share(table.cells(place), read_cell) > _MOST
+
+
+def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
+    """Whether a row between measurements has ratios of other rows: new / old speedup."""
+    if corner in ("speedup", "efficiency") or meaning_of(cells[0]).role not in STATED:
+        return False
+    return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
+
+
+def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
-    return header == corner or (corner != UNSAID and corner in header and meaning_of(header).role in MEASURED)
+    if corner == UNSAID:  # a setting, such as a period of 10 ms
+        return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
+    return header == corner or (corner in header and meaning_of(header).role in MEASURED)
 
 
 def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
@@ -182,11 +243,11 @@ def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
     rates = times = 0
     for _, cells in table.rows:
         try:
-            first, last, stated = (
-                read_cell(cells[place]).printed.value for place in (places[0], places[-1], ratio)
-            )
+            first, last = (read_cell(cells[place]).printed.value for place in places)
+            said = read_cell(cells[ratio])
         except (ValueError, IndexError):
             continue
+        stated = said.printed.value / (100 if said.percent else 1)
         if min(first, last, stated) > 0:
             rates += abs(last / first / stated - 1) < CLOSE
             times += abs(first / last / stated - 1) < CLOSE
@@ -202,7 +263,8 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    for words in (*inside, table.header[0], table.caption, *reversed(table.headings)):
+    captions = [words for words in table.captions if meaning_of(words).role != "scaling_ratio"]
+    for words in (*inside, table.header[0], *captions):
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID
@@ -213,7 +275,7 @@ def quantity_of(cell: str) -> str:
     try:
         read = read_cell(cell)
     except ValueError:
-        return ""
+        return "time (s)" if read_duration(cell) else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

@@ -13,6 +13,7 @@ from scalestudy.importers.headers import meaning_of
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
+_PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,14 @@ class RawTable:
     """Headings above the table, outermost first."""
     caption: str = ""
     """Its caption, or the line of text just above it."""
+    below: str = ""
+    """Its caption, if that is below it."""
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""
+        said = (self.below, self.caption, *reversed(self.headings))
+        return tuple(filter(None, (_PERFORMANCE.sub("", words).strip() for words in said)))
 
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""
@@ -38,7 +47,18 @@ def tidied(table: RawTable) -> RawTable:
 
     Tables beside each other with equal headers become one.
     """
-    return _with_sections(_below_each_other(_with_one_header(_with_counts(table))))
+    return _with_sections(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+
+
+def _without_title(table: RawTable) -> RawTable:
+    """The table without a title over all columns above its headers."""
+    names = {plain(name) for name in table.header}
+    if len(names) > 1 or len(table.header) < 2 or len(table.rows) < 2:
+        return table
+    (line, header), *rows = table.rows
+    if len(header) != len(table.header) or any(_LIKE_A_NUMBER.match(plain(cell)) for cell in header):
+        return table
+    return replace(table, line=line, header=header, rows=tuple(rows), headings=(*table.headings, *names))
 
 
 def _with_counts(table: RawTable) -> RawTable:

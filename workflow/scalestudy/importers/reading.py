@@ -18,6 +18,16 @@ from scalestudy.importers.tables import read_tables
 from scalestudy.importers.together import with_ratios
 from scalestudy.importers.variants import variants_of
 
+_MOST_SHOWN = 5
+
+
+class _NoScalingError(UserError):
+    """A table that does not show scaling; `hint` says what to add."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+
 
 def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> PublishedFile:
     """Return the tables of a file that show scaling.
@@ -33,49 +43,55 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
     check_corrections(corrections, raw, path)
     tables: list[PublishedTable] = []
     others: list[str] = []
+    hints: list[str] = []
     alone = len(raw) < 2 or corrections.table is not None
     for one in raw:
         if corrections.table in (None, one.line):
             try:
                 tables += _read(one, corrections.columns, alone=alone, path=path)
-            except UserError as error:
+            except _NoScalingError as error:
                 if alone:
-                    raise
+                    raise UserError(f"{error}{error.hint}") from None
                 others.append(str(error).removeprefix(f"{path}: "))
+                hints.append(error.hint)
     if not tables:
-        why = "; ".join(others) if others else "it has no columns"
+        others = [f"{other}{hint}" for other, hint in zip(others, hints, strict=True)][:_MOST_SHOWN]
+        without = "none was recognised; write a line of headers and a line per row, with | or commas between cells"
+        why = "; ".join(others) if others else without
         raise UserError(f"{path}: no table of scaling: {why}")
     return PublishedFile(tuple(_named(tables)), tuple(others))
 
 
 def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
-    """The variants of a table. Raises UserError if it does not show scaling."""
+    """The variants of a table. Raises _NoScalingError if it does not show scaling."""
     raw = upright(with_ratios(raw))
     where = str(path) if alone else f"{path}: table at line {raw.line}"
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}
     has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
     if not roles & {"gpus", "nodes"}:
-        add = f"; {devices_hint(raw, meanings)}" if alone else ""
-        raise UserError(f"{where}: no column of devices, such as gpus; {_short(has)}{add}")
-    if not roles & {*MEASURED, *STATED} and UNSAID in raw.header:
+        text = f"{where}: no column of devices, such as gpus; {_short(has)}"
+        raise _NoScalingError(text, f"; {devices_hint(raw, meanings)}")
+    if not roles & {*MEASURED} and UNSAID in raw.header:
         options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
-        raise UserError(f"{where}: what are the numbers below the devices? Add {options}, for example")
+        raise _NoScalingError(f"{where}: what are the numbers below the devices? Add {options}, for example")
     if not roles & {*MEASURED, *STATED}:
-        add = f"; {measurement_hint(raw, meanings)}" if alone else ""
-        raise UserError(f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}{add}")
+        text = f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}"
+        raise _NoScalingError(text, f"; {measurement_hint(raw, meanings)}")
     if not raw.rows:
-        raise UserError(f"{where}: no rows below the header")
+        raise _NoScalingError(f"{where}: no rows below the header")
     reader = Reader(raw, meanings)
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = tuple(plain(header) for header in raw.header if header and header not in used)
     tables = [part for table in tables if table.rows for part in by_scaling(replace(table, unread=unread))]
     if not tables:
-        raise UserError(f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}")
+        raise _NoScalingError(
+            f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"
+        )
     scales = {row.gpus for table in tables for row in table.rows}
     if not alone and len(scales) < 2:
-        raise UserError(f"{where}: only one number of devices, so it shows no scaling")
+        raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling")
     return tables
 
 

@@ -17,16 +17,18 @@ from scalestudy.importers.cells import (
 )
 from scalestudy.importers.counts import Count, count_in_words, read_count
 from scalestudy.importers.devices import ids_in
-from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
-from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats
+from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats, unit_of_time
 from scalestudy.importers.variants import Variant, own_part
 
 _MOST_NOTES = 20
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
+_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*\d)", re.IGNORECASE)
 _SHOWN = 60
 """Characters of a cell that a message quotes."""
 
@@ -93,11 +95,9 @@ class Reader:
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
         times = [meaning for meaning in columns if meaning.role in TIMES]
-        context = " ".join((*self.raw.headings[-1:], self.raw.caption)).lower()
+        context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
         scaling = {meaning.scaling for meaning in columns} - {""}
-        scaling |= {
-            kind for kind in ("weak", "strong") if f"{kind} scaling" in context or f"{kind}-scaling" in context
-        }
+        scaling |= set(re.findall(r"\b(weak|strong)[ -]scaling", context))
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
@@ -120,7 +120,7 @@ class Reader:
 
     def _has_unit(self, meaning: Meaning) -> bool:
         place = self.meanings.index(meaning)
-        return any(_unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
+        return any(unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
@@ -178,7 +178,7 @@ class Reader:
         meaning = self.meanings[place]
         quoted = f"'{text}'" if len(text) <= _SHOWN else f"'{text[:_SHOWN]}...'"
         try:
-            if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and _is_no_device(text):
+            if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
                 count = self._count(meaning, text)
@@ -203,6 +203,13 @@ class Reader:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
             self._leave_out(line, meaning, why if "whole number" in why else f"{quoted} is not a number")
 
+    def _is_outside(self, place: int, text: str) -> bool:
+        """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
+        if plain(text) == "0" or plain(text).lower().startswith("cpu"):
+            return True
+        one = any(re.match(r"1\b", plain(cell)) for cell in self.raw.cells(place))
+        return one and bool(_SERIAL.match(plain(text)))
+
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
         self.noted.add(line)
         self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
@@ -213,6 +220,9 @@ class Reader:
             return read_count(bare if bare.isdecimal() else text)
         if meaning.per == IDS:
             return Count(len(ids_in(text)))
+        if meaning.per == INSTANCES and (gpus := devices_of_instance(text)):
+            self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
+            return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
             return self._named(text)
         count = read_count(text)
@@ -241,7 +251,7 @@ class Reader:
         if self.gain[place] and cell.percent:
             return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
         if meaning.role in TIMES:
-            return cell.printed.times(SECONDS.get(_unit_of_time(text) or meaning.unit, 1.0))
+            return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
         if self.percent[place]:
@@ -281,17 +291,3 @@ class Reader:
         precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
         times = self.meanings[first].role in TIMES
         return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]
-
-
-def _is_no_device(text: str) -> bool:
-    """Whether a cell of the column of devices says that there is none: 0, or a CPU."""
-    return plain(text) == "0" or plain(text).lower().startswith("cpu")
-
-
-def _unit_of_time(text: str) -> str:
-    """The unit of time in a cell; empty if it has none."""
-    try:
-        unit = read_cell(text).unit
-    except ValueError:
-        return ""
-    return meaning_of(f"time ({unit})").unit if unit else ""

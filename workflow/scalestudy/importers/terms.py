@@ -6,7 +6,7 @@ import re
 
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
-    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|pes|learners?|trainers?|replicas?)"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|v?cpus|pes|learners?|trainers?|replicas?|executors?|goroutines?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
@@ -70,6 +70,11 @@ NEVER = re.compile(
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
 )
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
+SPREAD = re.compile(
+    r"\bstd\b|\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
+    r"\bconfidence|\bjitter"
+)
+"""Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
     rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e [pn]$|\blinearity\b|\blinear ?\(?%|"
     rf"% ?of {IDEAL}"

@@ -24,9 +24,12 @@ ACROSS = 0.25
 MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
 _QUANTITIES = re.compile(r"\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s")
+_RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015]|to)\s*~?[\d.,]+[^\d]*")
+WIDE = 3.0
+"""The same for a range, such as 3-5 h."""
 ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
-_PARTS = re.compile(r"\s*(?:[/;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
+_PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
 _MOST_PARTS = 20
 
 
@@ -62,7 +65,7 @@ def with_quantities(table: RawTable) -> RawTable:
         wide = max((len(one) for one in parts), default=1)
         if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
             columns[place] = [one for one in parts if len(one) == wide]
-    rows_of_units = [[quantity_of(part) for part in one] for parts in columns.values() for one in parts]
+    rows_of_units = [[_kind(part) for part in one] for parts in columns.values() for one in parts]
     units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
     if units is None:
         return table
@@ -72,8 +75,19 @@ def with_quantities(table: RawTable) -> RawTable:
     return table
 
 
+def _kind(part: str) -> str:
+    """A header for a quantity in a cell; of memory too, which is then left out."""
+    try:
+        unit = read_cell(part).unit.lower()
+    except ValueError:
+        unit = ""
+    return quantity_of(part) or (f"memory ({unit})" if re.fullmatch(r"[kmgt]i?b", unit) else "")
+
+
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
-    names = [f"{plain(table.header[place])} {name}".strip() for name in units]
+    own = [part.strip() for part in re.split(r"[/|;,]", plain(table.header[place]))]
+    heads = own if len(own) == len(units) else [plain(table.header[place])] * len(units)
+    names = [f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)]
     rows = []
     for line, cells in table.rows:
         own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []
@@ -139,7 +153,8 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
         return None  # 60 s / 52 GB
     numbers = [cell.printed for cell in cells]
     low, high = min(one.value for one in numbers), max(one.value for one in numbers)
-    if not low > 0 or high > low * ALIKE or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
+    most = WIDE if _RANGE.fullmatch(plain(text)) else ALIKE
+    if not low > 0 or high > low * most or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
         return None
     last = max(one.last for one in numbers)
     mean = sum(one.value for one in numbers) / len(numbers)
@@ -161,3 +176,12 @@ def is_gain(cells: list[str], meaning: Meaning) -> bool:
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
     return bool(signed) or bool(percents and nothing and (named or len(percents) == len(texts)))
+
+
+def unit_of_time(text: str) -> str:
+    """Return the unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""

@@ -7,7 +7,7 @@ explain all printed ratios of a series; if none does, they are held against the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
@@ -48,6 +48,10 @@ class Held:
     def outside(self) -> tuple[tuple[Recomputed, Printed, Interval], ...]:
         """Those that rounding does not explain."""
         return tuple(pair for pair in self.pairs if not overlap(pair[1], pair[2]))
+
+    def without_outside(self) -> Held:
+        """Returns the ratios that rounding explains."""
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair not in self.outside))
 
 
 def overlap(printed: Printed, computed: Interval) -> bool:
@@ -98,8 +102,8 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
     def stated(scale: Recomputed) -> Interval:
         own = scale.row.number("printed_speedup")
-        gpus = base.gpus if base else 1
-        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus / scale.row.gpus)
+        gpus = table.base_gpus / scale.row.gpus
+        return scale.efficiency if own is None else Interval(own, own, own).scaled(gpus)
 
     def devices(scale: Recomputed) -> Interval:
         own = scale.row.number("printed_speedup")
@@ -114,9 +118,9 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
     ways += [(STATED, base, stated), (DEVICES, None, devices)]
     ways += [
-        (kind, row, per_device(way, row.gpus))
+        (kind, row, per_device(way, max(row.gpus, 1)))  # a serial run is that of one device
         for kind, row, way in _other_rows(table, others)
-        if row is not None and row.gpus > 0
+        if row is not None
     ]
     for kind, _, way in _further(table):
         if kind == BEFORE:

@@ -52,6 +52,7 @@ def series_of(table: PublishedTable) -> list[Series]:
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
     for name in sorted(dict.fromkeys(names), key="strategy".__eq__):  # one baseline may be that of all strategies
         groups = [part for said, group in groups for part in _by_label(said, group, name)]
+    groups = [part for said, group in groups for part in _by_placement(said, group)]
     settled = [(said, _with_accumulation(_unsaid_batch(group))) for said, group in groups]
     found = [part for said, group in settled for part in _by_batch(said, group, table.scaling)]
     return [Series(said, tuple(group)) for said, group in found]
@@ -127,6 +128,19 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]
+
+
+def _by_placement(said: str, rows: list[PublishedRow]) -> list[tuple[str, list[PublishedRow]]]:
+    """Splits rows by the devices on each node, if as many devices were measured on other numbers of nodes."""
+    each = [row.gpus / nodes if (nodes := row.number("nodes")) else None for row in rows]
+    placed = {(row.gpus, share) for row, share in zip(rows, each, strict=True)}
+    alike = {tuple(sorted(row.labels.items())) for row in rows}
+    if None in each or len(placed) == len({row.gpus for row in rows}) or len(alike) > 1:
+        return [(said, rows)]
+    parts: dict[float, list[PublishedRow]] = {}
+    for row, share in zip(rows, each, strict=True):
+        parts.setdefault(share or 0.0, []).append(row)
+    return [(f"{said} {share:g} on a node".strip(), part) for share, part in parts.items()]
 
 
 def _named(name: str, value: str) -> str:

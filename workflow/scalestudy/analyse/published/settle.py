@@ -72,7 +72,7 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         way for way in rates if way[0] in TIMES and len({row.gpus for row in rows if way[0] in row.numbers}) > 1
     ]
     if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
-        rates = whole  # they need no batch
+        rates = _best_explained(series, rates, whole)
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
     rates = [way for way in rates if way[1] == answer] or rates
@@ -97,6 +97,23 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
     return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
+
+
+def _best_explained(
+    series: Sequence[Series], steps: list[tuple[str, str, Rate]], whole: list[tuple[str, str, Rate]]
+) -> list[tuple[str, str, Rate]]:
+    """The times of a whole run, which need no batch, unless only the step times explain printed ratios."""
+
+    def explained(ways: list[tuple[str, str, Rate]]) -> int:
+        first = ways[0][0]
+        return max(
+            sum(_explained(one.rows, rate, stated) for one in series)
+            for role, _, rate in ways
+            for stated in ("speedup", "efficiency")
+            if role == first
+        )
+
+    return steps if explained(steps) > explained(whole) else whole
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
@@ -199,6 +216,10 @@ def _without_ratios(
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
             per_device += _alike([ratio for ratio, _ in shares])
             together += _alike([ratio / gpus for ratio, gpus in shares])
+        whole = _in_order(rows, "total_time_s")
+        work = [(row.number(role) or 0) * (row.number("total_time_s") or 0) for row in whole]
+        # The same work in less time: a rate per device would give more of it on more devices.
+        together += bool(work) and _alike(work) and _falls(whole, "total_time_s", FALLS)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:

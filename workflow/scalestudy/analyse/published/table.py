@@ -36,6 +36,8 @@ class Table:
     scales: tuple[Recomputed, ...]
     unusable: tuple[PublishedRow, ...]
     """Rows whose step time or throughput is not above zero."""
+    base_gpus: int = 1
+    """Devices of the baseline; without one, those on which the printed speedup is 1, or else one device."""
 
 
 def recompute(rows: Sequence[PublishedRow]) -> Table:
@@ -60,12 +62,21 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
     bases.sort(key=lambda item: item[0][0].label("strategy").lower() not in PLAIN)
     base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
+    base_gpus = base.gpus if base else _devices_of_one(usable)
     return Table(
         base=base,
         other_bases=tuple(group[0] for group, _ in bases[1:]),
-        scales=tuple(_scale(group, rate, base, base_rate) for group, rate in rates),
+        scales=tuple(_scale(group, rate, base, base_rate, base_gpus) for group, rate in rates),
         unusable=tuple(row for row in rows if not _positive(row)),
+        base_gpus=base_gpus,
     )
+
+
+def _devices_of_one(rows: Sequence[PublishedRow]) -> int:
+    """The fewest devices, if their printed speedup is 1; else one device."""
+    first = min(rows, key=lambda row: row.gpus, default=None)
+    unit = first.printed_speedup if first else None
+    return first.gpus if first and unit and unit.low <= 1 <= unit.high else 1
 
 
 def limits_of(printed: Printed) -> Interval:
@@ -89,10 +100,10 @@ def ratio(above: Interval, below: Interval) -> Interval:
 
 
 def _scale(
-    group: list[PublishedRow], rate: Interval, base: PublishedRow | None, base_rate: Interval
+    group: list[PublishedRow], rate: Interval, base: PublishedRow | None, base_rate: Interval, base_gpus: int
 ) -> Recomputed:
     row = group[0]
-    devices = row.gpus / base.gpus if base else float(row.gpus)
+    devices = row.gpus / base_gpus
     if row is base:
         speedup = Interval(1.0, 1.0, 1.0)
     elif not isnan(rate.value) and base is not None:

@@ -9,6 +9,8 @@ from itertools import accumulate
 from scalestudy.importers.raw import RawTable
 
 _BEGIN = re.compile(r"\\begin\{(?P<name>tabular[xy*]?|tabulary|longtable\*?|longtabu|tabu|tblr|NiceTabular)\}")
+_ARGUMENTS = dict.fromkeys(("tabularx", "tabular*", "tabulary"), 2)
+"""Environments with a width before their columns."""
 _ROW = re.compile(r"(?<!\\)&.*\\\\")
 LONGEST_ROW = 5000
 """Characters of a line that may be a row of a table without its environment."""
@@ -22,6 +24,12 @@ _LOST = re.compile(
     r"(?:\[[^\]]*\])*(?:\{[^{}]*\})?"
 )
 _SIGNS = (
+    (r"\\per\b ?", "/"),
+    (r"\\milli\b ?(?=\\second)", "m"),
+    (r"\\second\b ?", "s"),
+    (r"\\minute\b ?", "min"),
+    (r"\\hour\b ?", "h"),
+    (r"\\percent\b ?", "%"),
     (r"\\(?:times|texttimes)\b ?", "x"),
     (r"\\pm\b ?", " ± "),
     (r"\\(?:sim|approx)\b ?", "~"),
@@ -49,7 +57,7 @@ def latex_tables(text: str) -> Iterator[RawTable]:
     found = False
     for begin in _BEGIN.finditer(text):
         end = text.find(f"\\end{{{begin['name']}}}", begin.end())
-        start = _after_arguments(text, begin.end())
+        start = _after_arguments(text, begin.end(), _ARGUMENTS.get(begin["name"], 1))
         if end > start:
             found = True
             yield from _table(text, start, end)
@@ -65,7 +73,7 @@ def latex_tables(text: str) -> Iterator[RawTable]:
 
 
 def _table(text: str, start: int, end: int) -> Iterator[RawTable]:
-    body = _RULES.sub(lambda rule: " " * len(rule.group()), text[start:end])
+    body = _without_captions(_RULES.sub(lambda rule: " " * len(rule.group()), text[start:end]))
     rows = []
     for place, row in _split(body, "\\\\"):
         cells = [cell for _, part in _split(row, "&") for cell in _cell(part)]
@@ -79,24 +87,37 @@ def _table(text: str, start: int, end: int) -> Iterator[RawTable]:
         yield RawTable(rows[0][0], rows[0][1], tuple(rows[1:]), headings, _caption(text, start, end))
 
 
+def _without_captions(body: str) -> str:
+    """The body of a long table without its captions, which end like rows."""
+    while found := re.search(r"\\caption\*?(?:\[[^\]]*\])?(?=\{)", body):
+        close = _braced(body, found.end())[1]
+        close = (
+            skip.end()
+            if (skip := re.compile(r"(?:\s*\\label\{[^}]*\})?\s*(?:\\\\|\\tabularnewline)").match(body, close))
+            else close
+        )
+        body = body[: found.start()] + re.sub(r"[^\n]", " ", body[found.start() : close]) + body[close:]
+    return body
+
+
 def _caption(text: str, start: int, end: int) -> str:
     around = text[max(0, start - _NEAR) : start].rpartition("\\begin{table")[2], text[end : end + _NEAR]
-    for part in (around[0], around[1].partition("\\end{table")[0]):
+    for part in (around[0], text[start:end], around[1].partition("\\end{table")[0]):
         if found := re.search(r"\\caption\*?(?:\[[^\]]*\])?\{", part):
             return _plain(_braced(part, found.end() - 1)[0])
     return ""
 
 
-def _after_arguments(text: str, place: int) -> int:
-    """The place after the width, the position and the columns of an environment."""
-    while (found := _ARGUMENT.match(text, place)) is not None:
+def _after_arguments(text: str, place: int, most: int) -> int:
+    """The place after the width, the position and the columns of an environment. most: arguments in braces."""
+    while (found := _ARGUMENT.match(text, place)) is not None and (most or found[1] == "["):
         if found[1] == "[":
             close = text.find("]", place)
             if close < 0:
                 return place
             place = close + 1
             continue
-        place = _braced(text, found.end() - 1)[1]
+        place, most = _braced(text, found.end() - 1)[1], most - 1
     return place
 
 

@@ -45,6 +45,7 @@ class _Html(HTMLParser):
         elif tag == "caption" and self.tables:
             self.titled = True
         elif tag == "tr" and self.tables:
+            self._close()
             self.tables[-1].append((self.getpos()[0], []))
             self._cover()
         elif tag in ("td", "th") and self.tables and self.tables[-1]:

@@ -10,8 +10,10 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -28,6 +30,9 @@ _BOX = str.maketrans(
     | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
     | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
 )
+_REMARK = re.compile(r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|\u2713|\u2714|\u2705).*$")
+"""A remark behind the cells of a line."""
+_NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")
 _FEWEST = 2
 """Rows of a table."""
 Split = Callable[[str], list[str]]
@@ -77,26 +82,38 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
 
 
 def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
-    """A data frame as pandas prints it: rows begin with an index, whose name is missing or stands below."""
+    """A data frame as pandas prints it: rows begin with an index, whose name is missing or stands below.
+
+    Its headers end where the cells below them end.
+    """
     below = start + 1
     name = lines[below].strip() if below < len(lines) else ""
     named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
-    first = below + 1 if named else below
     rows: list[tuple[int, tuple[str, ...]]] = []
-    for number in range(first, len(lines)):
-        cells = lines[number].split()
-        if number + 1 in taken or len(lines[number]) > LONGEST or len(cells) != len(header) + 1:
+    for number in range(below + named, len(lines)):
+        cells = lines[number].split() if len(lines[number]) <= LONGEST else []
+        if number + 1 in taken or len(cells) < 2 or (rows and len(cells) != len(rows[0][1])):
+            break
+        if not named and cells[0] != str(len(rows)):
             break
         rows.append((number + 1, tuple(cells)))
     if len(rows) < _FEWEST or not lines[start][:1].isspace():
         return None
-    if named:
-        whole = [name, *header]
-        return RawTable(start + 1, tuple(whole), tuple(rows)) if _is_header(whole, only=only) else None
-    index = [row[0] for _, row in rows]
-    if index != [str(place) for place in range(len(rows))] or len(header) < 2 or not _is_header(header, only=only):
+    width = len(rows[0][1]) - 1
+    names = header if len(header) == width else _ending(lines[start], lines[rows[0][0] - 1])
+    whole = [name, *names] if named else names
+    if len(names) != width or len(whole) < 2 or not _is_header(whole, only=only):
         return None
-    return RawTable(start + 1, tuple(header), tuple((line, row[1:]) for line, row in rows))
+    return RawTable(start + 1, tuple(whole), tuple((line, row if named else row[1:]) for line, row in rows))
+
+
+def _ending(line: str, row: str) -> list[str]:
+    """The headers of a line that end where the cells of a row end, but for its index; none if one would be cut."""
+    ends = [found.end() for found in re.finditer(r"\S+", row)]
+    if len(line.rstrip()) > ends[-1] or any(line[end : end + 1].strip() for end in ends):
+        return []
+    names = [line[first:last].strip() for first, last in pairwise(ends)]
+    return names if all(names) else []
 
 
 def _header(lines: list[str], start: int, split: Split) -> list[str]:
@@ -131,11 +148,24 @@ def _rows(
             blank, number = 1, number + 1
             continue
         cells = _fitted(line, lines[start], header, split)
+        if cells is None and rows and (kept := _REMARK.sub("", line)) != line:
+            cells = _fitted(kept, lines[start], header, split)
+        if cells is None and rows and len(_NUMBERS.findall(line)) >= len(header) and _NUMBER.match(line.strip()):
+            cells = [line.strip()]  # a row in another form: the reader of rows names it
         if cells is None or not any(_NUMBER.match(plain(cell)) for cell in cells):
+            if rows and line.strip() and _continues(lines, number + 1, lines[start], header, split):
+                number += 1  # a remark between rows
+                continue
             break
         rows.append((number + 1, tuple(cells)))
         number += 1
     return rows, number
+
+
+def _continues(lines: list[str], number: int, first: str, header: Sequence[str], split: Split) -> bool:
+    """Whether a line is a row of the table, as it is behind a remark between rows."""
+    cells = _fitted(lines[number], first, header, split) if number < len(lines) else None
+    return cells is not None and bool(_NUMBER.match(plain(cells[0])))
 
 
 def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[str] | None:
@@ -179,6 +209,8 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
     numbers = [bool(re.fullmatch(r"\d{1,7}", cell.strip())) for cell in cells[1:]]
     if roles[0] in ("gpus", "nodes") and len(numbers) > 1 and all(numbers):
         return True  # devices across
+    if only and sum(count_of_header(cell) is not None for cell in cells[1:]) > 1:
+        return True
     if any(_NUMBER.match(plain(cell)) for cell in cells) or not {"gpus", "nodes"} & set(roles):
         return False
     return only or bool({*MEASURED, *STATED} & set(roles))

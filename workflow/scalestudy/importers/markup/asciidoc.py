@@ -15,10 +15,12 @@ def asciidoc_tables(lines: list[str]) -> Iterator[tuple[RawTable, int]]:
     """Yield the tables of AsciiDoc, each with its last line."""
     start = 0
     while start < len(lines):
-        end = next((n for n in range(start + 1, len(lines)) if _EDGE.fullmatch(lines[n])), None)
-        if end is None or not _EDGE.fullmatch(lines[start]):
+        if not _EDGE.fullmatch(lines[start]):
             start += 1
             continue
+        end = next((n for n in range(start + 1, len(lines)) if _EDGE.fullmatch(lines[n])), None)
+        if end is None:
+            return
         above = lines[start - 1].strip() if start else ""
         before = lines[start - 2].strip() if start > 1 and above.startswith("[") else above
         table = _made(lines, start + 1, end, before.removeprefix(".") if before.startswith(".") else "")

@@ -1,0 +1,87 @@
+"""Tables that were once read in silence as something else: they are read rightly, or the audit asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
+from test_printed_habits import ONCE, audited, speedups, table
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Solver Performance**\n\n" + table("Machine;1 node;2 nodes;3 nodes", "A;30.8;17.5;10.4", "B;48;43;19"),
+        table("Store;1 Node;2 Nodes;4 Nodes;Avg Latency (4N)", "A;1.8 GB/s;2.1 GB/s;7.3 GB/s;86.5 ms")
+        + "| B | 3.4 GB/s | 1.9 GB/s | 2.7 GB/s | 152 ms |\n",
+        "Setup: strong scaling mode.\n\n" + table("Store;1 Node;2 Nodes", "A;1.8;2.1", "B;3.4;1.9"),
+        table("Period;1 worker;2 workers", "10 ms;23.6;355.7", "50 ms;7.3;6.9", "Unlimited;5.9;5.9"),
+    ],
+    ids=["performance-above", "rates-of-data", "scaling-above", "times-as-labels"],
+)
+def test_numbers_below_devices_without_a_kind_are_asked_about(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(text)
+    with pytest.raises(UserError, match="what are the numbers below the devices"):
+        read_published(path)
+
+
+def test_a_further_measurement_behind_the_devices_is_not_of_every_size(tmp_path: Path) -> None:
+    cells = ["A;100 req/s;190 req/s;350 req/s;86 ms", "B;50 req/s;95 req/s;175 req/s;90 ms"]
+    found = audited(tmp_path, table("Store;1 GPU;2 GPUs;4 GPUs;Avg Latency (4N)", *cells))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+
+
+def test_rows_with_a_name_each_are_one_series(tmp_path: Path) -> None:
+    cells = ["run7;1 GPU;~180s;1.00x;100%", "run8;4 GPUs;~60s;**3.0x**;**75%**"]
+    (found,) = audited(tmp_path, table("Experiment;Setup;Time/Epoch;Speedup;Efficiency", *cells))
+    assert (found.checked.speedups, found.checked.efficiencies, kinds([found])) == (2, 2, [])
+
+
+def test_one_size_is_not_the_baseline_of_its_own_speedup(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("case;GPUs;img/s;Speedup;Efficiency", "a;4;300;3.0;75%"))
+    assert (found.checked.speedups, kinds([found])) == (0, ["one scale"])
+
+
+def test_a_serial_run_beside_one_worker_is_the_baseline(tmp_path: Path) -> None:
+    cells = ["Sequential;2.000;1.00x;-", "1 worker;1.600;1.25x;125.0%", "2 workers;1.000;2.00x;100.0%"]
+    cells.append("4 workers;0.625;3.20x;80.0%")
+    (found,) = audited(tmp_path, table("Workers;Time (s);Speedup;Efficiency", *cells))
+    assert (found.checked.speedups, found.checked.efficiencies, kinds([found])) == (3, 3, [])
+
+
+def test_a_serial_run_alone_is_one_device(tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, table("Workers;Time (s);Speedup", "Sequential;100;1.0", "2;52.6;1.9", "4;28.57;3.5")
+    )
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("labels", ["Serial (1);Parallel 2;Parallel 4", "`--jobs 1`;`--jobs 2`;`--jobs 4`"])
+def test_workers_in_labels(tmp_path: Path, labels: str) -> None:
+    times = ("100", "52.6", "28.57")
+    cells = [";".join(pair) for pair in zip(labels.split(";"), times, strict=True)]
+    (found,) = audited(tmp_path, table("Configuration;Time (s)", *cells))
+    assert speedups(found) == ONCE
+
+
+def test_a_label_without_a_number_of_devices_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Arm;Time (s)", "`--jobs 1`;100", "`--jobs 2`;52.6", "automatic;51"))
+    with pytest.raises(UserError, match="'automatic' in the column 'Arm' names no number of devices"):
+        read_published(path)
+
+
+def test_a_scaling_in_per_cent_shows_that_numbers_are_throughputs(tmp_path: Path) -> None:
+    cells = ["`a`;35,800;57,200;**160%**", "`b`;21,300;35,200;**165%**", "c;85,000;91,300;107%†"]
+    found = audited(tmp_path, table("Adapter;1 worker;2 workers;Scaling", *cells))
+    assert ([one.checked.speedups for one in found], kinds(found)) == ([1, 1, 1], [])
+
+
+def test_a_throughput_of_constant_work_is_that_of_all_workers(tmp_path: Path) -> None:
+    cells = ["Total duration;0.740 s;0.612 s", "p50 latency;0.158 s;0.188 s", "Throughput;6.76 t/s;8.17 t/s"]
+    (found,) = audited(tmp_path, table("Metric;1 Worker;2 Workers", *cells))
+    assert speedups(found) == [(1, 1.0), (2, 1.21)]

@@ -1,0 +1,69 @@
+"""Reads a text with delimiters, such as CSV, as one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from scalestudy.importers.raw import RawTable
+
+LONGEST_CELL = 131_072
+_FIRST = 50
+_FEW = 4
+"""Rows from which their numbers of cells are compared."""
+
+
+def delimited_tables(text: str) -> list[RawTable]:
+    """Return the only table of a text with delimiters. Lines above it that have no delimiter are its headings."""
+    lines = text.splitlines()
+    delimiter = delimiter_of(lines)
+    if delimiter == "  ":
+        split = [(place + 1, tuple(re.split(r"\s{2,}|\t", line.strip()))) for place, line in enumerate(lines)]
+    else:
+        csv.field_size_limit(LONGEST_CELL)  # of the process, so another part of it may have set it
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        split, before = [], 0
+        for row in reader:
+            split.append((before + 1, tuple(cell.strip() for cell in row)))
+            before = reader.line_num
+    rows = [(line, cells) for line, cells in split if any(cells)]
+    if not _is_even(rows):
+        return []
+    widest = max((len(cells) for _, cells in rows), default=0)
+    start = next((place for place, (_, cells) in enumerate(rows) if len(cells) > 1 or widest < 2), 0)
+    if not rows:
+        return []
+    above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
+    return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
+
+
+def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:
+    """Whether lines have as many cells as others have, and numbers, so that they are not those of a text."""
+    numbers = [any(re.match(r"\W*\d", cell) for cell in cells) for _, cells in rows[1:_FIRST]]
+    if len(rows) >= _FEW and sum(numbers) < len(numbers) * 0.5:
+        return False
+    counts = [len(cells) for _, cells in rows[:_FIRST]]
+    counts = counts[next((place for place, count in enumerate(counts) if count > 1), 0) :]
+    most = max(counts, key=counts.count, default=0)
+    return len(counts) < _FEW or (counts.count(most) >= len(counts) * 0.5 and most == counts[0])
+
+
+def starts_with_header(lines: list[str]) -> bool:
+    """Return whether most lines have the delimiter of the first, as in a file of CSV."""
+    filled = [line for line in lines[:50] if line.strip()]
+    delimiter = delimiter_of(lines)
+    return bool(filled) and delimiter in filled[0] and all(delimiter in line for line in filled[:3])
+
+
+def delimiter_of(lines: list[str]) -> str:
+    """Return the delimiter: the first of tab, semicolon, bar and comma that every line of the beginning has."""
+    first = [line for line in lines[:50] if line.strip()]
+    for delimiter in ("\t", ";", "|", ","):
+        having = [line for line in first if delimiter in line]
+        if having and len(having) >= max(1, len(first) * 0.6):
+            return delimiter
+    if any("," in line for line in first):
+        return ","
+    spaced = [line for line in first if re.search(r"\S\s{2,}\S", line)]
+    return "  " if len(spaced) > 1 else ","

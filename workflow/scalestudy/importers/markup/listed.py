@@ -1,0 +1,170 @@
+"""Finds measurements that a text lists without a table: a line per number of devices, with names or a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.cells import plain, read_cell, read_duration
+from scalestudy.importers.counts import count_in_words, read_count
+from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.layout import quantity_of
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, NODE
+
+LONGEST = 500
+"""Characters of a line that lists a measurement."""
+_PAIR = re.compile(
+    r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>(?:[^,;|=:]|(?<=\d),(?=\d))+?)"
+    r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
+)
+_IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
+_ITEM = re.compile(
+    r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
+    r"(?::|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
+)
+_PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
+"""What separates the measurements of an item. A comma between digits is part of a number."""
+_FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
+"""A number with its unit in front of other words."""
+_WITHIN = re.compile(r"~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*")
+_COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
+SETUP = "setup"
+"""Header of labels that name the devices among other words."""
+_HEAD = re.compile(r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*")
+_GAP = 3
+"""Lines between two items of one list, at most."""
+_LONGEST_LABEL = 40
+_LONGEST_BLOCK = 25
+"""Lines of a block with a measurement per line, at most."""
+
+
+def listed_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return the measurements of a text: `gpus=4 throughput=900`, or `- 4 GPUs: 900 img/s (3.6x)`."""
+    return _tables(_of_pairs(lines)) or _tables(_of_items(lines)) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+
+
+def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
+    """Tables of lines with equal names that follow each other."""
+    groups: list[list[tuple[int, dict[str, str]]]] = []
+    for line, row in rows:
+        last = groups[-1][-1] if groups else None
+        same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
+        if same:
+            groups[-1].append((line, row))
+        else:
+            groups.append([(line, row)])
+    found = []
+    for group in groups:
+        names = list(dict.fromkeys(name for _, row in group for name in row))
+        roles = {meaning_of(name).role for name in names}
+        devices = {
+            row.get(name)
+            for _, row in group
+            for name in names
+            if name == SETUP or meaning_of(name).role in ("gpus", "nodes")
+        }
+        if len(devices) > 1 and roles & {*MEASURED, *STATED}:
+            body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in group)
+            found.append(RawTable(group[0][0], tuple(names), body))
+    return found
+
+
+def _of_pairs(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Lines of names with values, one of them of devices."""
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST:
+            continue
+        pairs = {found["name"].strip(): found["value"].strip() for found in _PAIR.finditer(plain(line))}
+        if len(pairs) > 1 and any(meaning_of(name).role in ("gpus", "nodes") for name in pairs):
+            rows.append((number, pairs))
+    return rows
+
+
+def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        text = _IN_FRONT.sub(r"\1: ", plain(line)) if len(line) <= LONGEST else ""
+        item = _ITEM.fullmatch(text)
+        if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
+            continue
+        row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
+        if len(row) > 1:
+            rows.append((number, row))
+    return _with_counts(rows)
+
+
+def _with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
+    """The rows with a column of devices instead of labels, if all labels are no more than that."""
+    if not all(_is_count(row[SETUP]) for _, row in rows):
+        return rows
+    return [(line, {"gpus" if name == SETUP else name: text for name, text in row.items()}) for line, row in rows]
+
+
+def _quantities(text: str) -> dict[str, str]:
+    """The measurements of an item by their units: 900 img/s (3.6x)."""
+    found: dict[str, str] = {}
+    for part in _PART.split(text):
+        first = _FIRST.match(part or "") if part and not read_duration(part) else None
+        within = _WITHIN.findall(part or "")
+        for one in (first["first"] if first else "", part, *within):
+            if one and (words := quantity_of(one)) and not re.search(r"\d", words):
+                found.setdefault(words, one)
+                break
+    return found
+
+
+def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Blocks of lines with a name and a value each, below a line with the devices, or with a line of them."""
+    rows: list[tuple[int, dict[str, str]]] = []
+    block: dict[str, str] = {}
+    start = 0
+    for number, line in enumerate([*lines, ""], start=1):
+        text = plain(line).lstrip("-*+\u2022 ") if len(line) <= LONGEST else ""
+        pair = re.fullmatch(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?", text)
+        head = _HEAD.fullmatch(text) if not pair and text else None
+        named = bool(head) and head is not None and _names_devices(head["devices"])
+        if block and (named or not text or (pair and pair["name"] in block)):
+            rows += [(start, block)] if len(block) > 1 else []
+            block = {}
+        if named and head:
+            block, start = {SETUP: head["devices"]}, number
+        elif pair:
+            start = start if block else number
+            block[pair["name"]] = pair["value"]
+    return [(line, row) for line, row in rows if any(name == SETUP or _is_devices(name) for name in row)]
+
+
+def _is_devices(name: str) -> bool:
+    return meaning_of(name).role in ("gpus", "nodes")
+
+
+def _names_devices(text: str) -> bool:
+    """Whether a text is a number of devices, or names one with the word of a device."""
+    if _is_count(text):
+        return True
+    if not _COUNTED.search(text) or len(text) > _LONGEST_LABEL:
+        return False
+    try:
+        count_in_words(text)
+    except ValueError:
+        return False
+    return bool(re.search(r"\d|single|one|two|dual|four|eight", text, re.IGNORECASE))
+
+
+def _is_count(text: str) -> bool:
+    try:
+        read_count(text)
+    except ValueError:
+        return False
+    return not _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return not read_cell(text).unit
+    except ValueError:
+        return False

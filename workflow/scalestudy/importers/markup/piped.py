@@ -1,0 +1,106 @@
+"""Finds tables whose cells are between bars, with a rule below the header: Markdown, and grids of programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scalestudy.importers.raw import RawTable
+
+LONGEST_CAPTION = 200
+MOST_HEADER_LINES = 4
+LONGEST_RULE = 40_000
+"""Characters of a rule below a header; one of more columns than a table may have is none."""
+_RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
+_PIPE = re.compile(r"(?<!\\)\|")
+
+
+def piped_tables(lines: list[str]) -> Iterator[RawTable]:
+    """Yield the tables whose cells are between bars, with a rule below the header."""
+    headings: list[tuple[int, str]] = []
+    above = ""
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        if heading := _HEADING.fullmatch(line[:500]):
+            level = len(line) - len(line.lstrip("# "))
+            headings = [(above, words) for above, words in headings if above < level]
+            headings.append((level, heading["heading"]))
+            above = ""
+        header = _header(lines, number)
+        if not header:
+            above = line.strip() if line.strip() and not heading and not is_rule(line) else above
+            number += 1
+            continue
+        end, rows = number + header, []
+        while end < len(lines) and ("|" in lines[end] or is_rule(lines[end])) and lines[end].strip():
+            rows.append((end + 1, () if is_rule(lines[end]) else cells_of(lines[end])))
+            end += 1
+        names = tuple(words for _, words in headings)
+        caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
+        whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
+        yield RawTable(number + 1, whole, tuple(records(rows)), names, caption)
+        number, above = end, ""
+
+
+def _header(lines: list[str], start: int) -> int:
+    """The number of lines of the header that begins in a line; 0 if none does. Only a grid has several."""
+    most = MOST_HEADER_LINES if start and is_rule(lines[start - 1]) and "+" in lines[start - 1] else 1
+    for count in range(1, most + 1):
+        line = lines[start + count - 1] if start + count - 1 < len(lines) else ""
+        if "|" not in line or is_rule(line):
+            return 0
+        below = lines[start + count] if start + count < len(lines) else ""
+        if is_rule(below) and set("|+") & set(below):
+            return count
+    return 0
+
+
+def records(rows: list[tuple[int, tuple[str, ...]]]) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the rows of a table; between the rules of a grid, several lines may be one row.
+
+    A rule is an empty tuple.
+    """
+    groups: list[list[tuple[int, tuple[str, ...]]]] = [[]]
+    for number, cells in rows:
+        if cells:
+            groups[-1].append((number, cells))
+        elif groups[-1]:
+            groups.append([])
+    groups = [group for group in groups if group]
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for group in groups:
+        if len(groups) > 1 and len(group) > 1 and not all(cells and cells[0] for _, cells in group):
+            found.append((group[0][0], joined([cells for _, cells in group])))
+        else:
+            found += group
+    return found
+
+
+def joined(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the texts of several lines, cell by cell."""
+    if len(rows) == 1:
+        return rows[0]
+    width = max(map(len, rows))
+    full = [(*row, *[""] * (width - len(row))) for row in rows]
+    return tuple(" ".join(filter(None, cells)) for cells in zip(*full, strict=True))
+
+
+def is_rule(line: str) -> bool:
+    """Return whether a line is a rule, such as |---|---| or +====+."""
+    text = line.strip()
+    return (
+        0 < len(text) <= LONGEST_RULE
+        and set(text) <= set("|+-=: \t")
+        and bool(set(text) & set("-="))
+        and bool(_RULE.fullmatch(text))
+    )
+
+
+def cells_of(line: str) -> tuple[str, ...]:
+    """Return the texts between the bars of a line."""
+    line = line.strip()
+    line = line[1:] if line.startswith("|") else line
+    line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
+    return tuple(cell.strip().replace("\\|", "|") for cell in _PIPE.split(line))

@@ -1,0 +1,103 @@
+"""Reads records of JSON as tables: lists of objects, an object per line, and lists of equal length by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scalestudy.importers.raw import RawTable
+
+MOST_LISTS = 50
+MOST_RECORDS = 20_000
+LONGEST = 2 * 2**20
+"""Characters of a text whose records are read."""
+_LIST = re.compile(r"\[\s*(?=\{)")
+_OBJECT = re.compile(r"^\s*\{", re.MULTILINE)
+_BETWEEN = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder()
+
+
+def record_tables(text: str) -> Iterator[RawTable]:
+    """Yield the tables of a text that has JSON."""
+    if "{" not in text or len(text) > LONGEST:
+        return
+    found = False
+    at = 0
+    for _ in range(MOST_LISTS):
+        begin = _LIST.search(text, at)
+        if begin is None:
+            break
+        records, at = _objects(text, begin.end())
+        if table := _of_records(records):
+            found = True
+            yield table
+    if not found and (table := _of_records(_objects(text, _start(text))[0])):
+        yield table
+    elif not found:
+        yield from _of_lists(text)
+
+
+def _start(text: str) -> int:
+    found = _OBJECT.search(text)
+    return found.start() if found else len(text)
+
+
+def _objects(text: str, at: int) -> tuple[list[tuple[int, dict[str, Any]]], int]:
+    """The objects of JSON that follow each other from a place, each with its line, and the place behind them."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    line, counted = 1, 0
+    while len(found) < MOST_RECORDS:
+        skip = _BETWEEN.match(text, at)
+        begin = skip.end() if skip else at
+        try:
+            value, end = _DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            return found, max(at, begin)
+        if not isinstance(value, dict):
+            return found, end
+        line, counted = line + text.count("\n", counted, begin), begin
+        found.append((line, value))
+        at = end
+    return found, at
+
+
+def _of_records(records: Sequence[tuple[int, Mapping[str, Any]]]) -> RawTable | None:
+    """A table with a row per record; values of an inner object have columns of their own."""
+    if len(records) < 2:
+        return None
+    rows = [(line, _flat(record)) for line, record in records]
+    names = list(dict.fromkeys(name for _, row in rows for name in row))
+    if len(names) < 2:
+        return None
+    body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in rows)
+    return RawTable(rows[0][0], tuple(names), body)
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            for inner, text in _flat(value).items():
+                found[inner if inner not in found and inner not in record else f"{name} {inner}"] = text
+        elif not isinstance(value, list):
+            found[name] = _text(value)
+    return found
+
+
+def _of_lists(text: str) -> Iterator[RawTable]:
+    """Objects of JSON whose values are lists of equal length, as data frames are written."""
+    begin = _start(text)
+    for line, value in _objects(text, begin)[0]:
+        for inner in (value, *(one for one in value.values() if isinstance(one, dict))):
+            lists = {name: one for name, one in inner.items() if isinstance(one, list) and len(one) > 1}
+            lengths = {len(one) for one in lists.values()}
+            if len(lists) > 1 and len(lengths) == 1:
+                rows = zip(*lists.values(), strict=True)
+                body = tuple((line, tuple(map(_text, row))) for row in rows)
+                yield RawTable(line, tuple(lists), body)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,38 @@
+"""Units in headers: of times, of rates, and the words that remain."""
+
+from __future__ import annotations
+
+import re
+
+from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, UNIT_OF_TIME, WORK
+
+_OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec(?:ond)?)?\b|\b[kmgt]bps\b")
+"""Units of a rate of data: GB/s is no time in seconds."""
+
+
+def unit_part(bare: str) -> str:
+    """Return the part of a header that has a unit: in brackets, after a comma or a slash; else all of it."""
+    bare = _OF_DATA.sub("", bare)
+    inside = " ".join(re.findall(r"[(\[]([^)\]]*)[)\]]", bare))
+    return inside if any(re.search(pattern, inside) for pattern in UNIT_OF_TIME.values()) else bare
+
+
+def unit_of_work(bare: str) -> tuple[str, float]:
+    """Return the unit of a rate, such as tokens/s, and what a header multiplies its numbers by."""
+    bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
+    times = rf"(?P<period>{SECOND})"
+    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
+    if found is None:
+        tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
+        return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
+    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+    period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
+    return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
+
+
+def rest_of(bare: str) -> str:
+    """Return the words of a header that are no part of its role."""
+    words = r"throughput|speed ?-?ups?|(?:weak|strong) scaling|scaling|efficiency|multi-gpu|training|train|time|"
+    words += rf"{DEVICE}|per|{WORK}|{STEP}|ms|secs?|seconds?|s|min|hours?|hrs?|size|total|global|with|of|used|"
+    words += r"average|avg|speed|eff|parallel"
+    return " ".join(re.sub(rf"\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())
