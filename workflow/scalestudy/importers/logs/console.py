@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -19,31 +18,22 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.console_form import (
-    LEARNED_FROM,
     MEASURED,
     WHERE_SAID,
     Form,
     form_of,
     is_no_training,
-    parts_of,
 )
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
-from scalestudy.importers.logs.lines import clock_of, lines_with, numbered_lines, real_or_nan
-from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.lines import clock_of, lines_with, real_or_nan
+from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.stated import facts_of, rank_of, stated_sizes
 from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
 
 KIND = "console log"
-RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
-SIZES = re.compile(
-    rb"(?i)(world[_ ]size|num[_ ]gpus|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
-    rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
-)
-
-TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
-"""Tokens of a step on all devices."""
-SAID = (b"size", b"num_gpus", b"tokens")
 
 
 def read(path: Path, given: Given) -> list[Log]:
@@ -54,9 +44,6 @@ def read(path: Path, given: Given) -> list[Log]:
     _ask(path, form, given)
     reader = _Reader(path, form, given)
     rows = Rows(path)
-    for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        if any(text in line.lower() for text in SAID):
-            reader.note(line, of_row=form.key in line)
     for number, line in lines_with(path, form.key):
         for part in parts_of(line):
             reader.take(number, part, rows)
@@ -69,7 +56,8 @@ class _Reader:
     """Takes the rows of a log."""
 
     def __init__(self, path: Path, form: Form, given: Given) -> None:
-        self._path, self._form, self._said = path, form, dict[str, int]()
+        self._path, self._form = path, form
+        self._said = stated_sizes(path, lambda line: form.key in line)
         unit = TIMES[given.time or "s"]
         self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
         self._rest = tuple(form.rest.items())
@@ -101,8 +89,7 @@ class _Reader:
                     values.update(found.groupdict())
         if is_no_training(line[:begin]):
             return
-        if (b"ank" in line or b"[default" in line) and (rank := RANK.search(line)):
-            own = rank[1] or rank[2]
+        if own := rank_of(line):
             if self._first_rank is None:
                 self._first_rank = own
             if own != self._first_rank:
@@ -140,13 +127,6 @@ class _Reader:
         if devices > 0.5 and abs(devices / round(devices) - 1) < SAME:
             self._said.setdefault("devices", round(devices))
             self._by_rates = True
-
-    def note(self, line: bytes, *, of_row: bool) -> None:
-        for name, value in () if of_row else SIZES.findall(line):
-            if int(value) > 0:
-                self._said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
-        if (tokens := TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
-            self._said["step_tokens"] = number
 
     def _step(self, values: dict[str, Any]) -> float:
         """The step since the start of the training, where the log counts those of an epoch."""
@@ -191,12 +171,7 @@ class _Reader:
             path=path,
             kind=trainer.kind,
             columns=columns,
-            facts=Facts(
-                devices=self._said.get("devices"),
-                global_batch=self._said.get("batch"),
-                step_tokens=self._said.get("step_tokens"),
-                accumulation=accumulation,
-            ),
+            facts=facts_of(self._said, accumulation),
             unit=trainer.unit or (rate.unit if rate else ""),
             per=trainer.per or ("all" if self._by_rates else rate.per if rate else ""),
             each="last" if last else "mean",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from scalestudy.importers.logs.lines import ESCAPES, numbered_lines
+from scalestudy.importers.logs.lines import numbered_lines
+from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
+from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.trainers import Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -59,15 +61,6 @@ def form_of(path: Path) -> Form | None:
     return _learn(best[1]) if best else None
 
 
-def parts_of(line: bytes) -> list[bytes]:
-    """The lines that a terminal shows: a progress bar writes over itself."""
-    if b"\x1b" in line:
-        line = ESCAPES.sub(b"", line)
-    if b"\r" not in line[:-2] and b"\x08" not in line:
-        return [line]
-    return [part for part in re.split(rb"[\r\x08]+", line) if part.strip()]
-
-
 def is_no_training(begin: bytes) -> bool:
     """Return whether the begin of a line says that it is of a validation or test."""
     lower = begin.lower()
@@ -78,7 +71,7 @@ def is_no_training(begin: bytes) -> bool:
 
 def _quantities(line: bytes) -> tuple[str, ...] | None:
     """The quantities of a line that is a row, sorted; None for other lines."""
-    if len(line) > LONGEST_ROW:
+    if len(line) > LONGEST_ROW or is_bar(line):
         return None
     found = phrases(line, trainer_of(line))
     if "step" not in found and not (

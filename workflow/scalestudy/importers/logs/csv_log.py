@@ -16,13 +16,17 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.csv_columns import read_regular
 from scalestudy.importers.logs.lines import HEAD, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.table import LOOKED_AT, Columns, logs_from, logs_of
+from scalestudy.importers.logs.values import value_of
 from scalestudy.importers.logs.widths import Widths
 
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 20_000
+SHOWN_BY = 20
+"""First lines that show whether a file is a table."""
 
 
 def recognise(head: bytes) -> str:
@@ -30,7 +34,9 @@ def recognise(head: bytes) -> str:
     if b"\0" in head:
         return ""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:SHOWN_BY]
+    if any(is_bar(line.encode("latin-1", "replace")) for line in lines):
+        return ""
     if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
         return ""
     delimiter = _delimiter(lines[0])
@@ -40,16 +46,37 @@ def recognise(head: bytes) -> str:
         return ""
     if len(names) > MOST_COLUMNS:
         return KIND  # refused when it is read
-    if len(names) < 2 or not any(
-        not name.strip()[:1].isdigit()
+    read = {
+        at: meaning.quantity
+        for at, name in enumerate(names)
+        if not name.strip()[:1].isdigit()
         and (meaning := meaning_of(name))
         and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
-        for name in names
-    ):
+    }
+    if len(names) < 2 or not read or _are_texts(lines[1:], delimiter, read):
         return ""
     if {"_step", "_timestamp", "_runtime"} & {name.strip() for name in names}:
         return WANDB
     return LIGHTNING if {"epoch", "step"} <= set(names) and delimiter == "," else KIND
+
+
+def _are_texts(lines: list[str], delimiter: str, read: dict[int, str]) -> bool:
+    """Whether most cells of the columns that are read are no numbers: then the first line is that of a console log
+    with the delimiter in it. read: place of a column -> its quantity."""
+    texts = cells = 0
+    for line in lines:
+        try:
+            row = _cells(line, delimiter)
+        except csv.Error:
+            continue
+        for at, quantity in read.items():
+            cell = row[at].strip() if at < len(row) else ""
+            cells += bool(cell)
+            try:
+                value_of(cell, quantity, 1.0, comma="," in cell)
+            except ValueError:
+                texts += 1
+    return texts > cells / 2
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
