@@ -7,9 +7,9 @@ has, and by what is known of widely used trainers (trainers.py). From then on a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.console_blocks import LINES, RowPattern, numbers
 from scalestudy.importers.logs.console_form import (
     MEASURED,
     WHERE_SAID,
@@ -44,9 +45,13 @@ def read(path: Path, given: Given) -> list[Log]:
     _ask(path, form, given)
     reader = _Reader(path, form, given)
     rows = Rows(path)
-    for number, line in lines_with(path, form.key):
-        for part in parts_of(line):
-            reader.take(number, part, rows)
+    lines = lines_with(path, form.key)
+    while block := list(islice(lines, LINES)):
+        if reader.take_block(block, rows):
+            continue
+        for number, line in block:
+            for part in parts_of(line):
+                reader.take(number, part, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
     return [reader.log(rows, given)]
@@ -64,6 +69,7 @@ class _Reader:
         self._stamped = form.stamped and "clock_s" not in form.read
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
+        self._pattern = RowPattern(form)
         self._first_rank: bytes | None = None
         self._others = self._odd = self._again = 0
         self._by_rates = False
@@ -71,6 +77,39 @@ class _Reader:
         self._last, self._epoch, self._done = 0.0, 0, 0.0
         self._steps: list[float] = []
         """Optimizer step of each row, where rows count iterations."""
+
+    def take_block(self, block: list[tuple[int, bytes]], rows: Rows) -> bool:
+        """Take many lines at once; False if they have to be taken one by one."""
+        found = self._pattern.found_in(b"".join([line for _, line in block]), len(block))
+        if found is None:
+            return False
+        texts, place = list(zip(*found, strict=True)), self._pattern.place
+        columns = {"line": np.array([number for number, _ in block], float)}
+        for name, _, _, factor in self._fields:
+            if name != "epoch":
+                columns[name] = numbers(texts[place[f"{name}_value"]]) * factor
+        if self._stamped:
+            stamps = zip(*(texts[place[part]] for part in ("day", "time", "fraction")), strict=True)
+            columns["clock_s"] = np.array([_clock(*stamp) for stamp in stamps])
+        row = np.stack([columns.get(name, np.full(len(block), nan)) for name in _OF_A_ROW], axis=1)
+        again = (row == np.vstack([[self._row or (nan, nan, nan)], row[:-1]])) | (np.isnan(row))
+        kept = ~again.all(axis=1) if not self._form.whole_epochs else np.ones(len(block), bool)
+        self._again += int((~kept).sum())
+        self._row = tuple(map(float, row[-1]))
+        if self._epochs or self._form.whole_epochs:
+            columns["step"] = self._steps_of(columns["step"], texts, kept)
+        rows.store({name: values[kept] for name, values in columns.items()})
+        return True
+
+    def _steps_of(self, steps: np.ndarray, texts: list[tuple[bytes, ...]], kept: np.ndarray) -> np.ndarray:
+        """The steps since the start of the training of many rows."""
+        place = self._pattern.place
+        epochs = texts[place.get("step_epoch", place.get("epoch_value", 0))]
+        totals = texts[place["step_total"]] if "step_total" in place else (b"",) * len(epochs)
+        made = steps.copy()
+        for at in np.flatnonzero(kept):
+            made[at] = self._step({"step": float(steps[at]), "epoch": epochs[at], "total": totals[at]})
+        return made
 
     def take(self, number: int, line: bytes, rows: Rows) -> None:
         at, begin, values = 0, WHERE_SAID, _NOTHING.copy()
@@ -96,8 +135,8 @@ class _Reader:
                 self._others += 1
                 return
         if self._stamped and (stamp := STAMP.search(line)):
-            values["clock_s"] = _clock(stamp)
-        row = (values["step"], values["step_time_s"], values["work_per_s"])
+            values["clock_s"] = _clock(*stamp.group("day", "time", "fraction"))
+        row = tuple(values[name] for name in _OF_A_ROW)
         if row == self._row and not self._form.whole_epochs:
             self._again += 1
             return
@@ -199,6 +238,8 @@ SAME = 0.02
 _NOTHING: dict[str, Any] = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {
     "total": None
 }
+_OF_A_ROW = ("step", "step_time_s", "work_per_s")
+"""What two lines have in common of which the second repeats the first."""
 SHOWN = {
     "epoch": "epoch",
     "step": "step",
@@ -229,8 +270,7 @@ def _number(text: bytes) -> float:
     return real_or_nan(text.replace(b",", b"") if b"," in text else text)
 
 
-def _clock(stamp: re.Match[bytes]) -> float:
-    day, time, fraction = stamp.group("day", "time", "fraction")
+def _clock(day: bytes, time: bytes, fraction: bytes | None) -> float:
     seconds = _seconds(day, time)
     return seconds + float(b"0." + fraction) if fraction else seconds
 

@@ -43,6 +43,10 @@ class Form:
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+    sources: tuple[bytes | None, ...] = ()
+    """The pattern of each field, with the text in front of it; None where it has none."""
+    stamp_later: bool = False
+    """Whether a field comes before the time stamp."""
 
 
 def form_of(path: Path) -> Form | None:
@@ -95,9 +99,9 @@ def _learn(rows: list[bytes]) -> Form:
     if position:
         named.pop("epoch", None)
     inner = named | {name: found[name] for name in ("loss", "work") if name in found}
-    fields = [
-        (name, one.finder(), name in named) for name, one in sorted(inner.items(), key=lambda item: item[1].start)
-    ]
+    ordered = sorted(inner.items(), key=lambda item: item[1].start)
+    fields = [(name, one.finder(), name in named) for name, one in ordered]
+    stamp = STAMP.search(first)
     rest = {name: found[name].finder() for name in REST if name in found}
     ends = [match for line in rows if (match := POSITION.search(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
@@ -107,6 +111,8 @@ def _learn(rows: list[bytes]) -> Form:
         tuple(fields),
         rest,
         named,
-        stamped=STAMP.search(first) is not None,
+        stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
+        sources=tuple(one.source() for _, one in ordered),
+        stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )

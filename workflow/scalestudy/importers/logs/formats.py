@@ -137,8 +137,8 @@ def _reader(path: Path, name: str | None) -> Read:
     if name:
         return console.read if name == CONSOLE else progress.read
     found = _by_lines(path, console_form.LEARNED_FROM)
-    if found is None and (read := _of_any_trainer(path)):
-        return read
+    if found is None and (of_any := _of_any_trainer(path)):
+        return of_any
     found = found or _by_lines(path)
     if found is None:
         raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(NAMES)}")

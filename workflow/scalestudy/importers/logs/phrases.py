@@ -48,6 +48,8 @@ _MORE = {
 """Names that mean this in lines of a trainer, and less in the header of a table."""
 _FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
 _MOST_WORDS = 6
+_BETWEEN = rb"['\"]?\s*[:=#\[]?\s*"
+"""Between a name and its number."""
 
 
 Finder = Callable[..., "re.Match[bytes] | None"]
@@ -100,12 +102,9 @@ class Phrase:
             return _place(self.whole).search
         if self.quantity == "epoch":
             return _EPOCH.search
-        number = b"(?P<value>%b)" % NUMBER
-        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
         if not self.name:
-            return re.compile(number + unit).search
-        after = _TOTAL if self.quantity == "step" else b""
-        tail = re.compile(rb"['\"]?\s*[:=#\[]?\s*" + number + unit + after).match
+            return re.compile(self._number()).search
+        tail = re.compile(_BETWEEN + self._number()).match
         name = self.name.encode()
 
         def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
@@ -117,6 +116,28 @@ class Phrase:
             return None
 
         return find
+
+    def source(self) -> bytes | None:
+        """Return the pattern of this number and of the text in front of it within a line, which finds what the
+        finder finds; None if it has none."""
+        if self.pattern:
+            return None
+        if self.position:
+            place = _place(self.whole).pattern
+            return place if place[:1] == b"^" else b"[^\\n]*?" + place
+        if self.quantity == "epoch":
+            return b"[^\\n]*?" + _EPOCH.pattern
+        if not self.name:
+            return b"[^\\n]*?" + self._number()
+        name = self.name.encode()
+        first, rest = re.escape(name[:1]), re.escape(name[1:]) + _BETWEEN + self._number()
+        no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
+        return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
+
+    def _number(self) -> bytes:
+        """The pattern of the number with its unit, and with the total of a step."""
+        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
+        return b"(?P<value>%b)" % NUMBER + unit + (_TOTAL if self.quantity == "step" and self.name else b"")
 
 
 def _place(shown: bytes) -> re.Pattern[bytes]:
