@@ -307,6 +307,17 @@ def test_a_time_without_a_unit_is_asked_for(tmp_path: Path) -> None:
     assert imported(path, devices=1, time="ms").step_s == pytest.approx(0.0005)
 
 
+def test_the_time_of_data_is_not_that_of_a_step(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "".join(
+            f"Train: 1/3 [ {step}/900] Data time: 0.01(0.02)  Forward time: 0.3(0.3)  Batch time: 0.5(0.5) s\n"
+            for step in range(1, 9)
+        )
+    )
+    assert imported(path, devices=8, batch=64, time="s").step_s == pytest.approx(0.5)
+
+
 def test_rows_of_the_first_rank_count(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(

@@ -17,6 +17,8 @@ from scalestudy.study.config.scales import MOST_DEVICES
 
 LARGEST_NODE: Final = 8
 """Devices beyond which a single node is unusual."""
+MEASURED_TO: Final = 0.002
+"""Relative error of a batch that follows from a throughput and a time, or of a median batch."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
 
@@ -96,10 +98,10 @@ def derive(log: Log, given: Given) -> ImportedRun:
         per, scope_checked = _scope(log, given, per, devices, batch, product, exact=exact, remarks=remarks)
         whole = rate * (devices if per == "device" else 1)
         if batch is None and (~np.isnan(stated)).any():
-            batch = round(median(whole * stated))
+            batch = _measured(median(whole * stated), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
         if batch is None and log.each == "mean" and is_exact(log, by_clock * windows.steps):
-            batch = round(median(whole * by_clock))
+            batch = _measured(median(whole * by_clock), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         if batch is None:
             what = f"{unit or 'samples or tokens'} of a step on all devices"
@@ -197,6 +199,12 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
         remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
         return round(each), unit or log.unit or "samples"
     return batch, unit
+
+
+def _measured(work: float, devices: int) -> int:
+    """The work of a step by measured numbers: of those within their error, one that divides among the devices."""
+    even = round(work / devices) * devices
+    return even if even and abs(even / work - 1) <= MEASURED_TO else round(work)
 
 
 def _of_one_row(log: Log) -> float:

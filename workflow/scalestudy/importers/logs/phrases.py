@@ -33,6 +33,8 @@ _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
 _SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch"))
 """Names that a number may follow without a colon."""
+_OF_ANYTHING = frozenset(("time", "elapsed", "duration"))
+"""Names of a time that the word before them, such as `data`, makes that of something else."""
 _STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
 _MORE = {
     **_STEPS,
@@ -220,6 +222,8 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
             spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
         ):
             continue
+        if first and name.lower() in _OF_ANYTHING and words[first - 1].isalpha():
+            continue  # `data time` is the time of a part
         if before.endswith(b"[") and meaning.quantity != "step":
             continue
         return _made(name, start, match, meaning, unit)
@@ -249,7 +253,7 @@ def _made(name: str, start: int, match: re.Match[bytes], meaning: Meaning, unit:
         meaning.unit,
         meaning.per,
         averaged=match["mean"] is not None,
-        of_a_step=name.lower() not in ("time", "elapsed", "duration"),
+        of_a_step=name.lower() not in _OF_ANYTHING,
     )
 
 

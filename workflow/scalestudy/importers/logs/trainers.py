@@ -127,7 +127,7 @@ TRAINERS = (
     ),
     Trainer(
         "PaddlePaddle console log",
-        _mark(r"(?:batch_cost: [\d.]+ s|ips: [\d.]+)"),
+        _mark(r"\b(?:batch_cost[:=]? ?[\d.]+|ips[:=]? ?[\d.]+)"),
         {
             "batch_cost": _TIME,
             "avg_batch_cost": _TIME,
