@@ -57,9 +57,13 @@ def detectron(step: int, time_s: float) -> str:
     )
 
 
+def mean_so_far(step: int) -> float:
+    return (START_S + (step - 1) * TIME_S) / step
+
+
 def imagenet(step: int, time_s: float) -> str:
     return (
-        f"Epoch: [0][{step:3d}/900]\tTime {time_s:6.3f} ({0.55:6.3f})\tData  0.097 ( "
+        f"Epoch: [0][{step:3d}/900]\tTime {time_s:6.3f} ({mean_so_far(step):6.3f})\tData  0.097 ( "
         "0.104)\tLoss 6.0e+00 (6e+00)\n"
     )
 
@@ -73,7 +77,7 @@ def torchvision(step: int, time_s: float) -> str:
 def timm(step: int, time_s: float) -> str:
     rate = SAMPLES / time_s
     return f"Train: 0 [{step:4d}/900 (  0%)]  Loss:  6.973588 (6.9921)  Time: {time_s:.3f}s, {rate:7.2f}/s  " + (
-        f"({0.55:.3f}s,  116.36/s)  LR: 5.000e-07  Data: 0.006 (0.033)\n"
+        f"({mean_so_far(step):.3f}s,  116.36/s)  LR: 5.000e-07  Data: 0.006 (0.033)\n"
     )
 
 
@@ -207,7 +211,7 @@ def test_epochs_that_count_from_the_beginning(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(
         "".join(
-            f"Epoch: [{epoch}][{step:3d}/100]\tTime  0.500 ( 0.510)\tData  0.01 ( 0.02)\tLoss 6.0e+00 (6.3e+00)\n"
+            f"Epoch: [{epoch}][{step:3d}/100]\tTime  0.500 ( 0.500)\tData  0.01 ( 0.02)\tLoss 6.0e+00 (6.3e+00)\n"
             for epoch in range(3)
             for step in range(0, 100, 10)
         )

@@ -31,6 +31,7 @@ from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.running_means import Means
 from scalestudy.importers.logs.stated import facts_of, rank_of, stated_sizes
 from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
 
@@ -70,6 +71,7 @@ class _Reader:
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
         self._pattern = RowPattern(form)
+        self._means = Means()
         self._first_rank: bytes | None = None
         self._others = self._odd = self._again = 0
         self._by_rates = False
@@ -96,8 +98,11 @@ class _Reader:
         kept = ~again.all(axis=1) if not self._form.whole_epochs else np.ones(len(block), bool)
         self._again += int((~kept).sum())
         self._row = tuple(map(float, row[-1]))
+        counted = columns.get("step", row[:, 0])
         if self._epochs or self._form.whole_epochs:
-            columns["step"] = self._steps_of(columns["step"], texts, kept)
+            columns["step"] = self._steps_of(counted, texts, kept)
+        if "mean" in columns:
+            self._means.add(columns["mean"][kept], (columns.get("step", counted) - counted)[kept])
         rows.store({name: values[kept] for name, values in columns.items()})
         return True
 
@@ -150,6 +155,8 @@ class _Reader:
             values["work"],
             values["loss"],
         )
+        if "mean" in values:
+            self._means.add([values["mean"]], [self._done])
         for name, find in self._rest:
             if found := find(line):
                 value = _number(found["value"])
@@ -185,9 +192,12 @@ class _Reader:
         rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
         columns, remarks, accumulation = rows.columns(), list(self._remarks()), None
         made = []
-        if trainer.counts_samples:
+        means = self._means.between(columns, time.digits) if time else None
+        if means:
+            made.append(means)
+        elif trainer.counts_samples:
             made.append(in_steps(path, columns, given))
-        elif trainer is ANY and time and time.name.lower() == "time":
+        elif trainer is ANY and time and time.name.lower() == "time" and not time.averaged:
             made.append(of_one_step(path, columns, time.shown))
         elif self._steps:
             made.append(in_optimizer_steps(columns, np.array(self._steps)))
@@ -201,8 +211,8 @@ class _Reader:
         running = trainer.each == "running"
         if running:
             columns = {name: values[-1:] for name, values in columns.items()}
-        last = trainer.each == "last" or (time is not None and time.averaged)
-        if trainer.remark and time:
+        last = not means and (trainer.each == "last" or (time is not None and time.averaged))
+        if trainer.remark and time and not means:
             remarks.append(trainer.remark)
         elif last:
             remarks.append(OF_THE_LAST_STEP)
@@ -260,6 +270,7 @@ def _ask(path: Path, form: Form, given: Given) -> None:
 
 def _factor(form: Form, name: str, unit: float) -> float:
     """What a printed number is multiplied with; unit: that of a time without one."""
+    name = "step_time_s" if name == "mean" else name
     if name not in form.read:
         return 1.0
     factor = form.read[name].factor

@@ -24,6 +24,7 @@ _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
 )
 """Before the step number of a line that is not of the training."""
+_MEAN, _MEAN_S = re.compile(rb" *\( *(?P<value>\d[\d.]*)"), re.compile(rb" *\( *(?P<value>\d[\d.]*)s[,)]")
 OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
 REST = ("batch", "devices", "optimizer_step", "rate_of_device")
 
@@ -101,6 +102,12 @@ def _learn(rows: list[bytes]) -> Form:
     inner = named | {name: found[name] for name in ("loss", "work") if name in found}
     ordered = sorted(inner.items(), key=lambda item: item[1].start)
     fields = [(name, one.finder(), name in named) for name, one in ordered]
+    sources = [one.source() for _, one in ordered]
+    behind, mean = _mean_of(first, found)
+    if mean:
+        at = 1 + next(at for at, (name, _) in enumerate(ordered) if name == behind)
+        fields.insert(at, ("mean", re.compile(mean).match, False))
+        sources.insert(at, mean)
     stamp = STAMP.search(first)
     rest = {name: found[name].finder() for name in REST if name in found}
     ends = [match for line in rows if (match := POSITION.search(line))] if position else []
@@ -113,6 +120,19 @@ def _learn(rows: list[bytes]) -> Form:
         named,
         stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
-        sources=tuple(one.source() for _, one in ordered),
+        sources=tuple(sources),
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )
+
+
+def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes]:
+    """(quantity behind which the running mean of the step time is in parentheses, its pattern); '' without one.
+
+    It is behind the time, `0.35 (0.50)`, or behind the throughput that follows it, `0.35s, 182/s (0.50s, 128/s)`.
+    """
+    time, rate = found.get("step_time_s"), found.get("work_per_s")
+    if time and time.averaged and _MEAN.match(line, time.end):
+        return "step_time_s", _MEAN.pattern
+    if time and rate and rate.averaged and rate.start > time.start and _MEAN_S.match(line, rate.end):
+        return "work_per_s", _MEAN_S.pattern
+    return "", b""

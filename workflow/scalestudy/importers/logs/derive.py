@@ -108,7 +108,13 @@ def derive(log: Log, given: Given) -> ImportedRun:
             raise UserError(f"{log.name}: the {what} are not in it; add --batch {log.path.name}=N")
         if not (~np.isnan(stated)).any():
             stated = batch / whole
-    if (~np.isnan(stated)).any():
+    last = log.each == "last" and per_row > 1
+    if last and is_exact(log, windows.clock_s):
+        remarks.append("a row has the time of its last step only: the time between rows counts")
+        limits.append(Limit.CLOCK)
+        against_clock(log, stated, windows, remarks)
+        time_s = by_clock
+    elif (~np.isnan(stated)).any():
         against_clock(log, stated, windows, remarks)
         time_s = stated
     elif (~np.isnan(by_clock)).any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log10
 
 from scalestudy.importers.logs.quantities import Meaning, meaning_of
 from scalestudy.importers.logs.trainers import Trainer
@@ -72,6 +73,8 @@ class Phrase:
     per: str = ""
     averaged: bool = False
     """Whether a mean follows in parentheses, so that the number itself is of the last step."""
+    end: int = 0
+    """Where the text behind its unit begins."""
     position: bool = False
     pattern: re.Pattern[bytes] | None = None
     """What finds the number, where it has no name."""
@@ -135,6 +138,12 @@ class Phrase:
         first, rest = re.escape(name[:1]), re.escape(name[1:]) + _BETWEEN + self._number()
         no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
         return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
+
+    @property
+    def digits(self) -> int:
+        """Digits behind the point, of the number in our unit."""
+        shift = round(-log10(self.factor)) if self.factor else 0
+        return len(self.value.partition(b".")[2]) + shift
 
     def _number(self) -> bytes:
         """The pattern of the number with its unit, and with the total of a step."""
@@ -253,6 +262,7 @@ def _made(name: str, start: int, match: re.Match[bytes], meaning: Meaning, unit:
         meaning.unit,
         meaning.per,
         averaged=match["mean"] is not None,
+        end=match.end("unit") if match["unit"] else match.end("number"),
         of_a_step=name.lower() not in _OF_ANYTHING,
     )
 
