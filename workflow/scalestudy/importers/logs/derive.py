@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_exact, median
+from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
@@ -108,8 +108,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
             raise UserError(f"{log.name}: the {what} are not in it; add --batch {log.path.name}=N")
         if not (~np.isnan(stated)).any():
             stated = batch / whole
-    last = log.each == "last" and per_row > 1
-    if last and is_exact(log, windows.clock_s):
+    if log.each == "last" and per_row > 1 and is_exact(log, windows.clock_s) and is_close(stated, by_clock):
         remarks.append("a row has the time of its last step only: the time between rows counts")
         limits.append(Limit.CLOCK)
         against_clock(log, stated, windows, remarks)
