@@ -192,7 +192,7 @@ class _Reader:
         rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
         columns, remarks, accumulation = rows.columns(), list(self._remarks()), None
         made = []
-        means = self._means.between(columns, time.digits) if time else None
+        means = self._means.between(columns, form.mean_digits) if time else None
         if means:
             made.append(means)
         elif trainer.counts_samples:

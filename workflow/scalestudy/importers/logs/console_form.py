@@ -46,6 +46,8 @@ class Form:
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
     sources: tuple[bytes | None, ...] = ()
     """The pattern of each field, with the text in front of it; None where it has none."""
+    mean_digits: int = 0
+    """Digits behind the point of the running mean, in seconds."""
     stamp_later: bool = False
     """Whether a field comes before the time stamp."""
 
@@ -103,7 +105,7 @@ def _learn(rows: list[bytes]) -> Form:
     ordered = sorted(inner.items(), key=lambda item: item[1].start)
     fields = [(name, one.finder(), name in named) for name, one in ordered]
     sources = [one.source() for _, one in ordered]
-    behind, mean = _mean_of(first, found)
+    behind, mean, mean_digits = _mean_of(first, found)
     if mean:
         at = 1 + next(at for at, (name, _) in enumerate(ordered) if name == behind)
         fields.insert(at, ("mean", re.compile(mean).match, False))
@@ -121,18 +123,19 @@ def _learn(rows: list[bytes]) -> Form:
         stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
         sources=tuple(sources),
+        mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )
 
 
-def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes]:
-    """(quantity behind which the running mean of the step time is in parentheses, its pattern); '' without one.
+def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes, int]:
+    """(quantity behind which the running mean of the step time is in parentheses, its pattern, its digits).
 
     It is behind the time, `0.35 (0.50)`, or behind the throughput that follows it, `0.35s, 182/s (0.50s, 128/s)`.
     """
     time, rate = found.get("step_time_s"), found.get("work_per_s")
-    if time and time.averaged and _MEAN.match(line, time.end):
-        return "step_time_s", _MEAN.pattern
-    if time and rate and rate.averaged and rate.start > time.start and _MEAN_S.match(line, rate.end):
-        return "work_per_s", _MEAN_S.pattern
-    return "", b""
+    if time and time.averaged and (mean := _MEAN.match(line, time.end)):
+        return "step_time_s", _MEAN.pattern, time.digits(mean["value"])
+    if time and rate and rate.averaged and rate.start > time.start and (mean := _MEAN_S.match(line, rate.end)):
+        return "work_per_s", _MEAN_S.pattern, time.digits(mean["value"])
+    return "", b"", 0

@@ -139,11 +139,9 @@ class Phrase:
         no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
         return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
 
-    @property
-    def digits(self) -> int:
-        """Digits behind the point, of the number in our unit."""
-        shift = round(-log10(self.factor)) if self.factor else 0
-        return len(self.value.partition(b".")[2]) + shift
+    def digits(self, value: bytes) -> int:
+        """Return the digits behind the point of a number of the same unit, in our unit."""
+        return len(value.partition(b".")[2]) + (round(-log10(self.factor)) if self.factor else 0)
 
     def _number(self) -> bytes:
         """The pattern of the number with its unit, and with the total of a step."""
