@@ -60,9 +60,8 @@ def test_rounded_means_are_joined_or_left_out(tmp_path: Path) -> None:
 
 def test_exact_time_stamps_count_more_than_the_time_of_the_last_step(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
-    stamps = {
-        step: f"10:{step // 100:02d}:{step % 100 * 0.57:06.3f}".replace(".", ",") for step in range(100, 900, 20)
-    }
+    passed = {step: step * 0.57 for step in range(100, 900, 20)}
+    stamps = {step: f"10:{int(at // 60):02d}:{at % 60:06.3f}".replace(".", ",") for step, at in passed.items()}
     path.write_text(
         "".join(f"2025-03-04 {at} INFO [{step}/900] Batch time: 0.45(1) s\n" for step, at in stamps.items())
     )
