@@ -26,6 +26,7 @@ from scalestudy.importers.logs.console_form import (
     is_no_training,
 )
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
+from scalestudy.importers.logs.durations import in_seconds
 from scalestudy.importers.logs.lines import clock_of, lines_with, real_or_nan
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.parts import parts_of
@@ -52,7 +53,7 @@ def read(path: Path, given: Given) -> list[Log]:
             continue
         for number, line in block:
             for part in parts_of(line):
-                reader.take(number, part, rows)
+                reader.take(number, in_seconds(part) if form.durations else part, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
     return [reader.log(rows, given)]
@@ -197,8 +198,8 @@ class _Reader:
             made.append(means)
         elif trainer.counts_samples:
             made.append(in_steps(path, columns, given))
-        elif trainer is ANY and time and time.name.lower() == "time" and not time.averaged:
-            made.append(of_one_step(path, columns, time.shown))
+        elif trainer is ANY and time and not (time.of_a_step or time.averaged):
+            made.append(of_one_step(path, columns, time.shown, has_rate=rate is not None))
         elif self._steps:
             made.append(in_optimizer_steps(columns, np.array(self._steps)))
         elif trainer.of_rows:

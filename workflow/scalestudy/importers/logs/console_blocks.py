@@ -29,7 +29,7 @@ class RowPattern:
         parts = [b"[^\\n]*?" + STAMP.pattern] if form.stamped else []
         for name, source in zip((name for name, _, _ in form.fields), form.sources, strict=True):
             parts.append(_GROUP.sub(b"(?P<%b_\\1>" % name.encode(), source or b""))
-        usable = all(form.sources) and not form.rest and not (form.stamped and form.stamp_later)
+        usable = all(form.sources) and not (form.rest or form.durations or (form.stamped and form.stamp_later))
         self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
         self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from scalestudy.importers.logs.durations import in_seconds
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
@@ -19,6 +20,7 @@ ENOUGH = 20
 """Rows of one form from which the form is learned."""
 LONGEST_ROW, WHERE_SAID = 4000, 60
 """Bytes of a row, and of its begin where it says that it is no row of the training."""
+DURATIONS = "durations"
 MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
 _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
@@ -44,6 +46,8 @@ class Form:
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+    durations: bool = False
+    """Whether rows have times of several parts, such as `0:12:31`."""
     sources: tuple[bytes | None, ...] = ()
     """The pattern of each field, with the text in front of it; None where it has none."""
     mean_digits: int = 0
@@ -56,16 +60,17 @@ def form_of(path: Path) -> Form | None:
     """Return the form of the rows of a log; None if no line has a step number and a time."""
     found: dict[tuple[str, ...], list[bytes]] = {}
     for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        for part in parts_of(line):
-            known = _quantities(part)
+        for printed in parts_of(line):
+            part = in_seconds(printed)
+            known = _quantities(part, durations=part != printed)
             if known is not None:
                 rows = found.setdefault(known, [])
                 rows.append(part)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
-                    return _learn(rows)
+                    return _learn(rows, known)
     measured = {known: rows for known, rows in found.items() if MEASURED & set(known)}
     best = max((measured or found).items(), key=lambda item: (len(item[1]), len(item[0])), default=None)
-    return _learn(best[1]) if best else None
+    return _learn(best[1], best[0]) if best else None
 
 
 def is_no_training(begin: bytes) -> bool:
@@ -76,8 +81,8 @@ def is_no_training(begin: bytes) -> bool:
     return _NOT_TRAINING.search(begin) is not None
 
 
-def _quantities(line: bytes) -> tuple[str, ...] | None:
-    """The quantities of a line that is a row, sorted; None for other lines."""
+def _quantities(line: bytes, *, durations: bool) -> tuple[str, ...] | None:
+    """The quantities of a line that is a row, sorted; None for other lines. durations: whether it has some."""
     if len(line) > LONGEST_ROW or is_bar(line):
         return None
     found = phrases(line, trainer_of(line))
@@ -89,11 +94,11 @@ def _quantities(line: bytes) -> tuple[str, ...] | None:
         return None
     if is_no_training(line[: found["step"].start if "step" in found else WHERE_SAID]):
         return None
-    known = [*found, *(["stamp"] if STAMP.search(line) else [])]
+    known = [*found, *(["stamp"] if STAMP.search(line) else []), *([DURATIONS] if durations else [])]
     return tuple(sorted(known)) if {*MEASURED, "stamp"} & set(known) else None
 
 
-def _learn(rows: list[bytes]) -> Form:
+def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
     first = rows[-1]
     trainer = trainer_of(first)
     found = phrases(first, trainer)
@@ -122,6 +127,7 @@ def _learn(rows: list[bytes]) -> Form:
         named,
         stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
+        durations=DURATIONS in known,
         sources=tuple(sources),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),

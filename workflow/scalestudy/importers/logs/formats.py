@@ -15,6 +15,7 @@ from scalestudy.importers.logs import (
     console_form,
     csv_log,
     deepspeed,
+    epoch_rows,
     fairseq,
     json_log,
     kineto,
@@ -83,8 +84,14 @@ BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
 }
 """Name -> (the kind of a file from its first bytes, '' if it is none; its reader)."""
 TABLE = "table"
-CONSOLE, BARS = "console", "progress-bar"
-NAMES = (*(one.name for one in FORMATS), CONSOLE, BARS, *BY_HEAD, "mlflow", TABLE)
+CONSOLE = "console"
+OF_ANY_TRAINER: dict[str, Read] = {
+    CONSOLE: console.read,
+    "progress-bar": progress.read,
+    "epochs": epoch_rows.read,
+}
+"""Name -> reader of a console log without a format of its own."""
+NAMES = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
 
 
 def is_table(path: Path, name: str | None) -> bool:
@@ -130,12 +137,12 @@ def _reader(path: Path, name: str | None) -> Read:
     for known, (recognise, read) in BY_HEAD.items():
         if name in (None, known) and (kind := recognise(head)):
             return partial(read, kind=kind)
-    if name not in (None, CONSOLE, BARS):
+    if name not in (None, *OF_ANY_TRAINER):
         raise UserError(f"{path}: is not in the format {name}")
     if b"\x00" in head:
         raise UserError(f"{path}: is a binary file of no known format")
     if name:
-        return console.read if name == CONSOLE else progress.read
+        return OF_ANY_TRAINER[name]
     found = _by_lines(path, console_form.LEARNED_FROM)
     if found is None and (of_any := _of_any_trainer(path)):
         return of_any
@@ -153,6 +160,8 @@ def _of_any_trainer(path: Path) -> Read | None:
         return console.read
     if progress.shows_bars(path):
         return progress.read
+    if epoch_rows.shows_epochs(path):
+        return epoch_rows.read
     return console.read if form else None
 
 

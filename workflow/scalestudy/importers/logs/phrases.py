@@ -32,9 +32,10 @@ _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
-_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch"))
+_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes"))
 """Names that a number may follow without a colon."""
-_OF_ANYTHING = frozenset(("time", "elapsed", "duration"))
+_ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
+_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_ELAPSED))
 """Names of a time that the word before them, such as `data`, makes that of something else."""
 _STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
 _MORE = {
@@ -45,6 +46,7 @@ _MORE = {
     "wps": Meaning("work_per_s", unit="tokens"),
     "loss train": Meaning("loss"),
     "batch": Meaning("step"),
+    **{name: Meaning("step_time_s", factor=None) for name in ("took", "takes")},
     "tps": Meaning("work_per_s", unit="tokens"),
     "time": Meaning("step_time_s", factor=None),
 }
@@ -175,7 +177,7 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             kept = found.setdefault(phrase.quantity, phrase)
             if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per:
                 found.setdefault("rate_of_device", phrase)
-            if kept.factor is None and phrase.factor is not None:
+            if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
     if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
         found["step_time_s"] = _unnamed(alone)
@@ -272,6 +274,8 @@ def _meaning(name: str, unit: bytes, trainer: Trainer) -> Meaning | None:
         known = trainer.names[lower]
         counted = meaning_of(said) if known and known.quantity == "work_per_s" and said else None
         return counted if counted and counted.quantity == "work_per_s" else known
+    if lower in _ELAPSED:
+        return Meaning("step_time_s", factor=None)
     found = meaning_of(f"{lower} ({said})" if said else lower) or meaning_of(lower) or _MORE.get(lower)
     if found and found.quantity in ("run", "variant", "rank", "nodes", "clock_s"):
         return None
