@@ -7,8 +7,7 @@ has, and by what is known of widely used trainers (trainers.py). From then on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 from itertools import islice
 from math import nan
 from pathlib import Path
@@ -27,7 +26,7 @@ from scalestudy.importers.logs.console_form import (
 )
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
 from scalestudy.importers.logs.durations import in_seconds
-from scalestudy.importers.logs.lines import clock_of, lines_with, real_or_nan
+from scalestudy.importers.logs.lines import lines_with, real_or_nan, seconds_of_stamp
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
@@ -41,13 +40,19 @@ KIND = "console log"
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log, of the first rank that prints a row. Raises UserError if no line is a row."""
-    form = form_of(path)
+    return read_lines(path, given, form_of(path), lambda form: lines_with(path, form.key))
+
+
+def read_lines(
+    path: Path, given: Given, form: Form | None, lines_of: Callable[[Form], Iterator[tuple[int, bytes]]]
+) -> list[Log]:
+    """Return the run of the rows among lines with their numbers. Raises UserError as `read` does."""
     if form is None:
         raise UserError(f"{path}: no line with a step number and a time, a throughput or a time stamp")
     _ask(path, form, given)
     reader = _Reader(path, form, given)
     rows = Rows(path)
-    lines = lines_with(path, form.key)
+    lines = lines_of(form)
     while block := list(islice(lines, LINES)):
         if reader.take_block(block, rows):
             continue
@@ -93,7 +98,7 @@ class _Reader:
                 columns[name] = numbers(texts[place[f"{name}_value"]]) * factor
         if self._stamped:
             stamps = zip(*(texts[place[part]] for part in ("day", "time", "fraction")), strict=True)
-            columns["clock_s"] = np.array([_clock(*stamp) for stamp in stamps])
+            columns["clock_s"] = np.array([seconds_of_stamp(*stamp) for stamp in stamps])
         row = np.stack([columns.get(name, np.full(len(block), nan)) for name in _OF_A_ROW], axis=1)
         again = (row == np.vstack([[self._row or (nan, nan, nan)], row[:-1]])) | (np.isnan(row))
         kept = ~again.all(axis=1) if not self._form.whole_epochs else np.ones(len(block), bool)
@@ -141,7 +146,7 @@ class _Reader:
                 self._others += 1
                 return
         if self._stamped and (stamp := STAMP.search(line)):
-            values["clock_s"] = _clock(*stamp.group("day", "time", "fraction"))
+            values["clock_s"] = seconds_of_stamp(*stamp.group("day", "time", "fraction"))
         row = tuple(values[name] for name in _OF_A_ROW)
         if row == self._row and not self._form.whole_epochs:
             self._again += 1
@@ -280,19 +285,3 @@ def _factor(form: Form, name: str, unit: float) -> float:
 
 def _number(text: bytes) -> float:
     return real_or_nan(text.replace(b",", b"") if b"," in text else text)
-
-
-def _clock(day: bytes, time: bytes, fraction: bytes | None) -> float:
-    seconds = _seconds(day, time)
-    return seconds + float(b"0." + fraction) if fraction else seconds
-
-
-@lru_cache(maxsize=4096)
-def _seconds(day: bytes, time: bytes) -> float:
-    """A time of day in seconds; one without a year is counted from 1970, which is no date."""
-    day = day.replace(b"/", b"-")
-    if len(day) == 5:
-        day = b"1970-" + day
-    elif day[2:3] == b"-":  # month first
-        day = day[6:] + b"-" + day[:5]
-    return clock_of(day, time)

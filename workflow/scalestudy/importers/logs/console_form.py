@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -58,8 +59,13 @@ class Form:
 
 def form_of(path: Path) -> Form | None:
     """Return the form of the rows of a log; None if no line has a step number and a time."""
+    return form_of_lines(islice(numbered_lines(path), LEARNED_FROM))
+
+
+def form_of_lines(lines: Iterable[tuple[int, bytes]]) -> Form | None:
+    """Return the form of the rows among lines with their numbers; None if there is no row."""
     found: dict[tuple[str, ...], list[bytes]] = {}
-    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+    for _, line in lines:
         for printed in parts_of(line):
             part = in_seconds(printed)
             known = _quantities(part, durations=part != printed)

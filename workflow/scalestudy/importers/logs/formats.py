@@ -25,6 +25,7 @@ from scalestudy.importers.logs import (
     nanotron,
     olmo,
     progress,
+    spread_rows,
     tensorboard_log,
     torchtitan,
     trainer_state,
@@ -88,6 +89,7 @@ CONSOLE = "console"
 OF_ANY_TRAINER: dict[str, Read] = {
     CONSOLE: console.read,
     "progress-bar": progress.read,
+    "rows-of-lines": spread_rows.read,
     "epochs": epoch_rows.read,
 }
 """Name -> reader of a console log without a format of its own."""
@@ -160,6 +162,8 @@ def _of_any_trainer(path: Path) -> Read | None:
         return console.read
     if progress.shows_bars(path):
         return progress.read
+    if spread_rows.form_of(path):
+        return spread_rows.read
     if epoch_rows.shows_epochs(path):
         return epoch_rows.read
     return console.read if form else None

@@ -126,6 +126,15 @@ TRAINERS = (
         step=re.compile(rb"(?P<epoch>\d{1,9})epoch:train:\d{1,12}-(?P<value>\d{1,12})batch: "),
     ),
     Trainer(
+        "Composer console log",
+        _mark(r"\[batch=\d+/\d+\]:? .*\bthroughput/"),
+        {
+            f"{front}time/{work}": None
+            for front in ("", "train ")
+            for work in ("batch", "sample", "token", "epoch")
+        },
+    ),
+    Trainer(
         "PaddlePaddle console log",
         _mark(r"\b(?:batch_cost[:=]? ?[\d.]+|ips[:=]? ?[\d.]+)"),
         {
