@@ -113,3 +113,23 @@ def test_a_time_of_epochs_since_the_start_or_without_a_unit(tmp_path: Path) -> N
     path.write_text("".join(f"Epoch {epoch} loss 2.5 time: {150}\n" for epoch in range(1, 9)))
     assert "add --time" in refused(path, devices=8, batch=64, samples=6400)
     assert imported(path, devices=8, batch=64, samples=6400, time="s").step_s == pytest.approx(STEP_S)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "I0101 10:00:00.123456 139 logging_writer.py:48] [{step}] learning_rate=0.1, loss=2.3, steps_per_sec=0.6667\n",
+        "I20240101 1 helpers.py:103] Training  [ {step}/125000]  eta: 1 day, 0:00:00  total_loss: 1.2 (1.3)  "
+        "time: 1.50  data: 0.01  max mem: 100\n",
+        "INFO Train: [0/300][{step}/1251]\teta 0:10:20 lr 0.0\ttime 1.5000 (1.5000)\tloss 6.9 (6.9)\tmem 100MB\n",
+        "iteration {step}, loss 2.3, 1.5 seconds per iteration\n",
+        '{{"loss": 1.2, "train_speed(iter/s)": 0.6667, "global_step/max_steps": "{step}/900"}}\n',
+        "{step}\timages/sec: 42.7 +/- 0.0 (jitter = 0.0)\t8.5\n",
+    ],
+)
+def test_the_step_of_further_trainers(row: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(row.format(step=step) for step in range(10, 200, 10)))
+    run = imported(path, devices=8, batch=64, time="s")
+    assert run.step_s == pytest.approx(STEP_S, rel=0.01)
+    assert run.log.columns["step"].max() == 190, "not the number of the epoch"

@@ -218,7 +218,7 @@ class _Reader:
         if running:
             columns = {name: values[-1:] for name, values in columns.items()}
         last = not means and (trainer.each == "last" or (time is not None and time.averaged))
-        if trainer.remark and time and not means:
+        if trainer.remark and (time or running) and not means:
             remarks.append(trainer.remark)
         elif last:
             remarks.append(OF_THE_LAST_STEP)

@@ -13,6 +13,7 @@ from scalestudy.importers.logs.trainers import Trainer
 NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
     rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
     rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
 )
 _NUMBERS = re.compile(
@@ -154,7 +155,7 @@ class Phrase:
 def _place(shown: bytes) -> re.Pattern[bytes]:
     """The pattern of positions like this one. It begins with the same text, which is found fast."""
     count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
-    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+ *\])", shown)
+    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
     if begin:
         return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
     return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)
@@ -221,7 +222,7 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
     spaced = not before.endswith((b":", b"=", b"#", b"["))
     text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
     words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
-    unit = (match["unit"] or b"").strip()
+    unit = (match["unit"] or b"").strip().replace(b" per ", b"/")
     if before.endswith(b"/") or (before.endswith(b"(") and not unit):
         return None
     if before.endswith((b"(", b"[")) and b"/" in unit:

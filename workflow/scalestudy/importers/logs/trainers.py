@@ -71,7 +71,7 @@ TRAINERS = (
     ),
     Trainer(
         "console log of torchvision's references",
-        _mark(r"Epoch: \[\d+\] +\[ *\d+/\d+\] +eta: .*?\btime: [\d.]+ +data: "),
+        _mark(r"\[ *\d+/\d+\] +eta: .*?\btime: [\d.]+ +data: "),
         {"time": _TIME, "img/s": None},
         remark="its times are means over the last 20 steps",
         window=20,
@@ -124,6 +124,20 @@ TRAINERS = (
         _mark(r"\d+epoch:train:\d+-\d+batch: "),
         {"iter_time": None, "train_time": None},
         step=re.compile(rb"(?P<epoch>\d{1,9})epoch:train:\d{1,12}-(?P<value>\d{1,12})batch: "),
+    ),
+    Trainer(
+        "console log of Flax and other users of clu",
+        _mark(r"logging_writer\.py:\d+\] \[\d+\] "),
+        step=re.compile(rb"logging_writer\.py:\d+\] \[(?P<value>\d{1,12})\] "),
+    ),
+    Trainer(
+        "console log of tf_cnn_benchmarks",
+        _mark(r"^\d+\timages/sec: [\d.]+ \+/- "),
+        unit="samples",
+        per="all",
+        each="running",
+        remark=_RUNNING.replace("times", "rates"),
+        step=re.compile(rb"^(?P<value>\d{1,9})(?=\timages/sec: )"),
     ),
     Trainer(
         "Composer console log",
