@@ -118,7 +118,7 @@ def test_a_time_of_epochs_since_the_start_or_without_a_unit(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "row",
     [
-        "I0101 10:00:00.123456 139 logging_writer.py:48] [{step}] learning_rate=0.1, loss=2.3, steps_per_sec=0.6667\n",
+        "I0101 10:00:00.123456 139 logging_writer.py:48] [{step}] lr=0.1, loss=2.3, steps_per_sec=0.6667\n",
         "I20240101 1 helpers.py:103] Training  [ {step}/125000]  eta: 1 day, 0:00:00  total_loss: 1.2 (1.3)  "
         "time: 1.50  data: 0.01  max mem: 100\n",
         "INFO Train: [0/300][{step}/1251]\teta 0:10:20 lr 0.0\ttime 1.5000 (1.5000)\tloss 6.9 (6.9)\tmem 100MB\n",

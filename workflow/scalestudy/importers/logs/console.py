@@ -77,7 +77,7 @@ class _Reader:
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
         self._pattern = RowPattern(form)
-        self._means = Means()
+        self._means, self._has_means = Means(), any(name == "mean" for name, _, _ in form.fields)
         self._first_rank: bytes | None = None
         self._others = self._odd = self._again = 0
         self._by_rates = False
@@ -161,8 +161,8 @@ class _Reader:
             values["work"],
             values["loss"],
         )
-        if "mean" in values:
-            self._means.add([values["mean"]], [self._done])
+        if self._has_means:
+            self._means.add([values.get("mean", nan)], [self._done])
         for name, find in self._rest:
             if found := find(line):
                 value = _number(found["value"])

@@ -14,7 +14,7 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.csv_columns import read_regular
-from scalestudy.importers.logs.lines import HEAD, numbered_lines, text_of
+from scalestudy.importers.logs.lines import HEAD, head_of, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.quantities import meaning_of
@@ -25,6 +25,8 @@ from scalestudy.importers.logs.widths import Widths
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 20_000
+MOST_OF_A_CELL = 200
+"""Lines of a cell in quotes."""
 SHOWN_BY = 20
 """First lines that show whether a file is a table."""
 
@@ -96,7 +98,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     header_names, names = names, _of_rows(names, path, first[0], delimiter)
     rows = _first_rows(path, first[0], names, delimiter)
     columns = Columns.of(path, names, given, rows, semicolons=delimiter == ";")
-    regular = read_regular(columns, names, delimiter, header_line=first[0])
+    regular = None
+    for over_lines in (False, True) if not _goes_over_lines(path) else (True,):
+        regular = regular or read_regular(columns, names, delimiter, header_line=first[0], over_lines=over_lines)
     if regular is not None and regular.rows:
         logs = logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
     else:
@@ -106,6 +110,11 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     if empty := header_names[len(names) :]:
         logs[0].remarks.append(f"columns without cells: {', '.join(empty)}")
     return logs
+
+
+def _goes_over_lines(path: Path) -> bool:
+    """Whether one of the first lines has a quote that does not end on it."""
+    return any(line.count(b'"') % 2 for line in head_of(path).splitlines()[:LOOKED_AT])
 
 
 def _first_rows(path: Path, header: int, names: list[str], delimiter: str) -> list[dict[str, Any]]:
@@ -139,7 +148,7 @@ def _rows(
     path: Path, lines: Iterator[tuple[int, bytes]], names: list[str], delimiter: str, widths: Widths
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     kept = 0
-    for number, line in lines:
+    for number, line in _whole_rows(lines, delimiter.encode()):
         if line.startswith(b"#"):
             continue
         if b'"' in line:
@@ -158,6 +167,19 @@ def _rows(
     widths.check(kept)
 
 
+def _whole_rows(lines: Iterator[tuple[int, bytes]], delimiter: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of its first line, row): a cell in quotes goes on until they end, if they end soon."""
+    waiting: list[tuple[int, bytes]] = []
+    while first := waiting.pop(0) if waiting else next(lines, None):
+        number, line = first
+        if line.count(b'"') % 2 and (line.startswith(b'"') or delimiter + b'"' in line):
+            more = waiting + list(islice(lines, MOST_OF_A_CELL - len(waiting)))
+            at = next((at for at, (_, other) in enumerate(more) if other.count(b'"') % 2), None)
+            waiting = more if at is None else more[at + 1 :]
+            line = line if at is None else b"".join([line, *(other for _, other in more[: at + 1])])
+        yield number, line
+
+
 def names_of(header: str) -> list[str]:
     """The cells of a line, by the delimiter that it has most of; none if it is damaged."""
     try:
@@ -171,4 +193,4 @@ def _delimiter(header: str) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [])
+    return next(csv.reader(line.splitlines(keepends=True), delimiter=delimiter), [])

@@ -33,10 +33,12 @@ class Means:
 
     def between(self, columns: Columns, digits: int) -> Corrected | None:
         """Return the columns with the mean step times between rows; None if no row has a mean."""
-        means = np.array(self._means)
-        if len(means) < 2 or np.isnan(means).any():
+        means, starts = np.array(self._means), np.array(self._starts)
+        known = np.isfinite(means)
+        if known.sum() < 2:
             return None
-        return between_means(columns, means, digits, np.array(self._starts))
+        kept = {name: values[known] for name, values in columns.items()}
+        return between_means(kept, means[known], digits, starts[known])
 
 
 def between_means(columns: Columns, means: np.ndarray, digits: int, starts: np.ndarray) -> Corrected | None:
