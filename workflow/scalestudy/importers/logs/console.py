@@ -58,10 +58,18 @@ def read_lines(
             continue
         for number, line in block:
             for part in parts_of(line):
-                reader.take(number, in_seconds(part) if form.durations else part, rows)
+                reader.take(number, _plain(part, form) if form.durations else part, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
     return [reader.log(rows, given)]
+
+
+def _plain(part: bytes, form: Form) -> bytes:
+    """A line with the duration that is read as seconds."""
+    at = part.find(form.read["step_time_s"].name.encode()) if "step_time_s" in form.read else -1
+    if at < 0:
+        return in_seconds(part)
+    return part[:at] + in_seconds(part[at : at + OF_A_DURATION]) + part[at + OF_A_DURATION :]
 
 
 class _Reader:
@@ -249,6 +257,8 @@ class _Reader:
             yield f"{self._odd} lines of another form are left out"
 
 
+OF_A_DURATION = 60
+"""Bytes of a name and its duration."""
 SAME = 0.02
 """Relative difference up to which a ratio of printed rates is a number of devices."""
 _NOTHING: dict[str, Any] = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {

@@ -44,6 +44,8 @@ class Form:
     rest: dict[str, Finder]
     """Quantity -> what finds its number anywhere in a row."""
     read: dict[str, Phrase]
+    named: tuple[Phrase, ...]
+    """All numbers that are looked for."""
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
@@ -131,6 +133,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
         tuple(fields),
         rest,
         named,
+        tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
         durations=DURATIONS in known,

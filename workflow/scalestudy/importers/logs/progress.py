@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from math import nan
 from pathlib import Path
@@ -17,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import read_duration
 from scalestudy.importers.logs.lines import lines_with, numbered_lines
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.parts import parts_of
@@ -36,6 +36,8 @@ BAR = re.compile(
     % (_PASSED, _RATE % (1, 1), _PASSED, _RATE % (2, 2), _RATE % (3, 3), _PASSED)
 )
 """The end of a bar: of tqdm, of rich, and of Ultralytics. A bar of other units than steps has no rate here."""
+_KEYS = (b"<", b"\xe2\x80\xa2", b"it [", b"/")
+"""Texts behind the steps of a bar, of which a log has one."""
 OTHER_WORK = re.compile(
     rb"(?i)(?<![a-z])(?:val\w*|eval\w*|test\w*|infer\w*|predict\w*|sanity|download\w*|load\w*|map|tokeni\w+|cach\w+"
     rb"|generat\w+|filter\w*|group\w*|pack\w*|sav\w+|convert\w*|merg\w+|extract\w*|scann\w*|class +images"
@@ -108,7 +110,7 @@ def read(path: Path, given: Given) -> list[Log]:
     said = stated_sizes(path, lambda line: False)
     groups: dict[bytes, _Bars] = {}
     rank: bytes | None = None
-    for number, line in lines_with(path, b"/"):
+    for number, line in lines_with(path, _key_of(path)):
         own = rank_of(line)
         rank = rank or own
         if own != rank and own is not None:
@@ -127,6 +129,14 @@ def read(path: Path, given: Given) -> list[Log]:
     return [_log(path, bars, said)]
 
 
+def _key_of(path: Path) -> bytes:
+    """A text that all bars of a log have: the one that the first bar has behind its steps."""
+    for _, line in islice(numbered_lines(path), LOOKED_AT):
+        if match := BAR.search(line):
+            return next((key for key in _KEYS if key in match[0]), b"")
+    return b""
+
+
 def _bars_of(part: bytes) -> Iterator[tuple[bytes, re.Match[bytes]]]:
     """Yield (text in front of it, match) of each bar in a line."""
     end = 0
@@ -137,31 +147,42 @@ def _bars_of(part: bytes) -> Iterator[tuple[bytes, re.Match[bytes]]]:
 
 def _take(groups: dict[bytes, _Bars], number: int, begin: bytes, match: re.Match[bytes]) -> None:
     """Add a row to the bars of its description."""
+    key, label = _described(begin)
+    if key is None or _OTHER_UNIT.match(match.string, match.end(0) - 1):
+        return
+    passed = match["passed1"] or match["passed2"] or match["passed3"]
+    step = float(match["step"])
+    if not step:
+        return
+    at = next((at for at in "123" if match[f"rate{at}"]), "")
+    value = float(match[f"rate{at}"]) if at else 0.0
+    per_s = at and match[f"unit{at}"].startswith(b"s/")
+    key += b" " + (match["total"] or b"")
+    bars = groups.get(key)
+    if bars is None:
+        bars = groups[key] = _Bars(key.rpartition(b" ")[0].decode("utf-8", "replace").strip(" |:[]"))
+    bars.add(number, label, step, _seconds(passed), value if per_s else 1 / value if value else nan)
+
+
+@lru_cache(maxsize=4096)
+def _described(begin: bytes) -> tuple[bytes | None, bytes | None]:
+    """(description of a bar without digits, its first number) by the text in front of it; (None, None) for a bar
+    that is not of the steps of a training."""
     begin = STAMP.sub(b"", begin)
     percent = _PERCENT.search(begin)
     begin = begin[: percent.start()] if percent else begin.split(b"\xe2\x94\x81")[0]
     first = _FIRST.search(begin)
-    if OTHER_WORK.search(begin) or _OTHER_UNIT.match(match.string, match.end(0) - 1):
-        return
-    if first is None and _EPOCHS.search(begin):
-        return  # it counts epochs
-    passed = next(text for text in match.group("passed1", "passed2", "passed3") if text)
-    duration = read_duration(passed.decode()) if b":" in passed else None
-    step = float(match["step"])
-    if not step:
-        return
-    rate, unit = next((pair for at in "123" if (pair := match.group(f"rate{at}", f"unit{at}"))[0]), (b"", b""))
-    value = float(rate) if rate else nan
-    words = b" ".join(_NUMBERS.sub(b" ", begin).split())[:SHOWN]
-    key = words + b" " + (match["total"] or b"")
-    bars = groups.setdefault(key, _Bars(words.decode("utf-8", "replace").strip(" |:[]")))
-    bars.add(
-        number,
-        first[0] if first else None,
-        step,
-        duration.value if duration else float(passed.rstrip(b"s").replace(b":", b"")),
-        value if unit.startswith(b"s/") else 1 / value if value else nan,
-    )
+    if OTHER_WORK.search(begin) or (first is None and _EPOCHS.search(begin)):
+        return None, None
+    return b" ".join(_NUMBERS.sub(b" ", begin).split())[:SHOWN], first[0] if first else None
+
+
+def _seconds(passed: bytes) -> float:
+    """Seconds of a printed time, such as `03:12`, `1:02:03` or `4.5s`."""
+    seconds = 0.0
+    for part in passed.rstrip(b"s").split(b":"):
+        seconds = 60 * seconds + float(part)
+    return seconds
 
 
 def _of_training(groups: dict[bytes, _Bars]) -> _Bars | None:

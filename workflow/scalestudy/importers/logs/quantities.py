@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scalestudy.importers.headers import meaning_of as meaning_of_header
 from scalestudy.importers.terms import SECONDS
@@ -76,6 +77,7 @@ class Meaning:
     """`device` or `all` if the name says so; else ''."""
 
 
+@lru_cache(maxsize=8192)
 def meaning_of(name: str) -> Meaning | None:
     """Return what a column means; None for a column that is not read."""
     full = name.strip().lower()

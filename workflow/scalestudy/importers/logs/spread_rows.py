@@ -28,6 +28,7 @@ _BEGIN = re.compile(
 _BOX = re.compile(rb"^[\s|*\xe2\x94\x82\xe2\x95\x91]+|[\s|*,;\xe2\x94\x82\xe2\x95\x91]+$")
 _BEFORE = re.compile(rb"\s*[|:=\xe2\x94\x82]?\s+(?=[-+]?[\d.]+(?:e[-+]?\d+)?\s*[a-z%/]{0,12}$)", re.IGNORECASE)
 """What separates a name from its number at the end of a line."""
+_WORDS, _RULES = (b"step", b"iter", b"batch"), (b"-", b"=", b"*", b"_", b"#", b"\xe2")
 MOST_LINES = 200
 """Lines of a row."""
 
@@ -43,22 +44,34 @@ def form_of(path: Path) -> Form | None:
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError as console.read does."""
-    return console.read_lines(path, given, form_of(path), lambda _: joined(path))
+    return console.read_lines(path, given, form_of(path), lambda form: joined(path, _named(form)))
 
 
-def joined(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of its first line, line) of the rows of a log, each as one line."""
+def _named(form: Form) -> tuple[bytes, ...]:
+    """The names of the numbers that are read; none if one of them has no name."""
+    names = [one.name.encode() for one in form.named]
+    return tuple(names) if all(names) else ()
+
+
+def joined(path: Path, names: tuple[bytes, ...] = ()) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of its first line, line) of the rows of a log, each as one line.
+
+    names: only lines with one of them are joined; none for all lines.
+    """
     ruled = _has_rules(path)
     number, parts, size, begun = 0, list[bytes](), 0, False
     for here, line in numbered_lines(path):
         for part in parts_of(line):
-            is_rule = _RULE.match(part) is not None
-            begins = not is_rule and _BEGIN.search(part) is not None
+            is_rule = part.lstrip(b" |+\t")[:1] in _RULES and _RULE.match(part) is not None
+            lower = part.lower()
+            begins = any(word in lower for word in _WORDS) and _BEGIN.search(part) is not None
             if is_rule if ruled else begins:
                 if begun:
                     yield number, b" | ".join(parts) + b"\n"
                 number, parts, size, begun = here, [], 0, False
             begun |= begins
+            if names and not begins and not any(name in part for name in names):
+                continue
             if not is_rule and (begun or ruled) and len(parts) < MOST_LINES and size < LONGEST_ROW:
                 text = _BEFORE.sub(b": ", _BOX.sub(b"", part), count=1)
                 if text and size + len(text) + 3 < LONGEST_ROW:
