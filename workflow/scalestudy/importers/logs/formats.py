@@ -30,6 +30,7 @@ from scalestudy.importers.logs import (
     torchtitan,
     trainer_state,
 )
+from scalestudy.importers.logs.declared import DECLARED
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
@@ -93,7 +94,8 @@ OF_ANY_TRAINER: dict[str, Read] = {
     "epochs": epoch_rows.read,
 }
 """Name -> reader of a console log without a format of its own."""
-NAMES = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
+READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
+"""Names of all formats, as declared.py lists them."""
 
 
 def is_table(path: Path, name: str | None) -> bool:
@@ -150,7 +152,7 @@ def _reader(path: Path, name: str | None) -> Read:
         return of_any
     found = found or _by_lines(path)
     if found is None:
-        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(NAMES)}")
+        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(DECLARED)}")
     return found.read
 
 
