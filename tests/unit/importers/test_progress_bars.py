@@ -79,7 +79,7 @@ def test_the_time_between_the_rows_of_a_bar_counts(bar: Callable[[int], str], en
 
 
 def test_rows_that_are_drawn_again_and_bars_of_other_work(tmp_path: Path) -> None:
-    other = "Loading checkpoint shards: 100%|####| 4/4 [12:40<00:00, 190.0s/it]\n"
+    other = "Training: 0it [00:00, ?it/s]\nLoading checkpoint shards: 100%|####| 4/4 [12:40<00:00, 190.0s/it]\n"
     eval_bar = "Validation:  50%|##  | 10/20 [20:00<20:00, 120.0s/it]\n"
     rows = [tqdm(step) + "\n" + tqdm(step) + "\n" + "{'loss': 1.25, 'epoch': 0.1}\n" for step in range(1, STEPS)]
     run = imported(tmp_path, other + eval_bar + "".join(rows))

@@ -68,8 +68,8 @@ def import_logs(
 ) -> int:
     """Import logs of other training tools as a study, with the documents of any other study.
 
-    FILE is a log of one of the formats below. A log is one run. Runs with the same devices and batch are repeats. A
-    table with a row for each number of devices, as papers and READMEs print it, has one run per row.
+    FILE is a log of one of the formats below. A log is one run. Runs with the same devices and batch are repeats.
+    A table with a row for each number of devices, as papers and READMEs print it, has one run per row.
 
     Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
     for all files.

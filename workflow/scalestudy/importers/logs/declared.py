@@ -1,5 +1,7 @@
-"""The formats that are read, by the names of `--format`. The help of the command lists them, so this module imports
-nothing."""
+"""The formats that are read, by the names of `--format`.
+
+The help of the command lists them, so this module imports nothing.
+"""
 
 DECLARED = {
     "mlperf": "MLPerf `:::MLLOG`",

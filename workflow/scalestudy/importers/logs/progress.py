@@ -130,11 +130,10 @@ def read(path: Path, given: Given) -> list[Log]:
 
 
 def _key_of(path: Path) -> bytes:
-    """A text that all bars of a log have: the one that the first bar has behind its steps."""
-    for _, line in islice(numbered_lines(path), LOOKED_AT):
-        if match := BAR.search(line):
-            return next((key for key in _KEYS if key in match[0]), b"")
-    return b""
+    """A text that all bars of a log have: the first of _KEYS that one of its first bars has."""
+    bars = (BAR.search(line) for _, line in islice(numbered_lines(path), LOOKED_AT) if is_bar(line))
+    found = {next((at for at, key in enumerate(_KEYS) if key in bar[0]), len(_KEYS)) for bar in bars if bar}
+    return (*_KEYS, b"")[min(found, default=len(_KEYS))]
 
 
 def _bars_of(part: bytes) -> Iterator[tuple[bytes, re.Match[bytes]]]:
