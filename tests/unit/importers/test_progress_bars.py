@@ -138,3 +138,13 @@ def test_bars_of_several_ranks_in_one_log_are_refused(tmp_path: Path) -> None:
 def test_bars_that_are_not_of_steps_of_a_training_are_refused(bar: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not of steps of a training"):
         imported(tmp_path, f"{bar}\n{bar.replace('3', '4')}\n")
+
+
+def test_a_bar_that_is_too_quick_for_steps_counts_samples(tmp_path: Path) -> None:
+    """90 000 samples in 1.8 s, in steps of 64."""
+    bars = [f"Epoch {epoch:02d}: 100%|####| 90000/90000 [00:01<00:00, 50000.00it/s]\n" for epoch in range(4)]
+    path = tmp_path / "train.log"
+    path.write_text("".join(bars))
+    with pytest.raises(UserError, match="which are samples and not steps; add --batch"):
+        read_log(path, Given(devices=4))
+    assert imported(tmp_path, "".join(bars)).throughput == pytest.approx(50_000, rel=0.01)

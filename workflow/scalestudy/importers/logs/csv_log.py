@@ -63,9 +63,11 @@ def recognise(head: bytes) -> str:
 
 
 def _are_texts(lines: list[str], delimiter: str, read: dict[int, str]) -> bool:
-    """Whether most cells of the columns that are read are no numbers: then the first line is that of a console log
-    with the delimiter in it. read: place of a column -> its quantity."""
-    texts = cells = 0
+    """Whether the cells of all columns with a time or a throughput are mostly texts.
+
+    Then the first line is that of a console log with the delimiter in it. read: place of a column -> its quantity.
+    """
+    texts, cells = dict.fromkeys(read, 0), dict.fromkeys(read, 0)
     for line in lines:
         try:
             row = _cells(line, delimiter)
@@ -73,12 +75,13 @@ def _are_texts(lines: list[str], delimiter: str, read: dict[int, str]) -> bool:
             continue
         for at, quantity in read.items():
             cell = row[at].strip() if at < len(row) else ""
-            cells += bool(cell)
+            cells[at] += bool(cell)
             try:
                 value_of(cell, quantity, 1.0, comma="," in cell)
             except ValueError:
-                texts += 1
-    return texts > cells / 2
+                texts[at] += 1
+    measured = [at for at, quantity in read.items() if quantity != "step"] or list(read)
+    return all(texts[at] > cells[at] / 2 for at in measured)
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:

@@ -12,7 +12,8 @@ from scalestudy.importers.logs.trainers import Trainer
 
 NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
-    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
+    rb"|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
     rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
     rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
 )
@@ -33,12 +34,12 @@ _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
-_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes"))
+_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up."))
 """Names that a number may follow without a colon."""
 _ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
 _OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_ELAPSED))
 """Names of a time that the word before them, such as `data`, makes that of something else."""
-_STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
+_STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step", "up.")}
 _MORE = {
     **_STEPS,
     "dt": Meaning("step_time_s"),

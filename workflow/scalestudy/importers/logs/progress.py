@@ -47,10 +47,12 @@ OTHER_WORK = re.compile(
 _EPOCHS = re.compile(rb"(?i)\bepochs?\W*$")
 _OTHER_UNIT = re.compile(rb", *\d[\d.]* ?(?:[kM]?B|\w*(?:ample|mage|oken|ile|xample|pisode|equence)s?)/s")
 _NUMBERS, _FIRST, _PERCENT = re.compile(rb"[\d.]+"), re.compile(rb"\d+"), re.compile(rb"\d{1,3}(?:\.\d+)?%")
+QUICKEST_S = 0.0002
+"""Seconds that a step of a training takes at least: a bar that is faster counts samples."""
 SHOWN = 40
 """Characters of a description that a message has."""
 SHORT_S = 100.0
-"""Passed time below which whole seconds do not give the step time to 2 %."""
+"""Passed time of a bar below which whole seconds do not give the step time to 2 %."""
 WINDOW_S = 20.0
 """Least time between the rows that are kept, so that whole seconds do not matter."""
 PAUSE, PAUSE_S = 5.0, 5.0
@@ -126,7 +128,23 @@ def read(path: Path, given: Given) -> list[Log]:
             f"{path}, line {bars.back}: a bar falls behind the one before it: several ranks draw into one log."
             " Import the lines of one rank"
         )
+    if bars.passed_s[-1] < QUICKEST_S * bars.step[-1]:
+        _in_steps(path, bars, given, said)
     return [_log(path, bars, said)]
+
+
+def _in_steps(path: Path, bars: _Bars, given: Given, said: dict[str, int]) -> None:
+    """Turn the samples that bars count into steps. Raises UserError if the batch is not known."""
+    batch = given.batch or said.get("batch")
+    if batch is None and given.batch_per_gpu and (devices := given.devices or said.get("devices")):
+        batch = given.batch_per_gpu * devices * (given.accumulation or 1)
+    if batch is None:
+        raise UserError(
+            f"{path}: its bars count {bars.step[-1]:.0f} in {bars.passed_s[-1]:.0f} s, which are samples and not"
+            f" steps; add --batch {path.name}=N"
+        )
+    bars.step = [step / batch for step in bars.step]
+    bars.rate_s = [rate * batch for rate in bars.rate_s]
 
 
 def _key_of(path: Path) -> bytes:
@@ -199,9 +217,10 @@ def _log(path: Path, bars: _Bars, said: dict[str, int]) -> Log:
     step, passed_s, pauses = _without_pauses(step, passed_s, np.array(bars.begins))
     if pauses:
         remarks.append(f"{pauses} pauses between two steps are left out, as of an evaluation")
-    short = passed_s[-1] - passed_s[0] < SHORT_S
+    bars_drawn = len(bars.begins)
+    short = passed_s[-1] - passed_s[0] < SHORT_S * bars_drawn
     rows = Rows(path)
-    if short and _fits(step, passed_s, rate_s):
+    if short and _fits(step, passed_s, rate_s, float(bars_drawn)):
         remarks.append("the time that has passed is short: the rates that the bars print count")
         for at in range(len(step)):
             rows.add(int(line[at]), step[at], step_time_s=rate_s[at])
@@ -212,15 +231,15 @@ def _log(path: Path, bars: _Bars, said: dict[str, int]) -> Log:
     return Log(path=path, kind=KIND, columns=rows.columns(), facts=facts_of(said), remarks=remarks)
 
 
-def _fits(step: np.ndarray, passed_s: np.ndarray, rate_s: np.ndarray) -> bool:
-    """Whether the printed rates are within the rounding of the passed time."""
+def _fits(step: np.ndarray, passed_s: np.ndarray, rate_s: np.ndarray, rounded_s: float) -> bool:
+    """Whether the printed rates are within the rounding of the passed time, which is a second for each bar."""
     known = rate_s[np.isfinite(rate_s)]
     if not len(known):
         return False
     steps = step[-1] - step[0] if len(step) > 1 else step[-1]
     time_s = passed_s[-1] - passed_s[0] if len(step) > 1 else passed_s[-1]
     middle = float(np.median(known[len(known) > 1 :]))
-    return bool((time_s - 1.0) / steps <= middle <= (time_s + 1.0) / steps)
+    return bool((time_s - rounded_s) / steps <= middle <= (time_s + rounded_s) / steps)
 
 
 def _without_pauses(

@@ -14,11 +14,12 @@ LOOKED_AT = 20_000
 """First lines in which sizes are looked for."""
 RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
 _SIZES = re.compile(
-    rb"(?i)(world[_ ]size|num[_ ]gpus|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
+    rb"(?i)(world[_ ]size|(?:num|number[_ ]of)[_ ](?:gpus|devices|processes)"
+    rb"|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
     rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
 )
 _TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
-_SAID = (b"size", b"num_gpus", b"tokens")
+_SAID = (b"size", b"num", b"tokens")
 
 
 def rank_of(line: bytes) -> bytes | None:
