@@ -29,9 +29,9 @@ class Uncommented:
         self.ends = 0
         """Ends of lines that were read."""
         self.over_lines, self._quotes = over_lines, 0
-        self.row_ends: np.ndarray = np.empty(0)
-        """Lines at which the next rows end, where a cell may go over several lines."""
-        self._last_end = float(header_line)
+        self._noted: list[np.ndarray] = []
+        """Lines at which rows end, where a cell may go over several lines. Arrow reads in a thread of its own."""
+        self._row_ends, self._header_line, self._last_end = np.empty(0), header_line, float(header_line)
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
 
     def read(self, size: int) -> bytes:
@@ -61,11 +61,19 @@ class Uncommented:
         closed = (quotes[ends] + self._quotes) % 2 == 0
         self._quotes += int(quotes[-1])
         lines = self.ends + 1.0 + np.flatnonzero(closed)
-        self.row_ends = np.concatenate([self.row_ends, lines[lines > self._last_end]])
+        self._noted.append(lines[lines > self._header_line])
+
+    @property
+    def row_ends(self) -> np.ndarray:
+        """The lines at which the rows end that were read and not taken."""
+        noted = [self._noted.pop(0) for _ in range(len(self._noted))]
+        self._row_ends = np.concatenate([self._row_ends, *noted])
+        return self._row_ends
 
     def next_rows(self, count: int) -> np.ndarray:
         """Return the lines at which the next rows begin. Raises ValueError if quotes do not show so many."""
-        ends, self.row_ends = self.row_ends[:count], self.row_ends[count:]
+        known = self.row_ends
+        ends, self._row_ends = known[:count], known[count:]
         begins = np.concatenate([[self._last_end], ends])[:count] + 1.0
         if len(begins) < count or not count:
             raise ValueError("quotes that do not separate rows")

@@ -8,12 +8,14 @@ in it; it counts only where the passed time is too short to give the step time a
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +57,8 @@ SHORT_S = 100.0
 """Passed time of a bar below which whole seconds do not give the step time to 2 %."""
 WINDOW_S = 20.0
 """Least time between the rows that are kept, so that whole seconds do not matter."""
+MOST_ROWS = 500_000
+"""Rows that are looked at; of more rows only some."""
 PAUSE, PAUSE_S = 5.0, 5.0
 """Times the median, and seconds, beyond which a step includes other work, such as an evaluation."""
 
@@ -64,11 +68,11 @@ class _Bars:
     """The rows of all bars with one description, digits aside."""
 
     shown: str
-    line: list[int] = field(default_factory=list)
-    step: list[float] = field(default_factory=list)
+    line: array[Any] = field(default_factory=lambda: array("d"))
+    step: array[Any] = field(default_factory=lambda: array("d"))
     """Steps done in all bars so far."""
-    passed_s: list[float] = field(default_factory=list)
-    rate_s: list[float] = field(default_factory=list)
+    passed_s: array[Any] = field(default_factory=lambda: array("d"))
+    rate_s: array[Any] = field(default_factory=lambda: array("d"))
     begins: list[int] = field(default_factory=list)
     """Rows that are the first of a bar."""
     back: int = 0
@@ -88,8 +92,8 @@ class _Bars:
         elif step < last_step:
             self.back = self.back or number
             return
-        elif step == last_step:
-            return
+        elif step == last_step or passed_s == last_s:
+            return  # drawn again, or within the same second
         self.label, self.last = label, (step, passed_s)
         self.line.append(number)
         self.step.append(self.before[0] + step)
@@ -143,8 +147,8 @@ def _in_steps(path: Path, bars: _Bars, given: Given, said: dict[str, int]) -> No
             f"{path}: its bars count {bars.step[-1]:.0f} in {bars.passed_s[-1]:.0f} s, which are samples and not"
             f" steps; add --batch {path.name}=N"
         )
-    bars.step = [step / batch for step in bars.step]
-    bars.rate_s = [rate * batch for rate in bars.rate_s]
+    bars.step = array("d", (step / batch for step in bars.step))
+    bars.rate_s = array("d", (rate * batch for rate in bars.rate_s))
 
 
 def _key_of(path: Path) -> bytes:
@@ -209,12 +213,13 @@ def _of_training(groups: dict[bytes, _Bars]) -> _Bars | None:
 
 
 def _log(path: Path, bars: _Bars, said: dict[str, int]) -> Log:
+    every = -(-len(bars.line) // MOST_ROWS)
     line, step, passed_s, rate_s = (
-        np.array(one, float) for one in (bars.line, bars.step, bars.passed_s, bars.rate_s)
+        np.frombuffer(one)[::every] for one in (bars.line, bars.step, bars.passed_s, bars.rate_s)
     )
     name = f" `{bars.shown}`" if any(map(str.isalpha, bars.shown)) else ""
     remarks = [f"read from the progress bars{name}: {step[-1]:.0f} steps in {passed_s[-1]:.0f} s"]
-    step, passed_s, pauses = _without_pauses(step, passed_s, np.array(bars.begins))
+    step, passed_s, pauses = _without_pauses(step, passed_s)
     if pauses:
         remarks.append(f"{pauses} pauses between two steps are left out, as of an evaluation")
     bars_drawn = len(bars.begins)
@@ -242,9 +247,7 @@ def _fits(step: np.ndarray, passed_s: np.ndarray, rate_s: np.ndarray, rounded_s:
     return bool((time_s - rounded_s) / steps <= middle <= (time_s + rounded_s) / steps)
 
 
-def _without_pauses(
-    step: np.ndarray, passed_s: np.ndarray, begins: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
+def _without_pauses(step: np.ndarray, passed_s: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """(steps, seconds, number of pauses): intervals much longer than the others take no steps and no time."""
     if len(step) < 4:
         return step, passed_s, 0

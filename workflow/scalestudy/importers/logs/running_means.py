@@ -18,6 +18,8 @@ from scalestudy.importers.logs.corrected import Columns, Corrected
 
 ROUNDED_TO = 0.01
 """Relative error of a step time, by the digits of the means, from which on rows are joined."""
+MOST_ROWS = 500_000
+"""Rows that are looked at; of more rows only some, since a mean is that of all steps before it."""
 REMARK = "step times follow from the means in parentheses, which are those since the start of an epoch"
 
 
@@ -34,9 +36,10 @@ class Means:
     def between(self, columns: Columns, digits: int) -> Corrected | None:
         """Return the columns with the mean step times between rows; None if no row has a mean."""
         means, starts = np.array(self._means), np.array(self._starts)
-        known = np.isfinite(means)
-        if known.sum() < 2:
+        known = np.flatnonzero(np.isfinite(means))
+        if len(known) < 2:
             return None
+        known = known[:: -(-len(known) // MOST_ROWS)]
         kept = {name: values[known] for name, values in columns.items()}
         return between_means(kept, means[known], digits, starts[known])
 
