@@ -11,6 +11,7 @@ import numpy as np
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
 from scalestudy.study.config.scales import MOST_DEVICES
@@ -109,6 +110,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         if not (~np.isnan(stated)).any():
             stated = batch / whole
     if log.each == "last" and per_row > 1 and is_exact(log, windows.clock_s) and is_close(stated, by_clock):
+        remarks = [remark for remark in remarks if remark != OF_THE_LAST_STEP]
         remarks.append("a row has the time of its last step only: the time between rows counts")
         limits.append(Limit.CLOCK)
         against_clock(log, stated, windows, remarks)
