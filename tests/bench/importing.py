@@ -59,6 +59,12 @@ LINES = {
     "nanoGPT": "iter {step}: loss 4.0863, time 561.94ms, mfu 31.20%\n",
     "any trainer": "2025-03-02 05:16:20,348 INFO | step {step} | loss: 2.7734 | lr: 1.0e-03 | step_time: 354.0 ms"
     " | tokens/s: 46811\n",
+    "ImageNet example": "Epoch: [0][{step}/9000000]\tTime  0.500 ( 0.500)\tData  0.001 ( 0.104)\t"
+    "Loss 6.0e+00 (6.1e+00)\tAcc@1   0.00 (  0.00)\tAcc@5   0.33 (  0.33)\n",
+    "durations": "step {step} | loss 2.7734 | lr 1.0e-03 | step time: 0:00:01.5 | eta: 1:02:03\n",
+    "rows over lines": "[batch={step}/9000000]:\n\t Train time/batch: 2\n\t Train loss/train/total: 11.2\n"
+    "\t Train throughput/samples_per_sec: 57.6\n\t Train throughput/device/samples_per_sec: 7.2\n",
+    "progress bars": " 30%|###   | {step}/9000000 [{minutes}:{seconds:02d}<9:59:59,  1.00it/s, loss=2.77]\n",
     "CSV": "{step},100.5,640.0,0.00015,3.25,1.5,a note on this step that nobody reads\n",
     "MLPerf": ':::MLLOG {{"namespace": "", "time_ms": 1719843792116, "event_type": "POINT_IN_TIME",'
     ' "key": "tracked_stats", "value": {{"throughput": 640.0}}, "metadata": {{"file": "/workspace/train.py",'
@@ -72,6 +78,8 @@ LINES = {
     ' "step": {step}}},\n',
 }
 WIDE = "CSV, every 20th row too wide"
+CELLS = "CSV, cells over several lines"
+LINES[CELLS] = LINES["CSV"].replace("a note on", '"a note\nof two lines, on').replace("reads\n", 'reads"\n')
 LINES[WIDE] = LINES["CSV"] * 19 + LINES["CSV"].replace("\n", ",and more\n")
 STEPS = "".join(f'{{"ph": "X", "name": "ProfilerStep#{step}", "ts": 1.5, "dur": 1e5}},\n' for step in range(20))
 HEADS = {
@@ -79,7 +87,7 @@ HEADS = {
     "Kineto": '{"schemaVersion": 1, "traceEvents": [\n' + STEPS,
     "trainer_state.json": '{"best_metric": null, "global_step": 100, "log_history": [\n',
 }
-HEADS[WIDE] = HEADS["CSV"]
+HEADS[WIDE] = HEADS[CELLS] = HEADS["CSV"]
 ENDED = '{"train_runtime": 10.05, "train_samples_per_second": 636.8, "train_steps_per_second": 9.95}'
 TAILS = {"Kineto": '{"ph": "M", "name": "end"}]}\n', "trainer_state.json": ENDED + "]}\n"}
 CONSOLE = (
@@ -92,8 +100,12 @@ CONSOLE = (
     "MMEngine",
     "nanoGPT",
     "any trainer",
+    "ImageNet example",
+    "durations",
+    "rows over lines",
+    "progress bars",
 )
-BARS_MB_PER_S = dict.fromkeys((*CONSOLE, "CSV", WIDE), 50) | {"fairseq": 5}
+BARS_MB_PER_S = dict.fromkeys((*CONSOLE, "CSV", WIDE, CELLS), 50) | {"fairseq": 5}
 """JSON within the lines of a console log has the bar of JSON."""
 
 
@@ -104,7 +116,12 @@ def write(path: Path, name: str, size: float) -> None:
         file.write(HEADS.get(name, ""))
         step = 0
         while file.tell() < size:
-            file.write("".join(noise + LINES[name].format(step=step + one) for one in range(10_000)))
+            file.write(
+                "".join(
+                    noise + LINES[name].format(step=at, minutes=at // 60, seconds=at % 60)
+                    for at in range(step, step + 10_000)
+                )
+            )
             step += 10_000
         file.write(TAILS.get(name, ""))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from scalestudy.cli.main import STAGES, VERBS, main
+from scalestudy.importers.logs.formats import READ
 
 COMMANDS = [
     ["stage"],
@@ -47,6 +49,14 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
+def test_the_help_of_import_lists_the_formats_that_have_a_reader(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "--help"]) == 0
+    listed = capsys.readouterr().out.split("Formats, which are recognised by content:")[1]
+    assert re.findall(r"^ +([\w-]+) {2,}\S", listed, flags=re.M) == list(READ)
+    documented = (Path(__file__).parents[3] / "docs" / "import.md").read_text(encoding="utf-8")
+    assert [name for name in READ if f"`{name}`" not in documented] == []
 
 
 def test_without_a_command_there_is_help_and_an_exit_status(capsys: pytest.CaptureFixture[str]) -> None:

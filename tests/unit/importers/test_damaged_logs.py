@@ -47,6 +47,14 @@ SAMPLES: dict[str, str] = {
         " 116.36/s)  LR: 5e-07\n"
         for row in ROWS
     ),
+    "progress bars": "".join(
+        f" {row}%|#    | {row}/100 [{row // 60:02d}:{row % 60:02d}<01:40,  1.00s/it, loss=2.25]\n" for row in ROWS
+    ),
+    "rows over lines": "".join(
+        f"-----------------\n| step       | {row} |\n| step_time  | 0.5 s |\n| loss | 2.25 |\n" for row in ROWS
+    ),
+    "durations": "".join(f"step {row} | loss 2.25 | elapsed: 0:00:{row:02d} | eta: 0:12:31\n" for row in ROWS),
+    "epochs": "".join(f"Epoch {row}/50 | loss 2.25 | Epoch Time: 1m {row}s\n" for row in ROWS),
     "olmo": "".join(
         f"2025-12-12 11:05:{row:02d}.850\tnode-03:0\tolmo.train:979\tINFO\t[step={row}/900,epoch=0]\n"
         "    train/CrossEntropyLoss=2.919\n    throughput/device/tokens_per_second=8\n"
@@ -112,7 +120,7 @@ def damaged(text: bytes, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_damaged_log_is_read_or_refused_in_words(name: str, tmp_path: Path) -> None:
     chance, path = random.Random(name), tmp_path / "log"
-    given = Given(devices=8, batch=64, per="all")
+    given = Given(devices=8, batch=64, samples=6400, per="all")
     whole = SAMPLES[name].encode()
     path.write_bytes(whole)
     assert derive(read_log(path, given)[0], Given(devices=8, batch=64)).step_s > 0, "whole, it is read"

@@ -57,9 +57,13 @@ def detectron(step: int, time_s: float) -> str:
     )
 
 
+def mean_so_far(step: int) -> float:
+    return (START_S + (step - 1) * TIME_S) / step
+
+
 def imagenet(step: int, time_s: float) -> str:
     return (
-        f"Epoch: [0][{step:3d}/900]\tTime {time_s:6.3f} ({0.55:6.3f})\tData  0.097 ( "
+        f"Epoch: [0][{step:3d}/900]\tTime {time_s:6.3f} ({mean_so_far(step):6.3f})\tData  0.097 ( "
         "0.104)\tLoss 6.0e+00 (6e+00)\n"
     )
 
@@ -73,7 +77,7 @@ def torchvision(step: int, time_s: float) -> str:
 def timm(step: int, time_s: float) -> str:
     rate = SAMPLES / time_s
     return f"Train: 0 [{step:4d}/900 (  0%)]  Loss:  6.973588 (6.9921)  Time: {time_s:.3f}s, {rate:7.2f}/s  " + (
-        f"({0.55:.3f}s,  116.36/s)  LR: 5.000e-07  Data: 0.006 (0.033)\n"
+        f"({mean_so_far(step):.3f}s,  116.36/s)  LR: 5.000e-07  Data: 0.006 (0.033)\n"
     )
 
 
@@ -207,7 +211,7 @@ def test_epochs_that_count_from_the_beginning(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(
         "".join(
-            f"Epoch: [{epoch}][{step:3d}/100]\tTime  0.500 ( 0.510)\tData  0.01 ( 0.02)\tLoss 6.0e+00 (6.3e+00)\n"
+            f"Epoch: [{epoch}][{step:3d}/100]\tTime  0.500 ( 0.500)\tData  0.01 ( 0.02)\tLoss 6.0e+00 (6.3e+00)\n"
             for epoch in range(3)
             for step in range(0, 100, 10)
         )
@@ -305,6 +309,17 @@ def test_a_time_without_a_unit_is_asked_for(tmp_path: Path) -> None:
     assert "a time without a unit; add --time s" in refused(path, devices=1)
     assert imported(path, devices=1, time="s").step_s == pytest.approx(0.5)
     assert imported(path, devices=1, time="ms").step_s == pytest.approx(0.0005)
+
+
+def test_the_time_of_data_is_not_that_of_a_step(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "".join(
+            f"Train: 1/3 [ {step}/900] Data time: 0.01(0.02)  Forward time: 0.3(0.3)  Batch time: 0.5(0.5) s\n"
+            for step in range(1, 9)
+        )
+    )
+    assert imported(path, devices=8, batch=64, time="s").step_s == pytest.approx(0.5)
 
 
 def test_rows_of_the_first_rank_count(tmp_path: Path) -> None:

@@ -55,6 +55,22 @@ def test_fairseq(line, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     assert run.step_s == pytest.approx(0.5)
 
 
+def test_fairseq_whose_rates_are_means_since_the_start(tmp_path: Path) -> None:
+    """Early versions divide all words by all of the time; a step takes 0.6 s after a start of 500 s."""
+    path = tmp_path / "log"
+    walls = [500 + 0.6 * step + 400 * (step > 1500) for step in range(100, 2000, 100)]
+    path.write_text(
+        "".join(
+            f"| epoch 001:   {step} / 2000 loss=9.2, wps={8190 * step / wall:.0f}, ups=0, wpb=8190.5, bsz=64, "
+            f"num_updates={step}, lr=2.8e-05, wall={wall:.0f}, train_wall=13\n"
+            for step, wall in zip(range(100, 2000, 100), walls, strict=True)
+        )
+    )
+    run = imported(path, devices=8)
+    assert run.step_s == pytest.approx(0.6, rel=0.02), "the validation at 1500 steps is left out"
+    assert run.global_batch == 8192, "the median, such that it divides among the devices"
+
+
 def test_fairseq_with_the_means_of_epochs_only(tmp_path: Path) -> None:
     path = tmp_path / "log"
     row = {"epoch": 1, "train_wps": "16384", "train_wpb": "8192", "train_num_updates": "900"}

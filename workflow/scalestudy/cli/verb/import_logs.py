@@ -9,6 +9,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice
+from scalestudy.importers.logs.declared import DECLARED
 
 
 def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -16,7 +17,13 @@ def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Ca
     return click.option(flag, metavar=f"[FILE=]{value}", multiple=True, help=text)
 
 
-@options.verb(short_help="Import logs of other training tools as a study.")
+_FORMATS = "\n".join(f"  {name:16} {what}" for name, what in DECLARED.items())
+
+
+@options.verb(
+    short_help="Import logs of other training tools as a study.",
+    epilog=f"\b\nFormats, which are recognised by content:\n{_FORMATS}",
+)
 @click.argument("files", nargs=-1, required=True, type=options.PATH)
 @click.option("--study", "name", metavar="NAME", required=True, help="Name of the study.")
 @_each("--gpus", "N", "Devices of the run, if its log does not say.")
@@ -34,7 +41,7 @@ def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Ca
 @click.option(
     "--format",
     "form",
-    type=LazyChoice("scalestudy.importers.logs.formats:NAMES"),
+    type=LazyChoice("scalestudy.importers.logs.declared:DECLARED"),
     metavar="NAME",
     help="Format of all files. Default: recognised by content.",
 )
@@ -61,9 +68,8 @@ def import_logs(
 ) -> int:
     """Import logs of other training tools as a study, with the documents of any other study.
 
-    FILE is a log of torchtitan, Megatron-LM, DeepSpeed or nanotron, a table with a row for each step, or another
-    known format (docs/import.md). A log is one run. Runs with the same devices and batch are repeats. A table with
-    a row for each number of devices, as papers and READMEs print it, has one run per row.
+    FILE is a log of one of the formats below. A log is one run. Runs with the same devices and batch are repeats.
+    A table with a row for each number of devices, as papers and READMEs print it, has one run per row.
 
     Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
     for all files.

@@ -28,6 +28,11 @@ def is_exact(log: Log, passed_s: np.ndarray) -> bool:
     return len(passed_s) > 1 and resolution_of(log) < 0.01 * median(passed_s)
 
 
+def is_close(stated: np.ndarray, by_clock: np.ndarray) -> bool:
+    """Whether the time between rows is that of steps, with nothing much in between."""
+    return median(by_clock) <= BETWEEN_STEPS * median(stated)
+
+
 def resolution_of(log: Log) -> float:
     """Rounding of the time stamps, at both ends."""
     clock = log.columns["clock_s"]

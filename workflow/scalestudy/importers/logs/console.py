@@ -7,9 +7,7 @@ has, and by what is known of widely used trainers (trainers.py). From then on a 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 from itertools import islice
 from math import nan
 from pathlib import Path
@@ -18,64 +16,76 @@ from typing import Any
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.console_blocks import LINES, RowPattern, numbers
 from scalestudy.importers.logs.console_form import (
-    LEARNED_FROM,
     MEASURED,
     WHERE_SAID,
     Form,
     form_of,
     is_no_training,
-    parts_of,
 )
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
-from scalestudy.importers.logs.lines import clock_of, lines_with, numbered_lines, real_or_nan
-from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.durations import in_seconds
+from scalestudy.importers.logs.lines import lines_with, real_or_nan, seconds_of_stamp
+from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.running_means import Means
+from scalestudy.importers.logs.stated import facts_of, rank_of, stated_sizes
 from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
 
 KIND = "console log"
-RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
-SIZES = re.compile(
-    rb"(?i)(world[_ ]size|num[_ ]gpus|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
-    rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
-)
-
-TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
-"""Tokens of a step on all devices."""
-SAID = (b"size", b"num_gpus", b"tokens")
 
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log, of the first rank that prints a row. Raises UserError if no line is a row."""
-    form = form_of(path)
+    return read_lines(path, given, form_of(path), lambda form: lines_with(path, form.key))
+
+
+def read_lines(
+    path: Path, given: Given, form: Form | None, lines_of: Callable[[Form], Iterator[tuple[int, bytes]]]
+) -> list[Log]:
+    """Return the run of the rows among lines with their numbers. Raises UserError as `read` does."""
     if form is None:
         raise UserError(f"{path}: no line with a step number and a time, a throughput or a time stamp")
     _ask(path, form, given)
     reader = _Reader(path, form, given)
     rows = Rows(path)
-    for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        if any(text in line.lower() for text in SAID):
-            reader.note(line, of_row=form.key in line)
-    for number, line in lines_with(path, form.key):
-        for part in parts_of(line):
-            reader.take(number, part, rows)
+    lines = lines_of(form)
+    while block := list(islice(lines, LINES)):
+        if reader.take_block(block, rows):
+            continue
+        for number, line in block:
+            for part in parts_of(line):
+                reader.take(number, _plain(part, form) if form.durations else part, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
     return [reader.log(rows, given)]
+
+
+def _plain(part: bytes, form: Form) -> bytes:
+    """A line with the duration that is read as seconds."""
+    at = part.find(form.read["step_time_s"].name.encode()) if "step_time_s" in form.read else -1
+    if at < 0:
+        return in_seconds(part)
+    return part[:at] + in_seconds(part[at : at + OF_A_DURATION]) + part[at + OF_A_DURATION :]
 
 
 class _Reader:
     """Takes the rows of a log."""
 
     def __init__(self, path: Path, form: Form, given: Given) -> None:
-        self._path, self._form, self._said = path, form, dict[str, int]()
+        self._path, self._form = path, form
+        self._said = stated_sizes(path, lambda line: form.key in line)
         unit = TIMES[given.time or "s"]
         self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
         self._rest = tuple(form.rest.items())
         self._stamped = form.stamped and "clock_s" not in form.read
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
+        self._pattern = RowPattern(form)
+        self._means, self._has_means = Means(), any(name == "mean" for name, _, _ in form.fields)
         self._first_rank: bytes | None = None
         self._others = self._odd = self._again = 0
         self._by_rates = False
@@ -83,6 +93,42 @@ class _Reader:
         self._last, self._epoch, self._done = 0.0, 0, 0.0
         self._steps: list[float] = []
         """Optimizer step of each row, where rows count iterations."""
+
+    def take_block(self, block: list[tuple[int, bytes]], rows: Rows) -> bool:
+        """Take many lines at once; False if they have to be taken one by one."""
+        found = self._pattern.found_in(b"".join([line for _, line in block]), len(block))
+        if found is None:
+            return False
+        texts, place = list(zip(*found, strict=True)), self._pattern.place
+        columns = {"line": np.array([number for number, _ in block], float)}
+        for name, _, _, factor in self._fields:
+            if name != "epoch":
+                columns[name] = numbers(texts[place[f"{name}_value"]]) * factor
+        if self._stamped:
+            stamps = zip(*(texts[place[part]] for part in ("day", "time", "fraction")), strict=True)
+            columns["clock_s"] = np.array([seconds_of_stamp(*stamp) for stamp in stamps])
+        row = np.stack([columns.get(name, np.full(len(block), nan)) for name in _OF_A_ROW], axis=1)
+        again = (row == np.vstack([[self._row or (nan, nan, nan)], row[:-1]])) | (np.isnan(row))
+        kept = ~again.all(axis=1) if not self._form.whole_epochs else np.ones(len(block), bool)
+        self._again += int((~kept).sum())
+        self._row = tuple(map(float, row[-1]))
+        counted = columns.get("step", row[:, 0])
+        if self._epochs or self._form.whole_epochs:
+            columns["step"] = self._steps_of(counted, texts, kept)
+        if "mean" in columns:
+            self._means.add(columns["mean"][kept], (columns.get("step", counted) - counted)[kept])
+        rows.store({name: values[kept] for name, values in columns.items()})
+        return True
+
+    def _steps_of(self, steps: np.ndarray, texts: list[tuple[bytes, ...]], kept: np.ndarray) -> np.ndarray:
+        """The steps since the start of the training of many rows."""
+        place = self._pattern.place
+        epochs = texts[place.get("step_epoch", place.get("epoch_value", 0))]
+        totals = texts[place["step_total"]] if "step_total" in place else (b"",) * len(epochs)
+        made = steps.copy()
+        for at in np.flatnonzero(kept):
+            made[at] = self._step({"step": float(steps[at]), "epoch": epochs[at], "total": totals[at]})
+        return made
 
     def take(self, number: int, line: bytes, rows: Rows) -> None:
         at, begin, values = 0, WHERE_SAID, _NOTHING.copy()
@@ -101,16 +147,15 @@ class _Reader:
                     values.update(found.groupdict())
         if is_no_training(line[:begin]):
             return
-        if (b"ank" in line or b"[default" in line) and (rank := RANK.search(line)):
-            own = rank[1] or rank[2]
+        if own := rank_of(line):
             if self._first_rank is None:
                 self._first_rank = own
             if own != self._first_rank:
                 self._others += 1
                 return
         if self._stamped and (stamp := STAMP.search(line)):
-            values["clock_s"] = _clock(stamp)
-        row = (values["step"], values["step_time_s"], values["work_per_s"])
+            values["clock_s"] = seconds_of_stamp(*stamp.group("day", "time", "fraction"))
+        row = tuple(values[name] for name in _OF_A_ROW)
         if row == self._row and not self._form.whole_epochs:
             self._again += 1
             return
@@ -124,6 +169,8 @@ class _Reader:
             values["work"],
             values["loss"],
         )
+        if self._has_means:
+            self._means.add([values.get("mean", nan)], [self._done])
         for name, find in self._rest:
             if found := find(line):
                 value = _number(found["value"])
@@ -140,13 +187,6 @@ class _Reader:
         if devices > 0.5 and abs(devices / round(devices) - 1) < SAME:
             self._said.setdefault("devices", round(devices))
             self._by_rates = True
-
-    def note(self, line: bytes, *, of_row: bool) -> None:
-        for name, value in () if of_row else SIZES.findall(line):
-            if int(value) > 0:
-                self._said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
-        if (tokens := TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
-            self._said["step_tokens"] = number
 
     def _step(self, values: dict[str, Any]) -> float:
         """The step since the start of the training, where the log counts those of an epoch."""
@@ -166,10 +206,13 @@ class _Reader:
         rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
         columns, remarks, accumulation = rows.columns(), list(self._remarks()), None
         made = []
-        if trainer.counts_samples:
+        means = self._means.between(columns, form.mean_digits) if time else None
+        if means:
+            made.append(means)
+        elif trainer.counts_samples:
             made.append(in_steps(path, columns, given))
-        elif trainer is ANY and time and time.name.lower() == "time":
-            made.append(of_one_step(path, columns, time.shown))
+        elif trainer is ANY and time and not (time.of_a_step or time.averaged):
+            made.append(of_one_step(path, columns, time.shown, has_rate=rate is not None))
         elif self._steps:
             made.append(in_optimizer_steps(columns, np.array(self._steps)))
         elif trainer.of_rows:
@@ -182,8 +225,8 @@ class _Reader:
         running = trainer.each == "running"
         if running:
             columns = {name: values[-1:] for name, values in columns.items()}
-        last = trainer.each == "last" or (time is not None and time.averaged)
-        if trainer.remark and time:
+        last = not means and (trainer.each == "last" or (time is not None and time.averaged))
+        if trainer.remark and (time or running) and not means:
             remarks.append(trainer.remark)
         elif last:
             remarks.append(OF_THE_LAST_STEP)
@@ -191,12 +234,7 @@ class _Reader:
             path=path,
             kind=trainer.kind,
             columns=columns,
-            facts=Facts(
-                devices=self._said.get("devices"),
-                global_batch=self._said.get("batch"),
-                step_tokens=self._said.get("step_tokens"),
-                accumulation=accumulation,
-            ),
+            facts=facts_of(self._said, accumulation),
             unit=trainer.unit or (rate.unit if rate else ""),
             per=trainer.per or ("all" if self._by_rates else rate.per if rate else ""),
             each="last" if last else "mean",
@@ -219,11 +257,15 @@ class _Reader:
             yield f"{self._odd} lines of another form are left out"
 
 
+OF_A_DURATION = 60
+"""Bytes of a name and its duration."""
 SAME = 0.02
 """Relative difference up to which a ratio of printed rates is a number of devices."""
 _NOTHING: dict[str, Any] = dict.fromkeys(("step", "step_time_s", "work_per_s", "clock_s", "work", "loss"), nan) | {
     "total": None
 }
+_OF_A_ROW = ("step", "step_time_s", "work_per_s")
+"""What two lines have in common of which the second repeats the first."""
 SHOWN = {
     "epoch": "epoch",
     "step": "step",
@@ -244,6 +286,7 @@ def _ask(path: Path, form: Form, given: Given) -> None:
 
 def _factor(form: Form, name: str, unit: float) -> float:
     """What a printed number is multiplied with; unit: that of a time without one."""
+    name = "step_time_s" if name == "mean" else name
     if name not in form.read:
         return 1.0
     factor = form.read[name].factor
@@ -252,20 +295,3 @@ def _factor(form: Form, name: str, unit: float) -> float:
 
 def _number(text: bytes) -> float:
     return real_or_nan(text.replace(b",", b"") if b"," in text else text)
-
-
-def _clock(stamp: re.Match[bytes]) -> float:
-    day, time, fraction = stamp.group("day", "time", "fraction")
-    seconds = _seconds(day, time)
-    return seconds + float(b"0." + fraction) if fraction else seconds
-
-
-@lru_cache(maxsize=4096)
-def _seconds(day: bytes, time: bytes) -> float:
-    """A time of day in seconds; one without a year is counted from 1970, which is no date."""
-    day = day.replace(b"/", b"-")
-    if len(day) == 5:
-        day = b"1970-" + day
-    elif day[2:3] == b"-":  # month first
-        day = day[6:] + b"-" + day[:5]
-    return clock_of(day, time)

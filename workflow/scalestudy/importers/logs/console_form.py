@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from scalestudy.importers.logs.lines import ESCAPES, numbered_lines
+from scalestudy.importers.logs.durations import in_seconds
+from scalestudy.importers.logs.lines import numbered_lines
+from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
+from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.trainers import Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -17,11 +21,13 @@ ENOUGH = 20
 """Rows of one form from which the form is learned."""
 LONGEST_ROW, WHERE_SAID = 4000, 60
 """Bytes of a row, and of its begin where it says that it is no row of the training."""
+DURATIONS = "durations"
 MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
 _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
 )
 """Before the step number of a line that is not of the training."""
+_MEAN, _MEAN_S = re.compile(rb" *\( *(?P<value>\d[\d.]*)"), re.compile(rb" *\( *(?P<value>\d[\d.]*)s[,)]")
 OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
 REST = ("batch", "devices", "optimizer_step", "rate_of_device")
 
@@ -38,34 +44,41 @@ class Form:
     rest: dict[str, Finder]
     """Quantity -> what finds its number anywhere in a row."""
     read: dict[str, Phrase]
+    named: tuple[Phrase, ...]
+    """All numbers that are looked for."""
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+    durations: bool = False
+    """Whether rows have times of several parts, such as `0:12:31`."""
+    sources: tuple[bytes | None, ...] = ()
+    """The pattern of each field, with the text in front of it; None where it has none."""
+    mean_digits: int = 0
+    """Digits behind the point of the running mean, in seconds."""
+    stamp_later: bool = False
+    """Whether a field comes before the time stamp."""
 
 
 def form_of(path: Path) -> Form | None:
     """Return the form of the rows of a log; None if no line has a step number and a time."""
+    return form_of_lines(islice(numbered_lines(path), LEARNED_FROM))
+
+
+def form_of_lines(lines: Iterable[tuple[int, bytes]]) -> Form | None:
+    """Return the form of the rows among lines with their numbers; None if there is no row."""
     found: dict[tuple[str, ...], list[bytes]] = {}
-    for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        for part in parts_of(line):
-            known = _quantities(part)
+    for _, line in lines:
+        for printed in parts_of(line):
+            part = in_seconds(printed)
+            known = _quantities(part, durations=part != printed)
             if known is not None:
                 rows = found.setdefault(known, [])
                 rows.append(part)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
-                    return _learn(rows)
+                    return _learn(rows, known)
     measured = {known: rows for known, rows in found.items() if MEASURED & set(known)}
     best = max((measured or found).items(), key=lambda item: (len(item[1]), len(item[0])), default=None)
-    return _learn(best[1]) if best else None
-
-
-def parts_of(line: bytes) -> list[bytes]:
-    """The lines that a terminal shows: a progress bar writes over itself."""
-    if b"\x1b" in line:
-        line = ESCAPES.sub(b"", line)
-    if b"\r" not in line[:-2] and b"\x08" not in line:
-        return [line]
-    return [part for part in re.split(rb"[\r\x08]+", line) if part.strip()]
+    return _learn(best[1], best[0]) if best else None
 
 
 def is_no_training(begin: bytes) -> bool:
@@ -76,9 +89,9 @@ def is_no_training(begin: bytes) -> bool:
     return _NOT_TRAINING.search(begin) is not None
 
 
-def _quantities(line: bytes) -> tuple[str, ...] | None:
-    """The quantities of a line that is a row, sorted; None for other lines."""
-    if len(line) > LONGEST_ROW:
+def _quantities(line: bytes, *, durations: bool) -> tuple[str, ...] | None:
+    """The quantities of a line that is a row, sorted; None for other lines. durations: whether it has some."""
+    if len(line) > LONGEST_ROW or is_bar(line):
         return None
     found = phrases(line, trainer_of(line))
     if "step" not in found and not (
@@ -89,11 +102,11 @@ def _quantities(line: bytes) -> tuple[str, ...] | None:
         return None
     if is_no_training(line[: found["step"].start if "step" in found else WHERE_SAID]):
         return None
-    known = [*found, *(["stamp"] if STAMP.search(line) else [])]
+    known = [*found, *(["stamp"] if STAMP.search(line) else []), *([DURATIONS] if durations else [])]
     return tuple(sorted(known)) if {*MEASURED, "stamp"} & set(known) else None
 
 
-def _learn(rows: list[bytes]) -> Form:
+def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
     first = rows[-1]
     trainer = trainer_of(first)
     found = phrases(first, trainer)
@@ -102,9 +115,15 @@ def _learn(rows: list[bytes]) -> Form:
     if position:
         named.pop("epoch", None)
     inner = named | {name: found[name] for name in ("loss", "work") if name in found}
-    fields = [
-        (name, one.finder(), name in named) for name, one in sorted(inner.items(), key=lambda item: item[1].start)
-    ]
+    ordered = sorted(inner.items(), key=lambda item: item[1].start)
+    fields = [(name, one.finder(), name in named) for name, one in ordered]
+    sources = [one.source() for _, one in ordered]
+    behind, mean, mean_digits = _mean_of(first, found)
+    if mean:
+        at = 1 + next(at for at, (name, _) in enumerate(ordered) if name == behind)
+        fields.insert(at, ("mean", re.compile(mean).match, False))
+        sources.insert(at, mean)
+    stamp = STAMP.search(first)
     rest = {name: found[name].finder() for name in REST if name in found}
     ends = [match for line in rows if (match := POSITION.search(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
@@ -114,6 +133,24 @@ def _learn(rows: list[bytes]) -> Form:
         tuple(fields),
         rest,
         named,
-        stamped=STAMP.search(first) is not None,
+        tuple(inner.values()) + tuple(found[name] for name in rest),
+        stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
+        durations=DURATIONS in known,
+        sources=tuple(sources),
+        mean_digits=mean_digits,
+        stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )
+
+
+def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes, int]:
+    """(quantity behind which the running mean of the step time is in parentheses, its pattern, its digits).
+
+    It is behind the time, `0.35 (0.50)`, or behind the throughput that follows it, `0.35s, 182/s (0.50s, 128/s)`.
+    """
+    time, rate = found.get("step_time_s"), found.get("work_per_s")
+    if time and time.averaged and (mean := _MEAN.match(line, time.end)):
+        return "step_time_s", _MEAN.pattern, time.digits(mean["value"])
+    if time and rate and rate.averaged and rate.start > time.start and (mean := _MEAN_S.match(line, rate.end)):
+        return "work_per_s", _MEAN_S.pattern, time.digits(mean["value"])
+    return "", b"", 0

@@ -81,11 +81,12 @@ def of_rows(columns: Columns) -> Corrected:
     return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
 
 
-def of_one_step(path: Path, columns: Columns, shown: str) -> Corrected:
+def of_one_step(path: Path, columns: Columns, shown: str, *, has_rate: bool = False) -> Corrected:
     """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
 
     A time that rises from row to row is that since the start. If a row is of several steps, time stamps have to
-    show whether it is that of one of them. Raises UserError if they do not.
+    show whether it is that of one of them. If they do not, it is not read where a row has a throughput; else it
+    raises UserError.
     """
     time, step, clock = columns["step_time_s"], columns["step"], columns["clock_s"]
     if len(time) > 2 and (np.diff(time) > 0).all():
@@ -102,6 +103,9 @@ def of_one_step(path: Path, columns: Columns, shown: str) -> Corrected:
     if abs(window - 1) < AS_THE_CLOCK:
         made = columns | {"step_time_s": time / np.concatenate([[many], steps])}
         return Corrected(made, [f"`{shown}` is the time of {many:.0f} steps, as the time stamps show"])
+    if has_rate:
+        made = columns | {"step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` is not read: it may be the time of one step or of several"])
     raise UserError(
         f"{path}: is `{shown}` the time of one step, or of the {many:.0f} steps since the row before? The log does"
         " not say. Import a table with the columns step and step_time_s, or with time stamps"

@@ -1,25 +1,23 @@
 """Reads the columns of a CSV file with Arrow, at many times the speed of reading its lines.
 
 A row with too many or too few cells is left out with a remark. A file that is not regular otherwise (bytes that
-are not UTF-8, a quote that does not end on its line, two columns of one name) is left to `csv_log.py`, which reads
-line by line and names the line.
+are not UTF-8, a quote that does not end, two columns of one name) is left to `csv_log.py`, which reads by lines
+and names the line.
 """
 
 from __future__ import annotations
 
-import codecs
-import re
 import zlib
 from dataclasses import dataclass, field
 from math import nan
-from typing import IO
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, csv
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import LONGEST_LINE, opened
+from scalestudy.importers.logs.csv_lines import BLOCK, Uncommented
+from scalestudy.importers.logs.lines import opened
 from scalestudy.importers.logs.model import Rows
 from scalestudy.importers.logs.table import (
     MOST_REMARKS,
@@ -32,11 +30,9 @@ from scalestudy.importers.logs.table import (
 from scalestudy.importers.logs.values import EMPTY, value_of
 from scalestudy.importers.logs.widths import Widths
 
-BLOCK = 1 << 20
 MOST_RUNS = 1000
 MOST_UNITS = 100
 WITH_UNIT = r"^\s*(?P<number>[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,2})?)\s*(?P<unit>(?:[A-Za-z][A-Za-z/ ]*)?)$"
-COMMENT = re.compile(rb"\n#[^\n]*")
 NULLS = [form for word in EMPTY for form in (word, word.upper(), word.capitalize())]
 Key = tuple[str, ...]
 
@@ -55,53 +51,13 @@ class Regular:
     """Rows of other ranks than the first."""
 
 
-class _Uncommented:
-    """A file without its lines that begin with #: each becomes a row of empty cells, so that lines keep their
-    numbers."""
+def read_regular(
+    columns: Columns, names: list[str], delimiter: str, *, header_line: int, over_lines: bool = False
+) -> Regular | None:
+    """Return the rows of a file; None if it is not regular. Raises UserError if it has too many rows.
 
-    closed = False
-
-    def __init__(self, file: IO[bytes], columns: int, delimiter: str) -> None:
-        self._file, self._empty = file, delimiter.encode() * (columns - 1)
-        self._begins, self._inside = True, False
-        self._line = 0  # bytes of the line that has begun
-        self.ends = 0
-        """Ends of lines that were read."""
-        self._decode = codecs.getincrementaldecoder("utf-8")().decode
-
-    def read(self, size: int) -> bytes:
-        """The next part of about that size; b'' at the end. Raises ValueError for what is no table of text."""
-        part = self._file.read(min(size, BLOCK))
-        self._decode(part, final=not part)
-        end = part.find(b"\n")
-        if self._line + (end if end >= 0 else len(part)) > LONGEST_LINE:
-            raise ValueError("too long a line")
-        self._line = len(part) - part.rfind(b"\n") if end >= 0 else self._line + len(part)
-        if not part:
-            return b""
-        self.ends += part.count(b"\n")
-        kept = part
-        if self._inside or (self._begins and part[:1] == b"#") or b"\n#" in part:
-            kept = self._without(part)
-        self._begins = part[-1:] == b"\n"
-        return kept or self.read(size)
-
-    def _without(self, part: bytes) -> bytes:
-        head = b""
-        if self._inside:  # the rest of a comment that began in the part before
-            end = part.find(b"\n")
-            if end < 0:
-                return b""
-            head, part, self._begins = part[end : end + 1], part[end + 1 :], True
-        last = part.rfind(b"\n") + 1
-        self._inside = part[last : last + 1] == b"#" and (last > 0 or self._begins)
-        at = b"\n" + part if self._begins else part
-        at = COMMENT.sub(b"\n" + self._empty, at)
-        return head + (at[1:] if self._begins else at)
-
-
-def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_line: int) -> Regular | None:
-    """Return the rows of a file; None if it is not regular. Raises UserError if it has too many rows."""
+    over_lines: whether a cell in quotes may go over several lines.
+    """
     if len(set(names)) < len(names):
         return None
     labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
@@ -119,7 +75,7 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
     line, count = header_line, 0
     try:
         with opened(columns.path) as file:
-            lines_of = _Uncommented(file, len(names), delimiter)
+            lines_of = Uncommented(file, len(names), delimiter, header_line=header_line, over_lines=over_lines)
             reader = csv.open_csv(
                 pa.PythonFile(lines_of, mode="r"),
                 read_options=csv.ReadOptions(
@@ -128,6 +84,7 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
                 parse_options=csv.ParseOptions(
                     delimiter=delimiter,
                     ignore_empty_lines=False,
+                    newlines_in_values=over_lines,
                     invalid_row_handler=left_out,
                 ),
                 convert_options=csv.ConvertOptions(
@@ -138,7 +95,7 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
                 ),
             )
             for batch in reader:
-                lines = _lines(line, batch.num_rows, skipped)
+                lines = lines_of.next_rows(batch.num_rows) if over_lines else _lines(line, batch.num_rows, skipped)
                 _take(columns, batch, labels, numbers, lines, found)
                 line = int(lines[-1]) if len(lines) else line
                 count += len(lines)
@@ -146,7 +103,9 @@ def read_regular(columns: Columns, names: list[str], delimiter: str, *, header_l
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error, ValueError):
         return None
-    if lines_of.ends > header_line + count + widths.left_out:
+    if over_lines and (widths.left_out or len(lines_of.row_ends)):
+        return None
+    if not over_lines and lines_of.ends > header_line + count + widths.left_out:
         return None  # a cell over several lines
     widths.check(count)
     _remark(found, widths)

@@ -14,15 +14,21 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.csv_columns import read_regular
-from scalestudy.importers.logs.lines import HEAD, numbered_lines, text_of
+from scalestudy.importers.logs.lines import HEAD, head_of, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.table import LOOKED_AT, Columns, logs_from, logs_of
+from scalestudy.importers.logs.values import value_of
 from scalestudy.importers.logs.widths import Widths
 
 KIND, LIGHTNING, WANDB = "CSV log", "Lightning metrics.csv", "CSV export of Weights & Biases"
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 20_000
+MOST_OF_A_CELL = 200
+"""Lines of a cell in quotes."""
+SHOWN_BY = 20
+"""First lines that show whether a file is a table."""
 
 
 def recognise(head: bytes) -> str:
@@ -30,7 +36,9 @@ def recognise(head: bytes) -> str:
     if b"\0" in head:
         return ""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")][:SHOWN_BY]
+    if any(is_bar(line.encode("latin-1", "replace")) for line in lines):
+        return ""
     if len(lines) < 2 - (len(head) == HEAD) or lines[0].lstrip().startswith(("{", "[", ":::", "DLLL")):
         return ""
     delimiter = _delimiter(lines[0])
@@ -40,16 +48,40 @@ def recognise(head: bytes) -> str:
         return ""
     if len(names) > MOST_COLUMNS:
         return KIND  # refused when it is read
-    if len(names) < 2 or not any(
-        not name.strip()[:1].isdigit()
+    read = {
+        at: meaning.quantity
+        for at, name in enumerate(names)
+        if not name.strip()[:1].isdigit()
         and (meaning := meaning_of(name))
         and meaning.quantity in ("step_time_s", "work_per_s", "clock_s", "step")
-        for name in names
-    ):
+    }
+    if len(names) < 2 or not read or _are_texts(lines[1:], delimiter, read):
         return ""
     if {"_step", "_timestamp", "_runtime"} & {name.strip() for name in names}:
         return WANDB
     return LIGHTNING if {"epoch", "step"} <= set(names) and delimiter == "," else KIND
+
+
+def _are_texts(lines: list[str], delimiter: str, read: dict[int, str]) -> bool:
+    """Whether the cells of all columns with a time or a throughput are mostly texts.
+
+    Then the first line is that of a console log with the delimiter in it. read: place of a column -> its quantity.
+    """
+    texts, cells = dict.fromkeys(read, 0), dict.fromkeys(read, 0)
+    for line in lines:
+        try:
+            row = _cells(line, delimiter)
+        except csv.Error:
+            continue
+        for at, quantity in read.items():
+            cell = row[at].strip() if at < len(row) else ""
+            cells[at] += bool(cell)
+            try:
+                value_of(cell, quantity, 1.0, comma="," in cell)
+            except ValueError:
+                texts[at] += 1
+    measured = [at for at, quantity in read.items() if quantity != "step"] or list(read)
+    return all(texts[at] > cells[at] / 2 for at in measured)
 
 
 def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
@@ -69,7 +101,9 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     header_names, names = names, _of_rows(names, path, first[0], delimiter)
     rows = _first_rows(path, first[0], names, delimiter)
     columns = Columns.of(path, names, given, rows, semicolons=delimiter == ";")
-    regular = read_regular(columns, names, delimiter, header_line=first[0])
+    regular = None
+    for over_lines in (False, True) if not _goes_over_lines(path) else (True,):
+        regular = regular or read_regular(columns, names, delimiter, header_line=first[0], over_lines=over_lines)
     if regular is not None and regular.rows:
         logs = logs_from(kind, columns, regular.rows, remarks=regular.remarks, bad=regular.bad)
     else:
@@ -79,6 +113,11 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     if empty := header_names[len(names) :]:
         logs[0].remarks.append(f"columns without cells: {', '.join(empty)}")
     return logs
+
+
+def _goes_over_lines(path: Path) -> bool:
+    """Whether one of the first lines has a quote that does not end on it."""
+    return any(line.count(b'"') % 2 for line in head_of(path).splitlines()[:LOOKED_AT])
 
 
 def _first_rows(path: Path, header: int, names: list[str], delimiter: str) -> list[dict[str, Any]]:
@@ -112,7 +151,7 @@ def _rows(
     path: Path, lines: Iterator[tuple[int, bytes]], names: list[str], delimiter: str, widths: Widths
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     kept = 0
-    for number, line in lines:
+    for number, line in _whole_rows(lines, delimiter.encode()):
         if line.startswith(b"#"):
             continue
         if b'"' in line:
@@ -131,6 +170,19 @@ def _rows(
     widths.check(kept)
 
 
+def _whole_rows(lines: Iterator[tuple[int, bytes]], delimiter: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of its first line, row): a cell in quotes goes on until they end, if they end soon."""
+    waiting: list[tuple[int, bytes]] = []
+    while first := waiting.pop(0) if waiting else next(lines, None):
+        number, line = first
+        if line.count(b'"') % 2 and (line.startswith(b'"') or delimiter + b'"' in line):
+            more = waiting + list(islice(lines, MOST_OF_A_CELL - len(waiting)))
+            at = next((at for at, (_, other) in enumerate(more) if other.count(b'"') % 2), None)
+            waiting = more if at is None else more[at + 1 :]
+            line = line if at is None else b"".join([line, *(other for _, other in more[: at + 1])])
+        yield number, line
+
+
 def names_of(header: str) -> list[str]:
     """The cells of a line, by the delimiter that it has most of; none if it is damaged."""
     try:
@@ -144,4 +196,4 @@ def _delimiter(header: str) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [])
+    return next(csv.reader(line.splitlines(keepends=True), delimiter=delimiter), [])

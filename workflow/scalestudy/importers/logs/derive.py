@@ -9,14 +9,17 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_exact, median
+from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median
 from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
 from scalestudy.registry.codes import Limit
 from scalestudy.study.config.scales import MOST_DEVICES
 
 LARGEST_NODE: Final = 8
 """Devices beyond which a single node is unusual."""
+MEASURED_TO: Final = 0.002
+"""Relative error of a batch that follows from a throughput and a time, or of a median batch."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
 
@@ -96,17 +99,23 @@ def derive(log: Log, given: Given) -> ImportedRun:
         per, scope_checked = _scope(log, given, per, devices, batch, product, exact=exact, remarks=remarks)
         whole = rate * (devices if per == "device" else 1)
         if batch is None and (~np.isnan(stated)).any():
-            batch = round(median(whole * stated))
+            batch = _measured(median(whole * stated), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
         if batch is None and log.each == "mean" and is_exact(log, by_clock * windows.steps):
-            batch = round(median(whole * by_clock))
+            batch = _measured(median(whole * by_clock), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         if batch is None:
             what = f"{unit or 'samples or tokens'} of a step on all devices"
             raise UserError(f"{log.name}: the {what} are not in it; add --batch {log.path.name}=N")
         if not (~np.isnan(stated)).any():
             stated = batch / whole
-    if (~np.isnan(stated)).any():
+    if log.each == "last" and per_row > 1 and is_exact(log, windows.clock_s) and is_close(stated, by_clock):
+        remarks = [remark for remark in remarks if remark != OF_THE_LAST_STEP]
+        remarks.append("a row has the time of its last step only: the time between rows counts")
+        limits.append(Limit.CLOCK)
+        against_clock(log, stated, windows, remarks)
+        time_s = by_clock
+    elif (~np.isnan(stated)).any():
         against_clock(log, stated, windows, remarks)
         time_s = stated
     elif (~np.isnan(by_clock)).any():
@@ -197,6 +206,12 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
         remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
         return round(each), unit or log.unit or "samples"
     return batch, unit
+
+
+def _measured(work: float, devices: int) -> int:
+    """The work of a step by measured numbers: of those within their error, one that divides among the devices."""
+    even = round(work / devices) * devices
+    return even if even and abs(even / work - 1) <= MEASURED_TO else round(work)
 
 
 def _of_one_row(log: Log) -> float:

@@ -15,6 +15,7 @@ from scalestudy.importers.logs import (
     console_form,
     csv_log,
     deepspeed,
+    epoch_rows,
     fairseq,
     json_log,
     kineto,
@@ -23,10 +24,13 @@ from scalestudy.importers.logs import (
     mllog,
     nanotron,
     olmo,
+    progress,
+    spread_rows,
     tensorboard_log,
     torchtitan,
     trainer_state,
 )
+from scalestudy.importers.logs.declared import DECLARED
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
@@ -83,7 +87,15 @@ BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
 """Name -> (the kind of a file from its first bytes, '' if it is none; its reader)."""
 TABLE = "table"
 CONSOLE = "console"
-NAMES = (*(one.name for one in FORMATS), CONSOLE, *BY_HEAD, "mlflow", TABLE)
+OF_ANY_TRAINER: dict[str, Read] = {
+    CONSOLE: console.read,
+    "progress-bar": progress.read,
+    "rows-of-lines": spread_rows.read,
+    "epochs": epoch_rows.read,
+}
+"""Name -> reader of a console log without a format of its own."""
+READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
+"""Names of all formats, as declared.py lists them."""
 
 
 def is_table(path: Path, name: str | None) -> bool:
@@ -129,24 +141,43 @@ def _reader(path: Path, name: str | None) -> Read:
     for known, (recognise, read) in BY_HEAD.items():
         if name in (None, known) and (kind := recognise(head)):
             return partial(read, kind=kind)
-    if name not in (None, CONSOLE):
+    if name not in (None, *OF_ANY_TRAINER):
         raise UserError(f"{path}: is not in the format {name}")
     if b"\x00" in head:
         raise UserError(f"{path}: is a binary file of no known format")
+    if name:
+        return OF_ANY_TRAINER[name]
     found = _by_lines(path, console_form.LEARNED_FROM)
-    if found is None and (name == CONSOLE or console_form.form_of(path)):
-        return console.read
+    if found is None and (of_any := _of_any_trainer(path)):
+        return of_any
     found = found or _by_lines(path)
     if found is None:
-        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(NAMES)}")
+        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(DECLARED)}")
     return found.read
+
+
+def _of_any_trainer(path: Path) -> Read | None:
+    """What reads a console log without a format of its own: rows with a time or a throughput come before bars, and
+    bars before rows with nothing but a time stamp."""
+    form = console_form.form_of(path)
+    if form and console_form.MEASURED & set(form.read):
+        return console.read
+    if progress.shows_bars(path):
+        return progress.read
+    if spread_rows.form_of(path):
+        return spread_rows.read
+    if epoch_rows.shows_epochs(path):
+        return epoch_rows.read
+    return console.read if form else None
 
 
 def _why_not(head: bytes) -> str:
     """Why a text is no log with step times."""
-    lines = [line for line in head.decode("latin-1").splitlines()[:MOST_SHOWN] if line.strip()]
+    lines = [line for line in head.decode("utf-8", "replace").splitlines()[:MOST_SHOWN] if line.strip()]
     names = csv_log.names_of(lines[0]) if lines else []
-    is_header = len(names) > 1 and not any(re.search(r"[=]|: |^\s*[\d.]+\s*$|\d-\d\d", name) for name in names)
+    is_header = len(names) > 1 and not any(
+        re.search(r"[=]|: |^\s*[\d.]+%?(?:\s|$)|\d-\d\d", name) for name in names
+    )
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
         shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"

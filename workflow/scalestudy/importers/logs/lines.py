@@ -157,6 +157,22 @@ def clock_of(day: bytes, time: bytes, fraction: bytes | None = None) -> float:
     return seconds + (float(b"0." + fraction) if fraction else 0.0)
 
 
+def seconds_of_stamp(day: bytes, time: bytes, fraction: bytes | None) -> float:
+    """Return a printed time stamp in seconds; one without a year is counted from 1970, which is no date."""
+    seconds = _of_day(day, time)
+    return seconds + float(b"0." + fraction) if fraction else seconds
+
+
+@lru_cache(maxsize=4096)
+def _of_day(day: bytes, time: bytes) -> float:
+    day = day.replace(b"/", b"-")
+    if len(day) == 5:
+        day = b"1970-" + day
+    elif day[2:3] == b"-":  # month first
+        day = day[6:] + b"-" + day[:5]
+    return clock_of(day, time)
+
+
 def iso_seconds(text: str) -> float:
     """Return an ISO time as seconds since the epoch, as UTC if it names no zone. Raises ValueError if it is
     none."""

@@ -120,6 +120,16 @@ class Rows:
         if len(self) > MOST_ROWS:
             raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
 
+    def store(self, columns: dict[str, np.ndarray]) -> None:
+        """Add many rows, to rows that were added one by one or like this; columns that are missing are nan."""
+        count = len(columns["line"])
+        nothing = np.full(count, nan)
+        for name, stored in self._columns.items():
+            values = columns.get(name, nothing)
+            stored.frombytes(np.ascontiguousarray(values, dtype=stored.typecode).tobytes())
+        if len(self) > MOST_ROWS:
+            raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
+
     def columns(self) -> dict[str, np.ndarray]:
         nothing = np.broadcast_to(np.array(nan), len(self))
         return {

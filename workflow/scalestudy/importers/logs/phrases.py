@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log10
 
 from scalestudy.importers.logs.quantities import Meaning, meaning_of
 from scalestudy.importers.logs.trainers import Trainer
 
 NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
-    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8})?|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
+    rb"|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
     rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
 )
 _NUMBERS = re.compile(
@@ -31,9 +34,12 @@ _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
-_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch"))
+_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up."))
 """Names that a number may follow without a colon."""
-_STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step")}
+_ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
+_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_ELAPSED))
+"""Names of a time that the word before them, such as `data`, makes that of something else."""
+_STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step", "up.")}
 _MORE = {
     **_STEPS,
     "dt": Meaning("step_time_s"),
@@ -42,12 +48,15 @@ _MORE = {
     "wps": Meaning("work_per_s", unit="tokens"),
     "loss train": Meaning("loss"),
     "batch": Meaning("step"),
+    **{name: Meaning("step_time_s", factor=None) for name in ("took", "takes")},
     "tps": Meaning("work_per_s", unit="tokens"),
     "time": Meaning("step_time_s", factor=None),
 }
 """Names that mean this in lines of a trainer, and less in the header of a table."""
 _FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
 _MOST_WORDS = 6
+_BETWEEN = rb"['\"]?\s*[:=#\[]?\s*"
+"""Between a name and its number."""
 
 
 Finder = Callable[..., "re.Match[bytes] | None"]
@@ -68,6 +77,8 @@ class Phrase:
     per: str = ""
     averaged: bool = False
     """Whether a mean follows in parentheses, so that the number itself is of the last step."""
+    end: int = 0
+    """Where the text behind its unit begins."""
     position: bool = False
     pattern: re.Pattern[bytes] | None = None
     """What finds the number, where it has no name."""
@@ -100,12 +111,9 @@ class Phrase:
             return _place(self.whole).search
         if self.quantity == "epoch":
             return _EPOCH.search
-        number = b"(?P<value>%b)" % NUMBER
-        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
         if not self.name:
-            return re.compile(number + unit).search
-        after = _TOTAL if self.quantity == "step" else b""
-        tail = re.compile(rb"['\"]?\s*[:=#\[]?\s*" + number + unit + after).match
+            return re.compile(self._number()).search
+        tail = re.compile(_BETWEEN + self._number()).match
         name = self.name.encode()
 
         def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
@@ -118,11 +126,37 @@ class Phrase:
 
         return find
 
+    def source(self) -> bytes | None:
+        """Return the pattern of this number and of the text in front of it within a line, which finds what the
+        finder finds; None if it has none."""
+        if self.pattern:
+            return None
+        if self.position:
+            place = _place(self.whole).pattern
+            return place if place[:1] == b"^" else b"[^\\n]*?" + place
+        if self.quantity == "epoch":
+            return b"[^\\n]*?" + _EPOCH.pattern
+        if not self.name:
+            return b"[^\\n]*?" + self._number()
+        name = self.name.encode()
+        first, rest = re.escape(name[:1]), re.escape(name[1:]) + _BETWEEN + self._number()
+        no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
+        return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
+
+    def digits(self, value: bytes) -> int:
+        """Return the digits behind the point of a number of the same unit, in our unit."""
+        return len(value.partition(b".")[2]) + (round(-log10(self.factor)) if self.factor else 0)
+
+    def _number(self) -> bytes:
+        """The pattern of the number with its unit, and with the total of a step."""
+        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
+        return b"(?P<value>%b)" % NUMBER + unit + (_TOTAL if self.quantity == "step" and self.name else b"")
+
 
 def _place(shown: bytes) -> re.Pattern[bytes]:
     """The pattern of positions like this one. It begins with the same text, which is found fast."""
     count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
-    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+ *\])", shown)
+    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
     if begin:
         return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
     return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)
@@ -143,9 +177,11 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             steps.append(phrase)
         else:
             kept = found.setdefault(phrase.quantity, phrase)
-            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per:
+            if kept.unit == "steps" != phrase.unit and phrase.per != "device":
+                kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
+            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per and phrase.unit == kept.unit:
                 found.setdefault("rate_of_device", phrase)
-            if kept.factor is None and phrase.factor is not None:
+            if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
     if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
         found["step_time_s"] = _unnamed(alone)
@@ -187,7 +223,7 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
     spaced = not before.endswith((b":", b"=", b"#", b"["))
     text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
     words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
-    unit = (match["unit"] or b"").strip()
+    unit = (match["unit"] or b"").strip().replace(b" per ", b"/")
     if before.endswith(b"/") or (before.endswith(b"(") and not unit):
         return None
     if before.endswith((b"(", b"[")) and b"/" in unit:
@@ -199,6 +235,8 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
             spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
         ):
             continue
+        if first and name.lower() in _OF_ANYTHING and words[first - 1].isalpha():
+            continue  # `data time` is the time of a part
         if before.endswith(b"[") and meaning.quantity != "step":
             continue
         return _made(name, start, match, meaning, unit)
@@ -228,7 +266,8 @@ def _made(name: str, start: int, match: re.Match[bytes], meaning: Meaning, unit:
         meaning.unit,
         meaning.per,
         averaged=match["mean"] is not None,
-        of_a_step=name.lower() not in ("time", "elapsed", "duration"),
+        end=match.end("unit") if match["unit"] else match.end("number"),
+        of_a_step=name.lower() not in _OF_ANYTHING,
     )
 
 
@@ -239,6 +278,8 @@ def _meaning(name: str, unit: bytes, trainer: Trainer) -> Meaning | None:
         known = trainer.names[lower]
         counted = meaning_of(said) if known and known.quantity == "work_per_s" and said else None
         return counted if counted and counted.quantity == "work_per_s" else known
+    if lower in _ELAPSED:
+        return Meaning("step_time_s", factor=None)
     found = meaning_of(f"{lower} ({said})" if said else lower) or meaning_of(lower) or _MORE.get(lower)
     if found and found.quantity in ("run", "variant", "rank", "nodes", "clock_s"):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scalestudy.importers.headers import meaning_of as meaning_of_header
 from scalestudy.importers.terms import SECONDS
@@ -49,6 +50,8 @@ _OF_ROLE = {
 """Role of a column of a table -> our quantity. The other roles are not read from logs."""
 _UNIT = re.compile(r"\s*[\[(]\s*([^\])]*?)\s*[\])]$|(?<=[a-z])_(s|sec|secs|seconds|ms|us|ns)$")
 _TOKENS, _STEPS, _NO_WORK = re.compile(r"tok|words?/"), re.compile(r"steps?|it|batch"), re.compile(r"flop|nodes?/")
+_OF_MAXIMUM = re.compile(r"(?:global_)?steps?/(?:max|total)_steps")
+"""A column of steps done and steps in total: `10/100`."""
 _PART = re.compile(r"optimi[sz]er|data|update|micro")
 """Words of a time that is not that of a whole step."""
 _SEVERAL = re.compile(r"s\b|num|#|count|size|\bn\b")
@@ -74,11 +77,14 @@ class Meaning:
     """`device` or `all` if the name says so; else ''."""
 
 
+@lru_cache(maxsize=8192)
 def meaning_of(name: str) -> Meaning | None:
     """Return what a column means; None for a column that is not read."""
     full = name.strip().lower()
     if full.startswith(("val", "eval", "test", "validation")):
         return None
+    if _OF_MAXIMUM.fullmatch(full):
+        return Meaning("step")
     group, plain = _group(full)
     found = _of_logs(plain) or _of_tables(plain)
     if found and found.quantity == "work_per_s" and group.endswith(("/device", "/gpu")):

@@ -71,7 +71,7 @@ TRAINERS = (
     ),
     Trainer(
         "console log of torchvision's references",
-        _mark(r"Epoch: \[\d+\] +\[ *\d+/\d+\] +eta: .*?\btime: [\d.]+ +data: "),
+        _mark(r"\[ *\d+/\d+\] +eta: .*?\btime: [\d.]+ +data: "),
         {"time": _TIME, "img/s": None},
         remark="its times are means over the last 20 steps",
         window=20,
@@ -126,8 +126,31 @@ TRAINERS = (
         step=re.compile(rb"(?P<epoch>\d{1,9})epoch:train:\d{1,12}-(?P<value>\d{1,12})batch: "),
     ),
     Trainer(
+        "console log of Flax and other users of clu",
+        _mark(r"logging_writer\.py:\d+\] \[\d+\] "),
+        step=re.compile(rb"logging_writer\.py:\d+\] \[(?P<value>\d{1,12})\] "),
+    ),
+    Trainer(
+        "console log of tf_cnn_benchmarks",
+        _mark(r"^\d+\timages/sec: [\d.]+ \+/- "),
+        unit="samples",
+        per="all",
+        each="running",
+        remark=_RUNNING.replace("times", "rates"),
+        step=re.compile(rb"^(?P<value>\d{1,9})(?=\timages/sec: )"),
+    ),
+    Trainer(
+        "Composer console log",
+        _mark(r"\[batch=\d+/\d+\]:? .*\bthroughput/"),
+        {
+            f"{front}time/{work}": None
+            for front in ("", "train ")
+            for work in ("batch", "sample", "token", "epoch")
+        },
+    ),
+    Trainer(
         "PaddlePaddle console log",
-        _mark(r"(?:batch_cost: [\d.]+ s|ips: [\d.]+)"),
+        _mark(r"\b(?:batch_cost[:=]? ?[\d.]+|ips[:=]? ?[\d.]+)"),
         {
             "batch_cost": _TIME,
             "avg_batch_cost": _TIME,

@@ -29,6 +29,8 @@ def value_of(cell: Any, quantity: str, factor: float | None, *, comma: bool) -> 
     if cell is None or isinstance(cell, (bool, int, float)):
         return nan if isinstance(cell, bool) else _number_or_nan(cell) * (factor or 1.0)
     text = str(cell).strip()
+    if quantity == "step" and "/" in text:
+        text = text.partition("/")[0].rstrip()
     if not comma or "." not in text:
         try:
             value = float(text.replace(",", ".") if comma else text)

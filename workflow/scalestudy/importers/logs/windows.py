@@ -129,6 +129,19 @@ def _too_long(
     return long
 
 
+def _note_long(log: Log, time_s: np.ndarray, counts: np.ndarray, remarks: list[str]) -> None:
+    """Say which of the stated times are much longer than the others. They count: a step may wait for its data."""
+    if not counts.any():
+        return
+    long: np.ndarray = counts & (time_s > TOO_LONG * float(np.median(time_s[counts])))
+    if long.any():
+        longest = int(np.where(long, time_s, 0.0).argmax())
+        remarks.append(
+            f"{int(long.sum())} rows take more than {TOO_LONG:.0f} times the median and count; the longest at line"
+            f" {int(log.columns['line'][longest])}: {time_s[longest]:.4g} s per step, perhaps with a validation"
+        )
+
+
 def counting(
     log: Log, windows: Windows, time_s: np.ndarray, per_row: int, *, clock_only: bool, remarks: list[str]
 ) -> np.ndarray:
@@ -150,6 +163,8 @@ def counting(
         remarks.append(f"{int(ragged.sum())} windows of another length than {per_row} steps are left out")
     if clock_only and counts.sum() > 2:
         counts &= ~_too_long(log, windows, time_s, counts, remarks)
+    elif counts.sum() > 2:
+        _note_long(log, time_s, counts & ~windows.starts, remarks)
     others = counts & ~windows.starts
     if counts.sum() >= FEWEST_TO_DROP:
         counts = others

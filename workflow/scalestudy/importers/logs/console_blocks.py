@@ -1,0 +1,52 @@
+"""Finds the rows of a console log in many lines at once, by one pattern of the whole row.
+
+The pattern finds what the finders of the form find one after the other. It is used for lines that all have the
+form and of which none has to be looked at by itself: no other rank, no validation, no colours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from scalestudy.importers.logs.console_form import Form
+from scalestudy.importers.logs.phrases import STAMP
+
+Found = list[tuple[bytes, ...]]
+LINES = 4000
+"""Lines of a block."""
+_ALONE = (b"val", b"test", b"infer", b"rank", b"[default", b"\x1b", b"\x08")
+"""In lines that are taken one by one: of a validation, of a rank, coloured."""
+_GROUP = re.compile(rb"\(\?P<(\w+)>")
+
+
+class RowPattern:
+    """The pattern of the rows of a form."""
+
+    def __init__(self, form: Form) -> None:
+        parts = [b"[^\\n]*?" + STAMP.pattern] if form.stamped else []
+        for name, source in zip((name for name, _, _ in form.fields), form.sources, strict=True):
+            parts.append(_GROUP.sub(b"(?P<%b_\\1>" % name.encode(), source or b""))
+        usable = all(form.sources) and not (form.rest or form.durations or (form.stamped and form.stamp_later))
+        self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
+        self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
+        """Name of a group, such as `step_value` -> its place in what `found_in` returns."""
+
+    def found_in(self, lines: bytes, count: int) -> Found | None:
+        """Return the groups of each of so many lines; None if they have to be taken one by one."""
+        lower = lines.lower()
+        if self._row is None or any(text in lower for text in _ALONE):
+            return None
+        if b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"):
+            return None  # a line of a terminal over another one
+        found = self._row.findall(lines)
+        return found if len(found) == count else None
+
+
+def numbers(texts: Sequence[bytes]) -> np.ndarray:
+    """Return printed numbers."""
+    if b"," in b"".join(texts):
+        texts = [text.replace(b",", b"") for text in texts]
+    return np.array(list(map(float, texts)))

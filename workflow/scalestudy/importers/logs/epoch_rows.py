@@ -1,0 +1,112 @@
+"""Console logs with a line per epoch and no steps: `Epoch 3/10 loss 2.1 time: 12.3s`, `Epoch Time: 0m 38s`.
+
+The steps of an epoch follow from its samples, `--samples`, and the batch of a step. The time of an epoch is all of
+its time, with the loading of its data, so it is the mean of its steps.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from math import nan
+from pathlib import Path
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.console_form import LEARNED_FROM, is_no_training
+from scalestudy.importers.logs.durations import in_seconds
+from scalestudy.importers.logs.lines import numbered_lines, real_or_nan
+from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.parts import parts_of
+from scalestudy.importers.logs.quantities import TIMES
+from scalestudy.importers.logs.stated import facts_of, stated_sizes
+
+KIND = "console log with a line per epoch"
+_EPOCH = re.compile(rb"(?i)(?<![a-z])ep(?:och)?[ :=#_\[(]{1,4}(?P<epoch>\d{1,6})(?![\d.])")
+_TIME = re.compile(
+    rb"(?i)(?<![a-z])(?P<name>(?:train(?:ing)?|epoch|elapsed|total)?[ _]?"
+    rb"(?:time|elapsed|duration|took|takes)(?: elapsed| taken)?|train(?:ed)?(?: in)?"
+    rb"|(?:done|finished|completed) in)"
+    rb"(?P<said> ?[(\[](?:s|sec|secs|seconds|min|minutes|ms)[)\]])?['\"]?[ :=|]{1,4}"
+    rb"(?P<value>\d{1,9}(?:\.\d{1,9})?)"
+    rb"(?P<unit> ?(?:ms|seconds|secs|sec|s|minutes|mins|min|m)(?![\w/]))?(?![\d:/%%])"
+)
+_LOSS = re.compile(rb"(?i)loss['\"]?[ :=]{1,3}(?P<value>\d[\d.]*(?:e[-+]?\d+)?)")
+FEWEST = 2
+"""Epochs that a log has to have."""
+
+
+def shows_epochs(path: Path) -> bool:
+    """Return whether the first lines of a log have several epochs with their times."""
+    found = (_row(part) for _, line in islice(numbered_lines(path), LEARNED_FROM) for part in parts_of(line))
+    return len(list(islice(filter(None, found), FEWEST))) == FEWEST
+
+
+def read(path: Path, given: Given) -> list[Log]:
+    """Return the run of a log. Raises UserError that asks for what the log does not say."""
+    said = stated_sizes(path, lambda line: False)
+    lines: list[int] = []
+    epochs: list[float] = []
+    times: list[float] = []
+    losses: list[float] = []
+    shown, unit = "", ""
+    for number, line in numbered_lines(path):
+        for part in parts_of(line):
+            found = _row(part)
+            if found is None or (epochs and found[0] == epochs[-1]):
+                continue
+            epoch, time, here = found
+            if not shown:
+                shown, unit = time[0].decode("utf-8", "replace").strip(), here
+            loss = _LOSS.search(part)
+            lines.append(number)
+            epochs.append(epoch)
+            times.append(real_or_nan(time["value"]) * TIMES.get(here, 1.0))
+            losses.append(real_or_nan(loss["value"]) if loss else nan)
+    if not unit:
+        if given.time is None:
+            raise UserError(
+                f"{path}: its lines have `{shown}`, a time without a unit; add --time s, --time ms or --time us"
+            )
+        times = [time * TIMES[given.time] for time in times]
+    batch = given.batch or said.get("batch")
+    if batch is None and given.batch_per_gpu and (devices := given.devices or said.get("devices")):
+        batch = given.batch_per_gpu * devices * (given.accumulation or 1)
+    if batch is None:
+        raise UserError(
+            f"{path}: a line is an epoch, and the samples of a step are not in it; add --batch {path.name}=N"
+        )
+    if given.samples is None:
+        raise UserError(f"{path}: a line is an epoch, and its samples are not in it; add --samples {path.name}=N")
+    each, remarks = _of_each(np.array(times), shown)
+    steps = max(1.0, float(round(given.samples / batch)))
+    rows = Rows(path)
+    for at, line_number in enumerate(lines):
+        rows.add(line_number, (epochs[at] - epochs[0] + 1) * steps, step_time_s=each[at] / steps, loss=losses[at])
+    remarks.append(f"a line is an epoch of {steps:.0f} steps, whose time is `{shown}`")
+    return [
+        Log(path=path, kind=KIND, columns=rows.columns(), facts=facts_of(said | {"batch": batch}), remarks=remarks)
+    ]
+
+
+def _row(line: bytes) -> tuple[float, re.Match[bytes], str] | None:
+    """(epoch, its time, unit of the time) of a line; None for another line."""
+    epoch = _EPOCH.search(line)
+    if epoch is None or is_no_training(line[: epoch.start()]):
+        return None
+    for time in _TIME.finditer(in_seconds(line)):
+        unit = (time["unit"] or time["said"] or b"").decode().strip(" ()[]").lower()
+        return float(epoch["epoch"]), time, {"m": "min", "mins": "min"}.get(unit, unit)
+    return None
+
+
+def _of_each(times: np.ndarray, shown: str) -> tuple[np.ndarray, list[str]]:
+    """(time of each epoch, remarks): a time that rises with each epoch, by about as much, is since the start."""
+    rises = np.diff(times)
+    if len(times) > 2 and (rises > 0).all() and times[-1] > 2 * times[0] and rises.min() > 0.2 * rises.max():
+        first = times[0] if times[0] < 3 * np.median(rises) else nan
+        return np.concatenate([[first], rises]), [
+            f"`{shown}` rises from line to line: it is the time since the start"
+        ]
+    return times, []

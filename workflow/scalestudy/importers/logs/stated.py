@@ -1,0 +1,58 @@
+"""What the lines in front of the rows of a console log say of the run: devices, batch, tokens of a step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+from scalestudy.importers.logs.lines import numbered_lines
+from scalestudy.importers.logs.model import Facts
+
+LOOKED_AT = 20_000
+"""First lines in which sizes are looked for."""
+RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
+_SIZES = re.compile(
+    rb"(?i)(world[_ ]size|(?:num|number[_ ]of)[_ ](?:gpus|devices|processes)"
+    rb"|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
+    rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
+)
+_TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
+_SAID = (b"size", b"num", b"tokens")
+
+
+def rank_of(line: bytes) -> bytes | None:
+    """Return the rank that a line names at its begin; None without one."""
+    if b"ank" not in line and b"[default" not in line:
+        return None
+    found = RANK.search(line)
+    return (found[1] or found[2]) if found else None
+
+
+def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:
+    """Return what the first lines say: `devices`, `batch` and `step_tokens`, each only where a line has it.
+
+    is_row: whether a line is a row, whose sizes are read with its other numbers.
+    """
+    said: dict[str, int] = {}
+    for _, line in islice(numbered_lines(path), LOOKED_AT):
+        lower = line.lower()
+        if not any(text in lower for text in _SAID):
+            continue
+        for name, value in () if is_row(line) else _SIZES.findall(line):
+            if int(value) > 0:
+                said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
+        if (tokens := _TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
+            said["step_tokens"] = number
+    return said
+
+
+def facts_of(said: dict[str, int], accumulation: int | None = None) -> Facts:
+    """Return sizes as the facts of a log."""
+    return Facts(
+        devices=said.get("devices"),
+        global_batch=said.get("batch"),
+        step_tokens=said.get("step_tokens"),
+        accumulation=accumulation,
+    )
