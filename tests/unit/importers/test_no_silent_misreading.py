@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
+from scalestudy.importers.columns import Corrections
+from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
@@ -85,3 +87,25 @@ def test_a_throughput_of_constant_work_is_that_of_all_workers(tmp_path: Path) ->
     cells = ["Total duration;0.740 s;0.612 s", "p50 latency;0.158 s;0.188 s", "Throughput;6.76 t/s;8.17 t/s"]
     (found,) = audited(tmp_path, table("Metric;1 Worker;2 Workers", *cells))
     assert speedups(found) == [(1, 1.0), (2, 1.21)]
+
+
+def test_names_in_a_column_without_a_header_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+    """They may be models, so that the rows cannot be compared."""
+    text = table(";ranks;time", "A with 2B (works);8;12.0 s", "B with 30B;32;5.2 s")
+    path = tmp_path / "table.md"
+    path.write_text(text)
+    (found,) = read_published(path).tables
+    assert found.unread == (NAMELESS,)
+    assert any("(A with 2B (works), B with 30B)" in note for note in found.notes)
+    (told,) = read_published(path, Corrections({NAMELESS: "model"})).tables
+    assert (told.unread, [row.labels.get("model") for row in told.rows]) == (
+        (),
+        ["A with 2B (works)", "B with 30B"],
+    )
+
+
+def test_numbers_of_rows_without_a_header_need_no_note(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(",gpus,throughput\n0,1,100\n1,2,190\n")
+    (found,) = read_published(path).tables
+    assert (found.unread, found.notes) == ((), ())

@@ -89,8 +89,14 @@ class Meaning:
     """Words of the header that tell it from another column of the same role."""
 
 
+NAMELESS = "(no header)"
+"""The name of a column without a header, in what is printed and in what the user says."""
+
+
 def normal(header: str) -> str:
     """Return a header in lower case, with underscores as spaces and signs as words."""
+    if header.strip() == NAMELESS:
+        return ""
     words = re.sub(
         r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
     )

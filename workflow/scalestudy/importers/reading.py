@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
+from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.layout import UNSAID, upright
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
@@ -62,6 +63,12 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
     return PublishedFile(tuple(_named(tables)), tuple(others))
 
 
+def _nameless(raw: RawTable) -> list[str]:
+    """The different texts in columns without a header; none if these are numbers, such as those of the rows."""
+    cells = [cell for place, header in enumerate(raw.header) if not header for cell in raw.cells(place)]
+    return list(dict.fromkeys(plain(cell) for cell in cells if not share([cell], read_cell)))
+
+
 def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
     """The variants of a table. Raises _NoScalingError if it does not show scaling."""
     raw = upright(with_ratios(raw))
@@ -83,8 +90,16 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     reader = Reader(raw, meanings)
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
-    unread = tuple(plain(header) for header in raw.header if header and header not in used)
-    tables = [part for table in tables if table.rows for part in by_scaling(replace(table, unread=unread))]
+    unread = [plain(header) for header in raw.header if header and header not in used]
+    notes = []
+    if "" not in used and (names := _nameless(raw)):
+        unread.append(NAMELESS)
+        notes = [
+            f"the column without a header ({', '.join(names[:3])}) is not read; if these are different models,"
+            f" add --column '{NAMELESS}=model'"
+        ]
+    tables = [replace(table, unread=tuple(unread), notes=(*table.notes, *notes)) for table in tables if table.rows]
+    tables = [part for table in tables for part in by_scaling(table)]
     if not tables:
         raise _NoScalingError(
             f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"

@@ -7,7 +7,7 @@ from scalestudy.analyse.published import bases, settle
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
-from scalestudy.importers.headers import Meaning
+from scalestudy.importers.headers import NAMELESS, Meaning
 from scalestudy.importers.published import TIMES, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
@@ -129,7 +129,7 @@ def question_of(asked: Asked) -> str:
 
 def _columns(table: PublishedTable, settled: settle.Settled | None) -> dict[str, str]:
     """Headers with what they were read as."""
-    return {plain(column.header) or "(no header)": _meaning(column, table, settled) for column in table.columns}
+    return {plain(column.header) or NAMELESS: _meaning(column, table, settled) for column in table.columns}
 
 
 def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | None) -> str:
