@@ -6,7 +6,7 @@ import re
 
 from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, UNIT_OF_TIME, WORK
 
-_OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec(?:ond)?)?\b|\b[kmgt]bps\b")
+_OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
 
 
