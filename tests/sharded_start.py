@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,7 +28,9 @@ def whole(values: Tensor) -> Tensor:
 
 
 def peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(peak) / 1024
 
 
 def compare(variant: dict[str, Any], workload: dict[str, Any], place: Placement) -> dict[str, Any]:

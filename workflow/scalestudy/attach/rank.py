@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import threading
 import time
 import traceback
@@ -263,7 +262,7 @@ class Rank:
             return
         self.report.flush(self.steps)
         cuda = self.torch.cuda
-        memory: dict[str, Any] = {"peak_resident_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
+        memory: dict[str, Any] = {"peak_resident_gib": self.report.peak_resident_gib}
         memory["mean_resident_gib"] = self.report.mean_resident_gib
         if cuda.is_available() and cuda.is_initialized():
             self.report.facts["device_name"] = cuda.get_device_name()

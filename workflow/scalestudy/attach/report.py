@@ -68,6 +68,13 @@ class Report:
         """Mean resident memory of the process, sampled when steps are written; None before the first sample."""
         return sum(self._resident) / len(self._resident) * PAGE / 2**30 if self._resident else None
 
+    @property
+    def peak_resident_gib(self) -> float:
+        """Peak of the process's resident memory. That of getrusage includes the process that started this one."""
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            (peak,) = [line.split()[1] for line in status if line.startswith("VmHWM:")]
+        return int(peak) / 2**20  # it is in KiB
+
     def path(self, ending: str) -> str:
         """The path of one of its files."""
         return os.path.join(self.folder, f"{self.pid}.{ending}")

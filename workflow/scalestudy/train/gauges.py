@@ -130,7 +130,11 @@ def _uuid(device: torch.device) -> str:
 
 
 def _peak_resident_gib() -> float:
-    """Return the peak of this process since the last reset. `getrusage` is not used: it ignores resets."""
+    """Return the peak of this process since the last reset.
+
+    `getrusage` ignores resets, and its peak includes that of the process that started this one (Linux, fs/exec.c:
+    setmax_mm_hiwater_rss).
+    """
     for line in STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024 / GIB
