@@ -42,8 +42,8 @@ _KEYS = (b"<", b"\xe2\x80\xa2", b"it [", b"/")
 """Texts behind the steps of a bar, of which a log has one."""
 OTHER_WORK = re.compile(
     rb"(?i)(?<![a-z])(?:val\w*|eval\w*|test\w*|infer\w*|predict\w*|sanity|download\w*|load\w*|map|tokeni\w+|cache\w*"
-    rb"|caching|generate[sd]?|generating|generation|filter\w*|group\w*|pack\w*|saves?|saved|saving|convert\w*|merg\w+|extract\w*"
-    rb"|scann\w*|class +images|fetch\w*|preprocess\w*|build\w*|creat\w+|compil\w+|captur\w+)(?![a-z])"
+    rb"|caching|generate[sd]?|generating|generation|filter\w*|group\w*|pack\w*|saves?|saved|saving|convert\w*|merg\w+"
+    rb"|extract\w*|scann\w*|class +images|fetch\w*|preprocess\w*|build\w*|creat\w+|compil\w+|captur\w+)(?![a-z])"
 )
 """In the description of a bar that is not of the training."""
 _EPOCHS = re.compile(rb"(?i)\bepochs?\W*$")
