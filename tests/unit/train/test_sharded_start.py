@@ -64,7 +64,7 @@ def started(world_size: int) -> list[subprocess.Popen[str]]:
         "MASTER_PORT": str(port),
         "PYTHONPATH": str(TESTS),
         "OMP_NUM_THREADS": "1",
-        "MALLOC_MMAP_THRESHOLD_": str(2**20),  # freed tensors go back to the kernel, and the peak has live ones only
+        "MALLOC_MMAP_THRESHOLD_": str(2**20),  # the kernel gets freed tensors back, which are not in a peak
     }
     command = [sys.executable, str(TESTS / "sharded_start.py"), json.dumps(KINDS)]
     return [
