@@ -82,14 +82,19 @@ def find_tables(text: str) -> list[RawTable]:
     tables += record_tables(text) if not tables else ()
     marked = bool(tables) or "<table" in text.lower()
     if not marked and delimiter_of(lines) != "  " and starts_with_header(lines) and not listed_tables(lines[:200]):
-        return [tidied(table) for table in delimited_tables(text)]
+        return [_tidied(table) for table in delimited_tables(text)]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = listed
     if not tables and not marked:
         tables = delimited_tables(text)
-    return [tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
+    return [_tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
+
+
+def _tidied(table: RawTable) -> RawTable:
+    """The table with one line of headers. One that is too wide to be read stays as it is."""
+    return tidied(table) if len(table.header) <= MOST_COLUMNS else table
 
 
 def _without_prefix(text: str) -> str:
