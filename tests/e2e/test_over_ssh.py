@@ -16,7 +16,7 @@ import pytest
 from conftest import Checkout, wait_for
 from scalestudy.launch.nodes.hosts import HOSTS, REMOTE_SHELL
 from scalestudy.record.observation import RunRecord, read_record
-from slurm_studies import small_study
+from slurm_studies import ENDLESS, small_study
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 pytestmark = pytest.mark.skipif(
@@ -99,7 +99,7 @@ def test_ranks_on_other_hosts_end_with_the_launch(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
 ) -> None:
     """A run that is killed sends no message; the hosts detect that it is gone."""
-    process = start(checkout, monkeypatch, remote_shell, epochs=100_000)
+    process = start(checkout, monkeypatch, remote_shell, epochs=ENDLESS)
     partial = checkout.root / "results/small/runs/.partial"
     wait_for(lambda: list(partial.glob("*/progress.json")), seconds=60)
     assert checkout.trainers()
