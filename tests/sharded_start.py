@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from launches import spec_of
+from scalestudy.train.gauges import peak_resident_gib
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.fsdp import Fsdp
@@ -27,22 +27,16 @@ def whole(values: Tensor) -> Tensor:
     return values.full_tensor() if isinstance(values, DTensor) else values
 
 
-def peak_mib() -> float:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    (peak,) = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
-    return int(peak) / 1024
-
-
 def compare(variant: dict[str, Any], workload: dict[str, Any], place: Placement) -> dict[str, Any]:
     spec = spec_of({"strategy": "fsdp", **variant}, workload, scale=f"1x{place.world_size}")
     strategy = Fsdp(spec, place, stall_limit_s=60)
-    before = peak_mib()
+    before = peak_resident_gib()
     plain = strategy.build(spec, place)
     without_values = all(parameter.is_meta for parameter in plain.parameters())
     if spec.activation_checkpointing:
         checkpoint_activations(plain)
     model = strategy.wrap(plain)
-    taken = peak_mib() - before
+    taken = 1024 * (peak_resident_gib() - before)
     expected = Strategy.build(strategy, spec, place)  # what DDP wraps
     pairs = [
         *zip(expected.parameters(), model.parameters(), strict=True),

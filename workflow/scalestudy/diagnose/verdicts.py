@@ -66,7 +66,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 
 
 def is_disturbed(point: pd.Series) -> bool:
-    """Whether other programs disturbed the runs of a point, and too few are left to do without these."""
+    """Whether other programs disturbed runs of a point, and the other runs are too few to leave these out."""
     by_others = Spoiled.OTHER_LOAD in str(point.get("spoiled_by", "")).split()
     return by_others and counted(point, "repeats_spoiled") > 0 and counted(point, "repeats_clean") < FEWEST
 

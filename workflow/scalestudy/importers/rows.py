@@ -114,7 +114,7 @@ class Reader:
         )
 
     def _marked(self) -> frozenset[int]:
-        """Lines of rows that are marked as plans or targets, beside others that are not."""
+        """Lines of rows that are marked as plans or targets, in a table that also has other rows."""
         found = [line for line, row in self.raw.rows if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)]
         return frozenset(found if len(found) < len(self.raw.rows) else ())
 

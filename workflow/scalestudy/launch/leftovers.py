@@ -31,10 +31,7 @@ HOST_PROCESSES, HOST_MEMORY = 0xEFFFFFFC, 0xEFFFFFFF
 
 def shared_memory() -> set[str]:
     """Names of this user's shared memory that training libraries created."""
-    with contextlib.suppress(OSError):
-        entries = [entry for entry in os.scandir(SHARED_MEMORY) if entry.name.startswith(OF_LIBRARIES)]
-        return {entry.name for entry in entries if _is_own(entry)}
-    return set()
+    return {path.name for path in _own(SHARED_MEMORY, OF_LIBRARIES)}
 
 
 def remove_shared_memory(before: Collection[str]) -> None:
@@ -53,10 +50,7 @@ def remove_shared_memory(before: Collection[str]) -> None:
 
 def sharing_folders(temporary: Path) -> set[Path]:
     """This user's folders of Python's multiprocessing in the temporary folder."""
-    with contextlib.suppress(OSError):
-        entries = [entry for entry in os.scandir(temporary) if entry.name.startswith("pymp-")]
-        return {Path(entry.path) for entry in entries if _is_own(entry)}
-    return set()
+    return _own(temporary, ("pymp-",))
 
 
 def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
@@ -75,11 +69,15 @@ def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
         time.sleep(POLL_S)
 
 
-def _is_own(entry: os.DirEntry[str]) -> bool:
-    """Whether a file belongs to this user. One that was removed since it was listed belongs to nobody."""
+def _own(folder: Path, prefixes: tuple[str, ...]) -> set[Path]:
+    """This user's files whose names begin so, without those that are removed meanwhile."""
+    found = set()
     with contextlib.suppress(OSError):
-        return entry.stat(follow_symlinks=False).st_uid == os.getuid()
-    return False
+        for entry in [entry for entry in os.scandir(folder) if entry.name.startswith(prefixes)]:
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                    found.add(Path(entry.path))
+    return found
 
 
 def _unused(before: Collection[str]) -> set[tuple[str, int]]:

@@ -109,7 +109,7 @@ class Gauges:
 
     def _current_peaks_gib(self) -> dict[str, float]:
         """Return peaks since the last block began, or, before the first block, since the process started."""
-        peaks = {"peak_resident_gib": _peak_resident_gib()}
+        peaks = {"peak_resident_gib": peak_resident_gib()}
         if self._cuda:
             peaks["peak_allocated_gib"] = torch.cuda.max_memory_allocated() / GIB
             peaks["peak_reserved_gib"] = torch.cuda.max_memory_reserved() / GIB
@@ -129,7 +129,7 @@ def _uuid(device: torch.device) -> str:
     return str(getattr(torch.cuda.get_device_properties(device), "uuid", ""))
 
 
-def _peak_resident_gib() -> float:
+def peak_resident_gib() -> float:
     """Return the peak of this process since the last reset.
 
     `getrusage` ignores resets, and its peak includes that of the process that started this one (Linux, fs/exec.c:

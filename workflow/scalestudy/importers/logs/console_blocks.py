@@ -1,7 +1,7 @@
 """Finds the rows of a console log in many lines at once, by one pattern of the whole row.
 
-The pattern finds what the finders of the form find one after the other. It is used for lines that all have the
-form and of which none has to be looked at by itself: no other rank, no validation, no colours.
+The pattern has the same matches as the finders of the form, which search one after the other. It is used for lines
+that all have the form and of which none has to be looked at by itself: no other rank, no validation, no colours.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RowPattern:
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""
 
     def found_in(self, lines: bytes, count: int) -> Found | None:
-        """Return the groups of each of so many lines; None if they have to be taken one by one."""
+        """Return the groups of each line; None if the lines have to be taken one by one."""
         lower = lines.lower()
         if self._row is None or any(text in lower for text in _ALONE):
             return None

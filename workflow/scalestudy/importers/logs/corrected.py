@@ -29,9 +29,7 @@ class Corrected:
 def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
     """Return the columns with step numbers, where the log counts samples. Raises UserError if the batch is not
     known."""
-    batch = given.batch
-    if batch is None and given.batch_per_gpu and given.devices:
-        batch = given.batch_per_gpu * given.devices * (given.accumulation or 1)
+    batch = given.batch_on(given.devices)
     product = columns["work_per_s"] * columns["step_time_s"]
     middle = float(np.median(product))
     if batch is None and middle >= 1 and np.abs(product / middle - 1).max() < STEADY:

@@ -71,7 +71,7 @@ class Uncommented:
         return self._row_ends
 
     def next_rows(self, count: int) -> np.ndarray:
-        """Return the lines at which the next rows begin. Raises ValueError if quotes do not show so many."""
+        """Return the lines at which the next rows begin. Raises ValueError if quotes show fewer."""
         known = self.row_ends
         ends, self._row_ends = known[:count], known[count:]
         begins = np.concatenate([[self._last_end], ends])[:count] + 1.0

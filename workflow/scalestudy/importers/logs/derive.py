@@ -186,10 +186,8 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
                 f"{log.name}: its throughput counts tokens, and so does --{option}: {said} are less than one"
                 f" sample of {length} tokens. For {said} samples add --{option} {log.path.name}={said * length}"
             )
-    if given.batch is not None:
-        return given.batch, unit or "samples"
-    if given.batch_per_gpu is not None:
-        return given.batch_per_gpu * devices * (given.accumulation or 1), unit or "samples"
+    if (stated := given.batch_on(devices)) is not None:
+        return stated, unit or "samples"
     if log.facts.step_tokens is not None and unit in ("", "tokens"):
         remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
         return log.facts.step_tokens, "tokens"

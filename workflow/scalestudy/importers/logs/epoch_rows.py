@@ -70,9 +70,7 @@ def read(path: Path, given: Given) -> list[Log]:
                 f"{path}: its lines have `{shown}`, a time without a unit; add --time s, --time ms or --time us"
             )
         times = [time * TIMES[given.time] for time in times]
-    batch = given.batch or said.get("batch")
-    if batch is None and given.batch_per_gpu and (devices := given.devices or said.get("devices")):
-        batch = given.batch_per_gpu * devices * (given.accumulation or 1)
+    batch = given.batch or said.get("batch") or given.batch_on(given.devices or said.get("devices"))
     if batch is None:
         raise UserError(
             f"{path}: a line is an epoch, and the samples of a step are not in it; add --batch {path.name}=N"

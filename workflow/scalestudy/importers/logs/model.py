@@ -157,3 +157,9 @@ class Given:
     """Unit of a throughput: samples, tokens or steps."""
     time: str | None = None
     """Unit of a time: s, ms, us or min."""
+
+    def batch_on(self, devices: int | None) -> int | None:
+        """Work of a step on all devices, as the user says; None if that is not said, or needs the devices."""
+        if self.batch is None and self.batch_per_gpu is not None and devices:
+            return self.batch_per_gpu * devices * (self.accumulation or 1)
+        return self.batch

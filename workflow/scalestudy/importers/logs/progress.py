@@ -139,9 +139,7 @@ def read(path: Path, given: Given) -> list[Log]:
 
 def _in_steps(path: Path, bars: _Bars, given: Given, said: dict[str, int]) -> None:
     """Turn the samples that bars count into steps. Raises UserError if the batch is not known."""
-    batch = given.batch or said.get("batch")
-    if batch is None and given.batch_per_gpu and (devices := given.devices or said.get("devices")):
-        batch = given.batch_per_gpu * devices * (given.accumulation or 1)
+    batch = given.batch or said.get("batch") or given.batch_on(given.devices or said.get("devices"))
     if batch is None:
         raise UserError(
             f"{path}: its bars count {bars.step[-1]:.0f} in {bars.passed_s[-1]:.0f} s, which are samples and not"

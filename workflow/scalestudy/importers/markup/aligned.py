@@ -108,7 +108,7 @@ def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *,
 
 
 def _ending(line: str, row: str) -> list[str]:
-    """The headers of a line that end where the cells of a row end, but for its index; none if one would be cut."""
+    """Headers that end where the cells of a row end, without that of its index; none if one would be cut."""
     ends = [found.end() for found in re.finditer(r"\S+", row)]
     if len(line.rstrip()) > ends[-1] or any(line[end : end + 1].strip() for end in ends):
         return []

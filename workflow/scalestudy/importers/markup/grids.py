@@ -1,4 +1,4 @@
-"""Finds grids with merged cells: cells between bars, and rules with plus signs that do not stand in all rules.
+"""Finds grids with merged cells: cells between bars, and rules whose plus signs differ from rule to rule.
 
 A merged cell is repeated in each of its columns. Grids without merged cells are found with Markdown (piped.py).
 """

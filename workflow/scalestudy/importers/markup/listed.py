@@ -46,7 +46,7 @@ def listed_tables(lines: Sequence[str]) -> list[RawTable]:
 
 
 def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
-    """Tables of lines with equal names that follow each other."""
+    """Tables of consecutive lines that have the same names."""
     groups: list[list[tuple[int, dict[str, str]]]] = []
     for line, row in rows:
         last = groups[-1][-1] if groups else None
