@@ -120,6 +120,15 @@ def test_of_several_studies_the_default_one_is_meant(here: Path) -> None:
     assert find_study((), None).name == "second"
 
 
+def test_a_study_and_the_results_of_another_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_study(here, "second")
+    assert main(["summary", "--study", "second.yaml", "--results", "results/first"]) == 2
+    said = "--results results/first: has the results of study first, but --study names second; give one of the two"
+    assert said in capsys.readouterr().err
+    (here / "results/first").rename(here / "moved")
+    assert main(["summary", "--study", "first.yaml", "--results", "moved"]) == 0, "a place of its own is allowed"
+
+
 def test_a_default_study_without_results_leaves_the_only_one_that_has_some(here: Path) -> None:
     (here / "third.yaml").write_text(yaml.safe_dump(small_content(study="third")))
     default_study(here, "third")

@@ -46,6 +46,9 @@ def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
     checkout.run("scalestudy", "stage", "plan", "--study", "config/config.yaml", "more.yaml")
     again = checkout.run("scalestudy", "run", "--results", "results/more", "--dry-run").stdout
     assert planned(again) == 8
+    other = checkout.run("scalestudy", "run", "--study", "config/config.yaml", "--results", "here", check=False)
+    assert other.returncode == 2
+    assert "--results here: study tiny runs in results/tiny; leave --results out" in other.stdout
     (checkout.root / "results/more").rename(checkout.root / "results/moved")
     moved = checkout.run("scalestudy", "run", "--results", "results/moved", "-n", check=False)
     assert moved.returncode == 2

@@ -66,9 +66,7 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
     results/ that has them. having: the file whose presence means results (registry/results.py).
     """
     if results is not None:
-        if files:  # otherwise a wrong name would be ignored silently
-            find_study(files, None)
-        return _checked(results, having)
+        return _agreeing(files, _checked(results, having))
     expected = results_of(find_study(files, None)) if study_files(files, None) else None
     if expected and (expected / RESULTS[having]).exists():
         return expected
@@ -91,6 +89,20 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
 def results_of(study: Study) -> Path:
     """Return the folder to which the workflow writes the results of a study."""
     return home() / "results" / study.name
+
+
+def _agreeing(files: Sequence[Path], folder: Path) -> Path:
+    """Return the folder itself. Raises UserError if study files are named too, and are of another study."""
+    from scalestudy.cli.inputs import plan_of
+
+    if files and (folder / RESULTS["plan"]).exists():
+        asked, planned = find_study(files, None), plan_of(folder).study
+        if asked.name != planned.name:
+            raise UserError(
+                f"--results {folder}: has the results of study {planned.name}, but --study names {asked.name};"
+                " give one of the two"
+            )
+    return folder
 
 
 def _checked(folder: Path, having: str) -> Path:

@@ -169,11 +169,10 @@ def run_study(
     if allow_shared:
         os.environ[ALLOWED] = EVERY  # jobs of a cluster inherit the variables of the user who submits them
     files = study_files(study, results)
+    if results and results.resolve() != results_of(asked).resolve():
+        instead = "leave --results out" if files else "use --study FILE"
+        raise UserError(f"--results {results}: study {asked.name} runs in {results_of(asked)}; {instead}")
     if not files:  # named by its results
-        if results and results.resolve() != results_of(asked).resolve():
-            raise UserError(
-                f"--results {results}: study {asked.name} runs in {results_of(asked)}; use --study FILE"
-            )
         files = (keep_config(asked, results_of(asked)),)
     words = {word.partition("=")[0] for word in arguments}
     if words.isdisjoint(CHANGES):
