@@ -65,6 +65,12 @@ def test_a_size_beyond_what_can_be_told_ends_with_3(table: Path, capsys: pytest.
     assert "No forecast for 32 devices: 32 ranks are 8 times the largest measured size" in out
 
 
+def test_a_measured_size_is_not_forecast_and_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, table, "--at", "4")
+    assert status == 0
+    assert "No forecast for 4 devices: measured, in the table above." in out
+
+
 def test_limits_grow_with_confidence(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, narrow, _ = said(capsys, table, "--at", "8", "--confidence", "0.5")
     _, wide, _ = said(capsys, table, "--at", "8", "--confidence", "0.95")

@@ -198,6 +198,7 @@ def test_an_absolute_path_would_be_the_same_on_both_sides(tmp_path: Path) -> Non
         ([*LIMIT, "--against-study", "a.yaml", "--", "train.py"], "use --against-command for a script"),
         ([*LIMIT, "--against-command", "x.py", "--link", "data", "--", "train.py"], "--link: needs --against"),
         ([*LIMIT, "--study", "a.yaml", "--against", "x", "--scale", "1x2"], "--scale: only for a script"),
+        ([*LIMIT, "--study", "a.yaml", "--against", "x", "--device", "cpu"], "set host.device in the study file"),
         ([*LIMIT, "--against-command", "'x.py", "--", "train.py"], "--against-command: not a valid command"),
         (["--fail-if", "speedup < -3%", "--against", "x", "--", "t.py"], "speedup needs runs of the baseline"),
     ],

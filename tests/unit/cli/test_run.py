@@ -38,6 +38,15 @@ def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout
     assert "--allow-shared: only for workloads with a `command`, which this study does not have" in done.stdout
 
 
+@pytest.mark.parametrize(("option", "key"), [("--device=auto", "host.device"), ("--repeats=3", "repeats")])
+def test_an_option_for_a_script_is_refused_with_the_key_of_a_study(
+    option: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--study", "any.yaml", option]) == 2
+    said = f"{option.partition('=')[0]}: only for a script after `--`; set {key} in the study file instead"
+    assert said in capsys.readouterr().err
+
+
 def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
     (checkout.root / "more.yaml").write_text(yaml.safe_dump({"study": "more", "repeats": 2}))
     done = checkout.run("scalestudy", "run", "--study", "config/config.yaml", "more.yaml", "-n").stdout

@@ -107,6 +107,9 @@ def test_a_quantity_that_is_none_is_refused(
         (["--target", "1"], "--target 1: not between 0 and 1, such as 0.9"),
         (["--target", "90"], "--target 90: not between 0 and 1, such as 0.9"),
         (["--step-time", "0s"], "--step-time 0s: not above 0"),
+        (["--gpus", "1.5"], "1.5: not a whole number of at least 1, such as 8"),
+        (["--optimizer-states", "-1"], "-1 is not in the range x>=0"),
+        (["--workload", "mlp"], "--workload: names a workload of a study; add --results FOLDER or --study FILE"),
         (["--link", "nvlink9"], "'nvlink9' is not one of 'nvlink1'"),
         (
             ["--link", "nvlink3", "--bandwidth", "600GB/s"],

@@ -70,6 +70,11 @@ def test_the_data_end_it() -> None:
     assert "more than the 50 that the data provide" in found.reason
 
 
+def test_what_sets_the_limit_is_said() -> None:
+    found = search_batch(machine(half_at=1e6), first=10, unit=1, most=15, limit="that --most allows")
+    assert found.reason == "20 samples per rank are more than the 15 that --most allows"
+
+
 @pytest.mark.parametrize("unit", [1, 3, 4])
 def test_batches_are_multiples_of_the_unit_and_none_is_tried_twice(unit: int) -> None:
     found = search_batch(machine(fits=1000, half_at=3000), first=8 * unit, unit=unit, most=None)

@@ -33,6 +33,7 @@ REFUSED = {
     "an object of Python": (b"a: !!python/object/apply:os.getcwd []\n", "not valid YAML: "),
     "bytes": (b"a: !!binary aGVsbG8=\n", "is read as bytes"),
     "digits without end": (b"a: " + b"9" * 5000, "is not a number that can be read"),
+    "more digits than a float has": (b"a: " + b"9" * 400, "99999999999999999999... has more than 30 digits"),
     "base 60": (b"a: 1:30\n", "1:30 is read as 90, to base 60"),
     "octal": (b"a: 010\n", "010 is read as 8, to base 8"),
     "two documents": (b"a: 1\n---\nb: 2\n", "found another document"),

@@ -160,6 +160,12 @@ def test_a_dry_run_prints_space_and_cost_and_leaves_nothing(
         (["--budget", "1", "--variant", "single"], "--variant single: does not run at 1x2"),
         (["--budget", "1", "--hold", "bucket"], "--hold bucket: no such key"),
         (["--budget", "1", "--try", "precision"], "must be KEY=VALUE,VALUE"),
+        (["--budget", "1", "--try", "precision=["], "--try precision=[: not valid YAML"),
+        (["--budget", "1", "--try", "precision=fp32", "precision=bf16"], "precision is given twice"),
+        (
+            ["--budget", "1", "--try", "precision=bf16", "--hold", "precision"],
+            "--hold precision: --try has values",
+        ),
         (["--budget", "1", "--scaling", "weak"], "--scaling weak: mlp has scaling: [strong]"),
     ],
 )

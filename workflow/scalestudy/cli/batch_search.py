@@ -59,13 +59,22 @@ class Search:
         return cls(study, workload, variant, scale or ("1x1" if single else study.scales[0]), results, data)
 
     def run(self, first: int | None, most: int | None) -> BatchSearchFile:
-        """Search from the first batch up to the largest; the defaults come from the workload."""
+        """Search from the first batch up to the largest; the defaults come from the workload.
+
+        Raises UserError if the first batch is larger than the largest one.
+        """
         unit = self.study.variants[self.variant].accumulation_steps
         workload = self.study.workloads[self.workload]
         samples = workload.known_train_samples
-        most = most or (samples // world_size(self.scale) if samples is not None else None)
-        first = first or workload.batch_size // 4
-        return search_batch(self._attempt, first=max(unit, first // unit * unit), unit=unit, most=most)
+        limits = {} if samples is None else {samples // world_size(self.scale): "that the data provide"}
+        limits |= {most: "that --most allows"} if most else {}
+        largest = min(limits, default=None)
+        if first and largest is not None and first > largest:
+            raise UserError(f"--first {first}: more than the {largest} samples per rank {limits[largest]}")
+        begin = first or min(workload.batch_size // 4, largest or workload.batch_size)
+        begin = max(unit, begin // unit * unit)
+        limit = "" if largest is None else limits[largest]
+        return search_batch(self._attempt, first=begin, unit=unit, most=largest, limit=limit)
 
     def _attempt(self, batch: int) -> BatchTrial:
         spec = self._spec(batch)

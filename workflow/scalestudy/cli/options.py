@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from scalestudy.cli.command import Several, Verb
@@ -40,6 +41,20 @@ study = path(
 results = path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/STUDY.")
 data = path("--data", metavar="FOLDER", default=DATA, help="Folder of prepared data.")
 
+IN_A_STUDY = {
+    "scales": "scales",
+    "scale": "scales",
+    "batch_size": "batch_size of the workload",
+    "scaling": "scaling of the workload",
+    "epochs": "epochs of the workload",
+    "run_to_end": "run_to_end of the workload",
+    "name": "study",
+    "repeats": "repeats",
+    "device": "host.device",
+    "cores_per_rank": "host.cores_per_rank",
+}
+"""Options for a script, and the keys of a study that say the same."""
+
 _OF_TABLES = (
     click.option("--line", type=click.IntRange(min=1), help="Only the table whose header is at this line."),
     click.option(
@@ -55,6 +70,14 @@ _OF_TABLES = (
         " kinds.",
     ),
 )
+
+
+def refuse_without_script(context: click.Context) -> None:
+    """Raise UserError if an option for a script was given with a study."""
+    for name, key in IN_A_STUDY.items():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: only for a script after `--`; set {key} in the study file instead")
 
 
 def table_columns(function: Callable[..., int]) -> Callable[..., int]:

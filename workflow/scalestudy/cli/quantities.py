@@ -16,6 +16,14 @@ def count(text: str) -> float:
     return value
 
 
+def whole(text: str) -> int:
+    """Return a whole count: '8' -> 8, '1k' -> 1000; at least 1."""
+    value = count(text)
+    if value != int(value):
+        raise click.BadParameter(f"{text}: not a whole number of at least 1, such as 8")
+    return int(value)
+
+
 def bandwidth(text: str) -> float:
     """Return bytes per second: '10Gbit/s' -> 1.25e9, '25GB/s' -> 25e9; a unit is required."""
     value, unit = _read(text, "a bandwidth such as 10Gbit/s or 25GB/s")

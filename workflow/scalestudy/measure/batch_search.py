@@ -44,13 +44,19 @@ class BatchSearchFile(Document):
 
 
 def search_batch(
-    try_batch: Callable[[int], BatchTrial], *, first: int, unit: int, most: int | None
+    try_batch: Callable[[int], BatchTrial],
+    *,
+    first: int,
+    unit: int,
+    most: int | None,
+    limit: str = "that the data provide",
 ) -> BatchSearchFile:
     """Doubles the batch from `first` until memory is exhausted, throughput stops growing or `most` is reached.
 
     Then it bisects: for the largest batch that fits if memory was exhausted, or for the smallest batch with the
-    largest throughput if that stopped growing. unit: batches are multiples of it. most: None if the data set no
-    limit. A trial that ends in anything other than `ok` or `oom` ends the search.
+    largest throughput if that stopped growing. unit: batches are multiples of it. most: None if there is no
+    limit. limit: what sets it, after "the 50". A trial that ends in anything other than `ok` or `oom` ends the
+    search.
     """
     search = _Search(try_batch, unit)
     batch, reason = first, ""
@@ -64,7 +70,7 @@ def search_batch(
         elif trial.throughput_samples_per_s < before * (1 + GAIN):
             reason = search.bisect_throughput(batch // 4, batch // 2)
         elif most is not None and 2 * batch > most:
-            reason = f"{2 * batch} samples per rank are more than the {most} that the data provide"
+            reason = f"{2 * batch} samples per rank are more than the {most} {limit}"
         batch *= 2
     good = [trial for trial in search.trials.values() if trial.ok]
     top = max((trial.throughput_samples_per_s for trial in good), default=nan)

@@ -32,6 +32,8 @@ class Case:
     strong: bool
     strong_said: bool
     foretold: tuple[Foretold, ...]
+    measured: tuple[int, ...] = ()
+    """Sizes that were asked for although the table has them."""
 
     @property
     def base(self) -> int:
@@ -60,6 +62,7 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
             "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
             "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
+            "measured": _devices_of(case.measured),
             "refused": _refused(case),
         }
         for case in cases
@@ -117,6 +120,10 @@ def _assumed(case: Case) -> list[str]:
 
 def _devices(count: int) -> str:
     return "1 device" if count == 1 else f"{count} devices"
+
+
+def _devices_of(counts: Sequence[int]) -> str:
+    return _devices(counts[0]) if len(counts) == 1 else f"{listed(list(map(str, counts)))} devices" * bool(counts)
 
 
 def _known_row(scale: Any) -> dict[str, str]:

@@ -8,13 +8,12 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-import yaml
-
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.meaning.buckets import distinct_sizes
 from scalestudy.study.config.report import FARTHEST_BATCH
 from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, unknown
+from scalestudy.study.config.yaml_file import read_value
 from scalestudy.tune.target import STRATEGIES, WORKERS, Setting, Target
 
 MOST = 4000
@@ -99,6 +98,8 @@ def make_space(
     for option, keys in (("--hold", held), ("--try", levels)):
         for key in keys:
             _refuse_key(target, option, key)
+    if both := [key for key in levels if key in held]:
+        raise UserError(f"--hold {both[0]}: --try has values for it; give one of the two")
     bounds = target.study.tune
     held = dict.fromkeys(bounds.hold, "tune.hold") | held
     asked = {OF_KEYS[name]: f"tune.{name}" for name in bounds.given if OF_KEYS[name] != BATCH}
@@ -135,7 +136,9 @@ def parse_levels(words: Iterable[str]) -> dict[str, list[Any]]:
         key, sign, values = word.partition("=")
         if not (sign and key and values):
             raise UserError(f"--try {word}: must be KEY=VALUE,VALUE, such as ddp.bucket_cap_mb=5,25")
-        found[key] = [yaml.safe_load(value) for value in values.split(",")]
+        if key in found:
+            raise UserError(f"--try {word}: {key} is given twice; list all its values once")
+        found[key] = [read_value(value, source=f"--try {word}") for value in values.split(",")]
     return found
 
 

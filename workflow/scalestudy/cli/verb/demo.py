@@ -32,8 +32,8 @@ SHAPE = (
     metavar="NAME",
     help="Fault to demonstrate. Omit it to list all faults.",
 )
-@click.option("--repeats", default=3, help="Runs per point.")
-@click.option("--seed", default=1, help="Seed of the study.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, help="Runs per point.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the study.")
 @options.path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/demo-NAME.")
 def demo(fault: str | None, repeats: int, seed: int, results: Path | None) -> int:
     """Measure a small study with a known fault and check whether the diagnosis finds it.

@@ -19,8 +19,10 @@ from scalestudy.cli.naming import find_study, results_of, study_files
     metavar="NODESxDEVICES",
     help="Scale of the search. Default: 1x1 for a single process, else the first scale.",
 )
-@click.option("--first", type=int, help="First batch per rank to try. Default: a quarter of batch_size.")
-@click.option("--most", type=int, help="Largest batch per rank to try. Default: all samples.")
+@click.option(
+    "--first", type=click.IntRange(min=1), help="First batch per rank to try. Default: a quarter of batch_size."
+)
+@click.option("--most", type=click.IntRange(min=1), help="Largest batch per rank to try. Default: all samples.")
 @options.path("--write", metavar="FILE", help="Write the batch found to this file, as a second study file.")
 @options.data
 def find_batch(

@@ -66,7 +66,8 @@ def forecast(
     if figure:
         draw(cases, figure)
     refuse_unanswered(table, asked)
-    return 0 if any(one.made for case in cases for one in case.foretold) else CANNOT_TELL
+    wanted = [one for case in cases for one in case.foretold]
+    return 0 if not wanted or any(one.made for one in wanted) else CANNOT_TELL
 
 
 def _case(
@@ -93,9 +94,9 @@ def _case(
     sizes = {scale.row.gpus for scale in known.scales}
     if len(sizes) < 2:
         return None
-    wanted = [size for size in _wanted(max(sizes), at, to) if size not in sizes]
-    foretold = foretell(known, wanted, strong=strong, confidence=confidence)
-    return Case(audit, known, strong, bool(said), tuple(foretold))
+    wanted = _wanted(max(sizes), at, to)
+    foretold = foretell(known, [n for n in wanted if n not in sizes], strong=strong, confidence=confidence)
+    return Case(audit, known, strong, bool(said), tuple(foretold), tuple(n for n in wanted if n in sizes))
 
 
 def _wanted(largest: int, at: tuple[int, ...], to: int | None) -> list[int]:

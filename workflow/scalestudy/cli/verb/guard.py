@@ -102,6 +102,8 @@ def guard(
     if allow_shared:
         os.environ[ALLOWED] = EVERY
     refuse_options(script, study, **others)
+    if study:
+        options.refuse_without_script(context)
     with ExitStack() as stack:
         try:
             raise_on_signals()  # from here on, any end removes the folders of revisions
@@ -130,10 +132,6 @@ def refuse_options(
     against_study: Sequence[Path],
     revision: str | None,
     link: Sequence[Path],
-    scale: str | None,
-    batch_size: int | None,
-    run_to_end: bool,
-    epochs: int,
     **_: Any,
 ) -> None:
     """Raise UserError if options contradict each other."""
@@ -152,10 +150,6 @@ def refuse_options(
         raise UserError("--against-study: only for --study; use --against-command for a script")
     if (revision or link) and not against:
         raise UserError(f"--{'revision' if revision else 'link'}: needs --against REVISION")
-    given = {"--scale": scale, "--batch-size": batch_size, "--run-to-end": run_to_end, "--epochs": epochs}
-    for name, value in given.items():
-        if study and value:
-            raise UserError(f"{name}: only for a script after `--`; set it in the study file instead")
 
 
 def make_sides(

@@ -130,8 +130,8 @@ def run(
             f"{scripts[0]}: put -- before the command of your script, such as"
             f" `scalestudy run --scales 1x2 -- {scripts[0]}`"
         )
-    elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
-        raise UserError(f"--{given[0].replace('_', '-')}: only for your own training script, given after `--`")
+    else:
+        options.refuse_without_script(context)
     allow_shared = wishes["allow_shared"]
     return run_study(
         study, results, profile, dry_run, arguments, to_the_end=bool(script), allow_shared=allow_shared

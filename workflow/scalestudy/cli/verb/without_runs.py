@@ -11,7 +11,7 @@ import click
 from scalestudy.analyse.costs.links import KINDS
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_results
-from scalestudy.cli.quantities import bandwidth, count, seconds
+from scalestudy.cli.quantities import bandwidth, count, seconds, whole
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ LATENCY_S = 20e-6  # default latency of a message
 
 @options.verb(short_help="Estimate a model's communication and scaling, without any run.")
 @click.option("--params", type=count, help="Number of parameters, such as 125M or 7B.")
-@click.option("--gpus", type=count, required=True, help="Number of ranks.")
+@click.option("--gpus", type=whole, required=True, help="Number of ranks.")
 @click.option(
     "--link",
     "kind",
@@ -45,9 +45,14 @@ LATENCY_S = 20e-6  # default latency of a message
 @click.option(
     "--dtype", default="fp32", type=click.Choice(["fp32", "bf16", "fp16"]), help="Type of the numbers sent."
 )
-@click.option("--blocks", default="12", help="Number of units that FSDP wraps.", type=count)
-@click.option("--accumulation", default="1", help="Micro-batches per step.", type=count)
-@click.option("--optimizer-states", default=2, help="Optimizer states per parameter: 2 for Adam, 0 for SGD.")
+@click.option("--blocks", default="12", help="Number of units that FSDP wraps.", type=whole)
+@click.option("--accumulation", default="1", help="Micro-batches per step.", type=whole)
+@click.option(
+    "--optimizer-states",
+    type=click.IntRange(min=0),
+    default=2,
+    help="Optimizer states per parameter: 2 for Adam, 0 for SGD.",
+)
 @options.path("--results", metavar="FOLDER", help="Take parameters, step time and link from these runs.")
 @options.study
 @click.option("--workload", metavar="NAME", help="Workload of that study. Default: its only one.")
@@ -55,14 +60,14 @@ LATENCY_S = 20e-6  # default latency of a message
 @click.option("--target", default=0.9, help="Target efficiency.")
 def estimate(
     params: float | None,
-    gpus: float,
+    gpus: int,
     kind: str | None,
     bandwidth: float | None,
     measured_bandwidth: float | None,
     latency: float | None,
     dtype: str,
-    blocks: float,
-    accumulation: float,
+    blocks: int,
+    accumulation: int,
     optimizer_states: int,
     results: Path | None,
     study: tuple[Path, ...],
@@ -86,6 +91,8 @@ def estimate(
         raise UserError("--bandwidth, --measured-bandwidth: give one of them")
     if not 0 < target < 1:
         raise UserError(f"--target {target:g}: not between 0 and 1, such as 0.9")
+    if workload and not (results or study):
+        raise UserError("--workload: names a workload of a study; add --results FOLDER or --study FILE")
     most = KINDS[kind].nominal_bytes_per_s if kind else None
     if bandwidth and most and bandwidth > 1.05 * most:
         raise UserError(
@@ -109,11 +116,11 @@ def estimate(
         raise UserError("--step-time 0s: not above 0")
     setting = Setting(
         parameters=known["params"],
-        ranks=int(gpus),
+        ranks=gpus,
         link=Link(known.get("latency", LATENCY_S), measured or nominal or 0.0),
         dtype=dtype,
-        blocks=int(blocks),
-        accumulation_steps=int(accumulation),
+        blocks=blocks,
+        accumulation_steps=accumulation,
         optimizer_states=optimizer_states,
     )
     view = estimate_view(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 from math import prod
 from typing import Annotated, Any, ClassVar, Literal
@@ -25,8 +26,8 @@ def refuse_size(parameters: float, key: str) -> None:
     """Raise ValueError, with the key, if a network has more parameters than any machine can hold."""
     if parameters > MOST_PARAMETERS:
         raise ValueError(
-            f"{key}: a network of about {parameters:.0e} parameters fits no machine; {MOST_PARAMETERS:.0e} or less"
-            " is expected"
+            f"{key}: a network of about {Decimal(parameters):.0e} parameters fits no machine;"
+            f" {MOST_PARAMETERS:.0e} or less is expected"
         )
 
 

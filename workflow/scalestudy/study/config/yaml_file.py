@@ -24,6 +24,8 @@ MOST_VALUES = 20_000
 DEEPEST = 40
 """Largest depth of nested mappings and lists. The config model has seven levels."""
 MERGE = "tag:yaml.org,2002:merge"
+MOST_DIGITS = 30
+"""Limit of a whole number, far above every size, seed and count of a study."""
 TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 WORDS = {bool: "true or false", int: "a number", float: "a number", type(None): "null", date: "a date"}
 WORDS |= {datetime: "a time", bytes: "bytes"}
@@ -186,6 +188,8 @@ def _scalar(node: yaml.Node, loader: _Loader) -> Any:
         for form, base in ((_BASE_60, 60), (_OCTAL, 8)):
             if form.fullmatch(said):
                 raise _at(node, f"{said} is read as {found}, to base {base}; write {found}, or put it in quotes")
+    if isinstance(found, int) and abs(found) >= 10**MOST_DIGITS:
+        raise _at(node, f"{said[:20]}... has more than {MOST_DIGITS} digits, the limit for numbers")
     if not isinstance(found, str | int | float | None):
         raise _at(node, f"{said} is read as {WORDS.get(type(found), 'something else')}; in quotes it is text")
     return found
