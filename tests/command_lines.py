@@ -19,6 +19,66 @@ BAD_TEXTS = (
     *("", "nope", "\udcff\udcfe", "a" * 5000, "../..", "a=b", "{x}"),
     *("résumé-😀", "a\tb", "\u202eabc", "*", "%s"),
 )
+HALF_WRITTEN = (
+    *(
+        "[",
+        "{",
+        "a: b: c",
+        "*a",
+        "'",
+        '"',
+        "\\",
+        "=",
+        "=[",
+        "batch_size=[",
+        "precision={x",
+        "a.b.c=1",
+        "a=b=c",
+        "{}",
+    ),
+    *("1x0", "0x1", "1x", "x2", "1x99999999", "-1x2", "1.5x2", "1x2x3", "5%", "B=", "=B", "*.csv=8", "log.csv="),
+    *(
+        "step_time",
+        "step_time >",
+        "step_time > +-3%",
+        "step_time > nan%",
+        "step_time > +1e999%",
+        "throughput < -100%",
+    ),
+    *(
+        "8 GB/s",
+        "0GB/s",
+        "-1GB/s",
+        "1e400GB/s",
+        "-1ms",
+        "infs",
+        "0M",
+        "9" * 400,
+        "!!python/object/apply:os.getcwd []",
+    ),
+    *("gpus=ignore", "gpus=nonsense", "throughput=devices", "gpus=", "-3%", "0", "1.5"),
+)
+"""Values in the small languages of our options, not quite right."""
+BASES: dict[str, tuple[str, ...]] = {
+    "plan": ("--study", "first.yaml"),
+    "summary": ("--results", "results/first"),
+    "number": ("mlp.ddp.strong.n2.speedup", "--results", "results/first"),
+    "compare": ("results/first", "results/second", "--out", "compared"),
+    "estimate": ("--params", "10M", "--gpus", "8", "--bandwidth", "10GB/s"),
+    "audit": ("audit-good.csv",),
+    "forecast": ("audit-good.csv",),
+    "import": ("log.csv", "--study", "imported", "--batch", "32", "--no-documents"),
+    "export": ("--results", "results/first", "--format", "csv", "--to", "exported"),
+    "deposit": ("--results", "results/first", "--licence", "MIT", "--creator", "A", "--to", "a.zip"),
+    "retry": ("--results", "results/first"),
+    "new": (),
+    "tune": ("first.yaml", "--budget", "1", "--dry-run"),
+    "verify": ("--results", "results/first", "--dry-run"),
+    "run": ("--dry-run", "--study", "missing.yaml"),
+    "guard": ("--fail-if", "step_time > +3%", "--against", "no-revision", "--", "train.py"),
+    "find-batch": ("--study", "first.yaml", "--workload", "mlp", "--variant", "missing"),
+}
+"""Command lines in which one value at a time is replaced. None of them launches a run."""
 TABLES = {
     "audit-inf.csv": "gpus,throughput\n1,inf\n2,3\n",
     "audit-nan.csv": "gpus,throughput\nnan,1\n",
@@ -35,6 +95,7 @@ TABLES = {
     "audit-quote.csv": 'gpus,throughput\n1,"100\n2,3\n',
     "audit-empty.csv": "",
     "audit-header.csv": "gpus,throughput\n",
+    "log.csv": "gpus,step_time_ms\n1,10\n2,6\n",
     "audit-digits.csv": "gpus,throughput\n1,٣\n",
 }
 
@@ -78,6 +139,30 @@ def lines(seed: int, count: int) -> list[Line]:
     choice = random.Random(seed)
     commands = list(_commands())
     return [_line(choice, *commands[number % len(commands)]) for number in range(count)]
+
+
+def mutated(seed: int, count: int) -> list[Line]:
+    """Return lines of BASES in turn, each with one bad value."""
+    choice = random.Random(seed)
+    found = dict(_commands())
+    names = list(BASES)
+    return [
+        _mutated(choice, name, found[name,]) for name in (names[number % len(names)] for number in range(count))
+    ]
+
+
+def _mutated(choice: random.Random, name: str, command: click.Command) -> Line:
+    parameters = [one for one in command.get_params(click.Context(command)) if "--help" not in one.opts]
+    words, parameter = list(BASES[name]), choice.choice(parameters)
+    if not isinstance(parameter, click.Option):
+        own = words[1:] if words and not words[0].startswith("-") else words
+        return Line((name, choice.choice(_bad(parameter)), *own), wrong=False)
+    flag = parameter.opts[0]
+    if flag in words:
+        at = words.index(flag)
+        del words[at : at + (1 if parameter.is_flag else 2)]
+    value = () if parameter.is_flag else (choice.choice(_bad(parameter)),)
+    return Line((name, flag, *value, *words), wrong=bool(value) and value[0] in _surely_wrong(parameter))
 
 
 def _commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -130,7 +215,7 @@ def _bad(parameter: click.Parameter) -> tuple[str, ...]:
         return (*BAD_PATHS, *TABLES) if parameter.name == "table" else BAD_PATHS
     if isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType):
         return BAD_NUMBERS
-    return (*BAD_TEXTS, *BAD_NUMBERS)
+    return (*BAD_TEXTS, *BAD_NUMBERS, *HALF_WRITTEN)
 
 
 def _good(parameter: click.Parameter) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_lines import Line, lines, make_place
+from command_lines import Line, lines, make_place, mutated
 from commands import NOBODY, Ended, become_nobody, call, in_a_fork, load_all
 from conftest import BIN, ROOT
 from scalestudy.cli.main import STATUSES, VERBS, main
@@ -23,6 +23,7 @@ def place(tmp_path: Path) -> Path:
     place = tmp_path / "place"
     place.mkdir()
     write_study(place, "first")
+    write_study(place, "second")
     make_place(place)
     for folder, folders, files in os.walk(place):
         for name in ("", *folders, *files):
@@ -42,20 +43,29 @@ def wrong_with(line: Line, ended: Ended) -> str:
     return said if ended.status == 2 and not ended.err.strip() else ""
 
 
-def wrong_of(place: Path, seed: int, count: int) -> list[str]:
+def wrong_of(place: Path, generated: list[Line]) -> list[str]:
     as_nobody = os.geteuid() == 0  # who could write to devices and into the system's folders
     environment = {"TMPDIR": str(place), "HOME": str(place)}
-    made = [(line, call(line.words, place, as_nobody=as_nobody, **environment)) for line in lines(seed, count)]
+    made = [(line, call(line.words, place, as_nobody=as_nobody, **environment)) for line in generated]
     return [said for line, ended in made if (said := wrong_with(line, ended))]
 
 
 def test_generated_command_lines_end_as_documented(place: Path) -> None:
-    assert wrong_of(place, 24, 60) == []
+    assert wrong_of(place, lines(24, 60)) == []
+
+
+def test_lines_with_one_bad_value_end_as_documented(place: Path) -> None:
+    assert wrong_of(place, mutated(24, 68)) == []
 
 
 @pytest.mark.slow
 def test_600_generated_command_lines_end_as_documented(place: Path) -> None:
-    assert wrong_of(place, 1, 600) == []
+    assert wrong_of(place, lines(1, 600)) == []
+
+
+@pytest.mark.slow
+def test_1700_lines_with_one_bad_value_end_as_documented(place: Path) -> None:
+    assert wrong_of(place, mutated(1, 1700)) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")

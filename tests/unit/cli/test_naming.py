@@ -125,6 +125,8 @@ def test_a_study_and_the_results_of_another_are_refused(here: Path, capsys: pyte
     assert main(["summary", "--study", "second.yaml", "--results", "results/first"]) == 2
     said = "--results results/first: has the results of study first, but --study names second; give one of the two"
     assert said in capsys.readouterr().err
+    assert main(["plan", "--study", "second.yaml", "--results", "missing"]) == 2
+    assert "missing: no such folder" in capsys.readouterr().err
     (here / "results/first").rename(here / "moved")
     assert main(["summary", "--study", "first.yaml", "--results", "moved"]) == 0, "a place of its own is allowed"
 

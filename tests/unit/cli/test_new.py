@@ -47,6 +47,8 @@ def test_it_prints_what_was_asked_for_and_nothing_else(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
+        ("--strategy {x}", "--strategy {'x': None}: not the name of a strategy, such as ddp"),
+        ("--hidden-dim " + "9" * 400, "has more than 30 digits, the limit for numbers"),
         ("--d-model 64", "workloads.mlp.model.d_model: unknown key; valid keys are"),
         ("--strategy fsdp --ddp-bucket-cap-mb 5", "ddp.bucket_cap_mb: strategy fsdp takes no options of ddp"),
         ("--batch-size 33 --scales 1x2", "33 does not divide among the 2 ranks"),

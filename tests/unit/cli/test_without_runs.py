@@ -91,6 +91,7 @@ def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytes
         (["--latency", "5"], "not a time with its unit"),
         (["--params", "0.5"], "a number of at least 1"),
         (["--params", "3 GB"], "a number of at least 1"),
+        (["--params", "9" * 400], "a number of at least 1"),
     ],
 )
 def test_a_quantity_that_is_none_is_refused(

@@ -1,5 +1,7 @@
 """Quantities on the command line, with their units: 125M, 10Gbit/s, 0.1ms."""
 
+from math import inf
+
 import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")
@@ -11,7 +13,7 @@ def count(text: str) -> float:
     value, unit = _read(text, "a number such as 125M or 7B")
     if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
-    if unit or value < 1:
+    if unit or not 1 <= value < inf:
         raise click.BadParameter(f"{text}: not a number of at least 1, such as 125M or 7B")
     return value
 
@@ -29,7 +31,7 @@ def bandwidth(text: str) -> float:
     value, unit = _read(text, "a bandwidth such as 10Gbit/s or 25GB/s")
     if unit in BITS:
         value, unit = value / 8, "B/s"
-    if unit not in BYTES or value <= 0:
+    if unit not in BYTES or not 0 < value < inf:
         raise click.BadParameter(f"{text}: not in bits or bytes per second, such as 10Gbit/s or 25GB/s")
     return value
 
@@ -37,7 +39,7 @@ def bandwidth(text: str) -> float:
 def seconds(text: str) -> float:
     """Return seconds: '0.1ms' -> 1e-4; not negative, and a unit is required."""
     value, unit = _read(text, "a time such as 0.1ms or 2s")
-    if unit != "s" or value < 0:
+    if unit != "s" or not 0 <= value < inf:
         raise click.BadParameter(f"{text}: not a time with its unit, such as 0.1ms or 2s")
     return value
 

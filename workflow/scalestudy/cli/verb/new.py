@@ -131,6 +131,8 @@ def _option(flag: str) -> str:
 def _variants(knobs: dict[str, Any]) -> dict[str, Any]:
     """Return the requested variant and its baseline, a single process with the same settings."""
     strategy = knobs["strategy"]
+    if not isinstance(strategy, str):
+        raise UserError(f"--strategy {strategy}: not the name of a strategy, such as ddp")
     single = {key: value for key, value in knobs.items() if key not in ("ddp", "fsdp", "accumulation_sync")}
     base = {"single": single | {"strategy": "single"}}
     return base if strategy == "single" else base | {strategy: knobs}

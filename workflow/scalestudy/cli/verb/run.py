@@ -33,7 +33,7 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))
-    folder = results or results_of(plan.study)
+    folder = find_results(study, results) if results else results_of(plan.study)
     asked = [*plan_lines(plan), *partition_lines(plan, home())]
     measured = [*finished_lines(folder, plan.runs), *left_lines(plan, folder)]
     print("\n".join(map(wrapped, [*asked, *measured, *outlook_lines(plan, folder)])))
