@@ -68,6 +68,7 @@ def call(
             os.dup2(os.open(output, os.O_WRONLY), 1)
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         os.environ.update(environment)
+        tempfile.tempdir = None  # the parent's, which another user may not enter
         if as_nobody:
             become_nobody()
         sys.argv = ["scalestudy", *words]

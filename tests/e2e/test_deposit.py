@@ -219,6 +219,8 @@ def test_what_is_there_is_kept(archive: Path, tmp_path: Path, capsys: pytest.Cap
         (["--licence", "free", "--creator", "A"], "not the identifier of one licence"),
         (["--licence", "MIT OR Apache-2.0", "--creator", "A"], "not the identifier of one licence"),
         (["--licence", "MIT", "--creator", "A; B; 0000-0002-1825-0098"], "its last digit would be 7"),
+        (["--licence", "MIT", "--creator", "a" * 501], "...: at most 500 printable characters, on one line"),
+        (["--licence", "MIT", "--creator", "A", "--title", "a" * 501], "...: at most 500 printable characters"),
         (["--licence", "MIT", "--creator", "; B"], "write 'Family, Given; affiliation; ORCID'"),
     ],
 )

@@ -97,6 +97,24 @@ def test_a_folder_is_no_document_to_typeset(source: str, tmp_path: Path) -> None
     )
 
 
+def test_a_link_to_itself_is_no_folder_for_a_comparison(tmp_path: Path) -> None:
+    write_study(tmp_path, "first")
+    write_study(tmp_path, "second")
+    (tmp_path / "loop").symlink_to("loop")
+    ended = call(["compare", "results/first", "results/second", "--out", "loop"], tmp_path)
+    assert ended.status == 2
+    assert "loop" in ended.err and not ended.crashed
+
+
+def test_a_table_is_not_overwritten_by_its_audit(tmp_path: Path) -> None:
+    make_place(tmp_path)
+    before = (tmp_path / "audit-good.csv").read_bytes()
+    ended = call(["audit", "audit-good.csv", "--out", "./audit-good.csv"], tmp_path)
+    assert ended.status == 2
+    assert "--out audit-good.csv: is the table; name another file" in ended.err
+    assert (tmp_path / "audit-good.csv").read_bytes() == before
+
+
 def test_exit_statuses_are_documented_as_they_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out.split("Exit status:")[1]

@@ -11,7 +11,7 @@ from scalestudy.deposit import environment, layout
 from scalestudy.deposit.archive import checksums, write_archive
 from scalestudy.deposit.compared import Documents, compare, other_numbers
 from scalestudy.deposit.describe import write_descriptions
-from scalestudy.deposit.model import Creator, DepositFile
+from scalestudy.deposit.model import Creator, DepositFile, refuse_long
 from scalestudy.deposit.opened import Deposit, empty, opened
 from scalestudy.deposit.private import paths_in, refuse_secrets
 from scalestudy.deposit.tables import described
@@ -47,6 +47,7 @@ def deposit(
     target = target or Path(f"{study}.zip")
     if target.exists():
         raise UserError(f"{target}: exists; name another file with --to")
+    refuse_long(title, "--title")
     title = title or f"Scaling study {study}: {', '.join(plan.study.workloads)}"
     with tempfile.TemporaryDirectory(prefix="scalestudy-deposit-") as name:
         folder = Path(name) / study

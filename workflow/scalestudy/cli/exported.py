@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def export(results: Path, to: str | None, form: str) -> None:
 
 def _uri(target: str) -> str:
     """The address of a server, or that of a folder."""
-    return target if "://" in target else Path(target).resolve().as_uri()
+    return target if "://" in target else Path(os.path.realpath(target)).as_uri()
 
 
 def _runs(results: Path) -> Iterator[tuple[Steps, Mapping[str, float]]]:

@@ -1,11 +1,13 @@
 """Quantities on the command line, with their units: 125M, 10Gbit/s, 0.1ms."""
 
-from math import inf
+from math import inf, isfinite
+from typing import Any
 
 import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")
 BYTES = ("B", "B/s")
+MOST_WHOLE = 10**9
 
 
 def count(text: str) -> float:
@@ -19,10 +21,10 @@ def count(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """Return a whole count: '8' -> 8, '1k' -> 1000; at least 1."""
+    """Return a whole count: '8' -> 8, '1k' -> 1000; from 1 to MOST_WHOLE."""
     value = count(text)
-    if value != int(value):
-        raise click.BadParameter(f"{text}: not a whole number of at least 1, such as 8")
+    if value != int(value) or value > MOST_WHOLE:
+        raise click.BadParameter(f"{text}: not a whole number from 1 to {MOST_WHOLE:.0e}, such as 8")
     return int(value)
 
 
@@ -44,6 +46,30 @@ def seconds(text: str) -> float:
     return value
 
 
+class Number(click.FloatRange):
+    """A number in a range. Click's own range includes nan, because no comparison with it holds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value}: not a number that can be used", param, ctx)
+        return number
+
+
+class Scale(click.ParamType):
+    """A scale NODESxDEVICES, as the study file has it."""
+
+    name = "scale"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from scalestudy.study.config.scales import check_scale
+
+        try:
+            return check_scale(str(value))
+        except ValueError as error:
+            self.fail(f"{value}: {error}", param, ctx)
+
+
 def _read(text: str, example: str) -> tuple[float, str]:
     from quantiphy import QuantiPhyError, Quantity
 
@@ -51,4 +77,6 @@ def _read(text: str, example: str) -> tuple[float, str]:
         quantity = Quantity(text, binary=True)
     except QuantiPhyError:
         raise click.BadParameter(f"{text}: not {example}") from None
+    if quantity.name or quantity.desc:  # the library also reads `x = 5 -- text`
+        raise click.BadParameter(f"{text}: not {example}")
     return float(quantity), quantity.units

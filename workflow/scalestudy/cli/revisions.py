@@ -81,7 +81,7 @@ def checked_out(revision: str, links: Sequence[Path] = ()) -> Iterator[Place]:
                 target = folder / link
                 if not target.exists():
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    target.symlink_to(link.resolve())
+                    target.symlink_to(os.path.realpath(link))
             yield Place(folder, root, f"{revision} ({commit[:10]})")
         finally:
             shutil.rmtree(above, ignore_errors=True)

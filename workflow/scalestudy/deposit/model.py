@@ -11,7 +11,8 @@ from scalestudy.errors import UserError
 from scalestudy.record.document import Document, Part
 from scalestudy.study.config.refusals import NAME
 
-Line = Annotated[str, StringConstraints(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
+LONGEST = 500
+Line = Annotated[str, StringConstraints(max_length=LONGEST, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """A text on one line."""
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 
@@ -68,7 +69,14 @@ def creator(text: str) -> Creator:
         raise UserError(
             f"--creator {text!r}: write 'Family, Given; affiliation; ORCID'; the last two may be missing"
         )
+    refuse_long(text, "--creator")
     return Creator(name=parts[0], affiliation=parts[1] if len(parts) > 1 else "", orcid=orcid)
+
+
+def refuse_long(text: str, option: str) -> None:
+    """Raise UserError if the text of an option is longer than a line of deposit.json, or not printable."""
+    if len(text) > LONGEST or not text.isprintable():
+        raise UserError(f"{option} {text[:40]!r}...: at most {LONGEST} printable characters, on one line")
 
 
 def _check_digit(orcid: str) -> str:

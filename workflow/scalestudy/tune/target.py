@@ -52,10 +52,7 @@ class Target:
     ) -> Target:
         """The target that the options name. Raises UserError if the study has no such target, or several."""
         scale = scale or study.scales[0]
-        try:
-            ranks = world_size(scale)
-        except ValueError:
-            raise UserError(f"--scale {scale}: not NODESxDEVICES, such as 1x2") from None
+        ranks = world_size(scale)
         workload = _named("--workload", workload, list(study.workloads))
         alone = ranks == 1
         fitting = [name for name, one in study.variants.items() if (one.strategy == "single") == alone]

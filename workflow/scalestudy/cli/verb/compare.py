@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,7 +107,7 @@ def refuse_place(out: Path, folders: Sequence[Path]) -> None:
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out}: is a file; name a folder")
     for folder in folders:
-        if out.resolve() == folder.resolve():
+        if os.path.realpath(out) == os.path.realpath(folder):
             raise UserError(f"--out {out}: is the folder of a study; name another folder for the comparison")
 
 

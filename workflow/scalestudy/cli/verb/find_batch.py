@@ -7,6 +7,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_study, results_of, study_files
+from scalestudy.cli.quantities import Scale
 
 
 @options.verb(short_help="Find the batch per rank that is enough and the largest possible.")
@@ -16,6 +17,7 @@ from scalestudy.cli.naming import find_study, results_of, study_files
 @click.option("--variant", required=True, metavar="NAME", help="Variant of the study.")
 @click.option(
     "--scale",
+    type=Scale(),
     metavar="NODESxDEVICES",
     help="Scale of the search. Default: 1x1 for a single process, else the first scale.",
 )

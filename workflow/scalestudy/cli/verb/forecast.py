@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scalestudy.cli import options
+from scalestudy.cli.quantities import Number
 from scalestudy.errors import UserError
 from scalestudy.registry.words.percent import percent
 
@@ -29,7 +30,7 @@ CANNOT_TELL = 3
 @click.option(
     "--node", type=click.IntRange(1, MOST), metavar="N", help="Devices of a node, if the table lacks it."
 )
-@click.option("--confidence", default=0.9, type=click.FloatRange(0.5, 0.99), help="Confidence of the limits.")
+@click.option("--confidence", default=0.9, type=Number(0.5, 0.99), help="Confidence of the limits.")
 @options.path("--figure", metavar="FILE", help="Also draw speedup and efficiency: an .svg, .png or .pdf file.")
 @options.table_columns
 def forecast(

@@ -15,6 +15,7 @@ from scalestudy.cli.command import Several, Verb
 from scalestudy.cli.fail_if import fail_if, parse_limits
 from scalestudy.cli.guarded import say_checks
 from scalestudy.cli.lines import wrapped
+from scalestudy.cli.quantities import Scale
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Guard(Verb):
 )
 @options.path("--study", cls=Several, metavar="FILE...", help="Study file instead of a SCRIPT.")
 @click.option("--launches", type=click.IntRange(min=2), default=12, help="Largest number of runs of each side.")
-@click.option("--scale", metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
+@click.option("--scale", type=Scale(), metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Samples per step of the script on one process.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help=options.DEVICE)
 @click.option("--cores-per-rank", type=click.IntRange(min=1), help=options.CORES)

@@ -13,6 +13,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
+from scalestudy.cli.quantities import Scale
 from scalestudy.errors import UserError
 from scalestudy.project import root
 
@@ -56,7 +57,11 @@ class New(Verb):
 @click.command(cls=New, short_help="Write a study file from command-line options.")
 @click.option("--name", default="my-study", help="Name of the study.")
 @click.option(
-    "--scales", cls=Several, metavar="NODESxDEVICES...", help="Default: 1x2, or 1x1 for a single process."
+    "--scales",
+    cls=Several,
+    type=Scale(),
+    metavar="NODESxDEVICES...",
+    help="Default: 1x2, or 1x1 for a single process.",
 )
 @click.option("--repeats", type=int, help="Runs per point.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help=options.DEVICE)

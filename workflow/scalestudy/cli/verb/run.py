@@ -11,6 +11,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
+from scalestudy.cli.quantities import Scale
 from scalestudy.cli.this_host import cores_here, is_here, refuse_read_only, refuse_unsuitable
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.errors import UserError
@@ -68,6 +69,7 @@ SCRIPT = "scalestudy.script"
     "--scales",
     cls=Several,
     more=lambda word: word[:1].isdigit(),
+    type=Scale(),
     metavar="NODESxDEVICES...",
     help="Scales of the script, besides one process. Default: the scale in its launcher's options.",
 )
@@ -169,7 +171,7 @@ def run_study(
     if allow_shared:
         os.environ[ALLOWED] = EVERY  # jobs of a cluster inherit the variables of the user who submits them
     files = study_files(study, results)
-    if results and results.resolve() != results_of(asked).resolve():
+    if results and os.path.realpath(results) != os.path.realpath(results_of(asked)):
         instead = "leave --results out" if files else "use --study FILE"
         raise UserError(f"--results {results}: study {asked.name} runs in {results_of(asked)}; {instead}")
     if not files:  # named by its results

@@ -9,7 +9,8 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several
-from scalestudy.cli.naming import find_study
+from scalestudy.cli.naming import find_results, find_study
+from scalestudy.cli.quantities import Number, Scale
 
 
 @options.verb(short_help="Search settings of a workload for best goodput or epoch time.")
@@ -18,14 +19,19 @@ from scalestudy.cli.naming import find_study
 @options.results
 @click.option("--workload", metavar="NAME", help="Workload to tune. Required if the study has several.")
 @click.option("--variant", metavar="NAME", help="Variant to tune. Default: the first one that runs at the scale.")
-@click.option("--scale", metavar="NODESxDEVICES", help="Scale to tune at. Default: the first scale of the study.")
+@click.option(
+    "--scale",
+    type=Scale(),
+    metavar="NODESxDEVICES",
+    help="Scale to tune at. Default: the first scale of the study.",
+)
 @click.option(
     "--scaling", type=click.Choice(["strong", "weak"]), help="Scaling of the workload. Default: its first one."
 )
 @click.option("--goal", type=click.Choice(["goodput", "epoch_time"]), default="goodput", help="What to optimise.")
 @click.option(
     "--budget",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     required=True,
     metavar="HOURS",
     help="Device-hours that the search may take.",
@@ -81,7 +87,10 @@ def tune(
     from scalestudy.tune.space import parse_levels
     from scalestudy.tune.target import Target
 
-    content = find_study((*((file,) if file else ()), *study), results)
+    files = (*((file,) if file else ()), *study)
+    content = find_study(files, results)
+    if results:
+        find_results(files, results)  # refuses a wrong folder
     target = Target.of(content, workload, variant, scale, scaling)
     budget = wishes.pop("budget")
     tuning = Tuning(target, budget_device_hours=budget, levels=parse_levels(levels), results=results, **wishes)

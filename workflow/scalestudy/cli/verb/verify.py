@@ -9,6 +9,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_results, home
+from scalestudy.cli.quantities import Number
 from scalestudy.cli.verb.run import snakemake_line
 from scalestudy.registry.results import DATA
 
@@ -23,7 +24,7 @@ from scalestudy.registry.results import DATA
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="HOURS",
     help="Largest number of device-hours. Default: verify.budget_device_hours of the study.",
 )

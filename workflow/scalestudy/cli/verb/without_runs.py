@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,6 +87,7 @@ def estimate(
     from scalestudy.cli.inputs import table_of
     from scalestudy.publish.estimate import estimate_view
     from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.study.config.models import refuse_size
 
     if bandwidth and measured_bandwidth:
         raise UserError("--bandwidth, --measured-bandwidth: give one of them")
@@ -110,6 +112,10 @@ def estimate(
     nominal = bandwidth or most
     if not known.get("params"):
         raise UserError(f"--params: missing; {where}")
+    try:
+        refuse_size(known["params"], "--params")
+    except ValueError as error:
+        raise UserError(str(error)) from None
     if not measured and not nominal:
         raise UserError(f"--bandwidth: missing; {where}" + (f" ({kind} has several speeds)" if kind else ""))
     if known.get("step_time") == 0:
@@ -180,6 +186,8 @@ def audit(
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
 
+    if out and os.path.realpath(out) == os.path.realpath(table):
+        raise UserError(f"--out {out}: is the table; name another file")
     file, audits, asked = audited(table, columns, mapping, scaling, line)
     remarked = sum(bool(audit.remarks) for audit in audits)
     if audits:
