@@ -46,7 +46,10 @@ from scalestudy.cli.quantities import Number, Scale
 )
 @click.option("--hold", cls=Several, metavar="KEY...", help="Keys to keep at their present value.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, help="Seed of the order of runs and of the sampler."
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    help="Seed of the order of runs and of the sampler.",
 )
 @click.option(
     "--sampler",

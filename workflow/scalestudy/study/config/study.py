@@ -90,10 +90,13 @@ class Study(Entry):
     """Search space of `scalestudy tune`."""
 
     def base_of(self, variant: str) -> str:
-        """Name of the single variant that is the baseline of a variant; a single variant is its own."""
+        """Name of the single variant that is the baseline of a variant; a single variant is its own.
+
+        Without a single variant, as in an imported study, the baseline is the variant's own smallest scale.
+        """
         if self.variants[variant].strategy == "single":
             return variant
-        return self.variants[variant].base or self.singles()[0]
+        return self.variants[variant].base or next(iter(self.singles()), variant)
 
     @property
     def imported(self) -> bool:
