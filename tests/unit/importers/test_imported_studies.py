@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,7 +14,9 @@ from conftest import small_content
 from scalestudy.analyse.study.further import MOST, further_runs
 from scalestudy.cli.imported import import_files
 from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.main import main
 from scalestudy.diagnose.study import diagnose_study
+from scalestudy.errors import UserError
 from scalestudy.importers.logs.given import given_for
 from scalestudy.importers.logs.model import Given
 from scalestudy.record.files import write_json
@@ -321,3 +324,43 @@ def test_names_that_a_study_cannot_have(tmp_path: Path) -> None:
     assert not (tmp_path / "r").exists()
     _, summary = imported(tmp_path, files, variant=["2.csv=PyTorch DDP <b>(ZeRO-1)</b>"])
     assert list(summary["variant"]) == ["single", "pytorch-ddp-b-zero-1-b"]
+
+
+CLUSTERS = (("old", 90), ("new", 60))
+"""Name of an imported study, and its step time in milliseconds."""
+
+
+def on_a_cluster(folder: Path, name: str, *, step_ms: float, **options: Any) -> Path:
+    """The results of logs on 2 and 4 devices, imported as a study of this name."""
+    (folder / name).mkdir()
+    files = [
+        write_log(folder / name, f"{n}-{run}.csv", devices=n, step_ms=step_ms * (1 + 0.01 * run), batch=32 * n)
+        for n in (2, 4)
+        for run in range(2)
+    ]
+    results = folder / name / "results"
+    import_files(given_for(files, {}), name, results, scaling=None, form=None, documents=False, **options)
+    return results
+
+
+def test_two_imports_of_one_training_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = (
+        on_a_cluster(tmp_path, name, step_ms=ms, workload="gpt") for name, ms in (("old", 90), ("new", 60))
+    )
+    assert main(["compare", str(old), str(new), "--out", str(tmp_path / "compared")]) == 0
+    assert "gpt: new (B) is 1.5" in capsys.readouterr().out
+    text = " ".join((tmp_path / "compared/comparison.txt").read_text().split())
+    assert "* B: imported from logs, so hardware, software and hosts are not recorded." in text
+
+
+def test_imports_of_other_names_are_refused_with_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (on_a_cluster(tmp_path, name, step_ms=ms) for name, ms in CLUSTERS)
+    assert main(["compare", str(old), str(new), "--out", str(tmp_path / "compared")]) == 2
+    assert "import logs of one training with the same --workload NAME" in capsys.readouterr().err
+
+
+def test_the_name_of_a_training_is_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--workload My model: a name has lower-case letters"):
+        on_a_cluster(tmp_path, "old", step_ms=90, workload="My model")

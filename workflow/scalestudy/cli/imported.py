@@ -29,6 +29,7 @@ def import_files(
     scaling: Any,
     form: str | None,
     documents: bool,
+    workload: str = "",
     corrected: Corrections | None = None,
 ) -> None:
     """Read all files, print how they were read, and write the study.
@@ -59,7 +60,7 @@ def import_files(
         raise UserError(
             f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"
         )
-    found = study_of(runs, name, scaling=scaling, kept=kept)
+    found = study_of(runs, name, scaling=scaling, kept=kept, workload=workload)
     for remark in found.remarks:
         print(f"* {remark}")
     _write(found, folder)

@@ -18,6 +18,8 @@ class ComparedStudy(Part):
     folder: str
     launches: int
     measured: str
+    imported: bool = False
+    """Whether its runs were imported from logs, which record neither hardware nor software."""
 
 
 class StudyAtPoint(Part):

@@ -90,6 +90,7 @@ def _study(one: Source) -> ComparedStudy:
         folder=one.folder,
         launches=len(made),
         measured=dates_of(made),
+        imported=one.plan.study.imported,
     )
 
 

@@ -181,6 +181,8 @@ def nothing_in_common(comparison: Comparison, studies: Sequence[Source]) -> str:
         ]
         more = f"; and {len(texts) - MOST} more" if len(texts) > MOST else ""
         lines.append(f"  {one.letter} ({one.folder}): {'; '.join(texts[:MOST])}{more}")
+    if any(one.plan.study.imported for one in studies):
+        lines.append("  import logs of one training with the same --workload NAME and the same --variant NAME")
     return "\n".join(lines)
 
 

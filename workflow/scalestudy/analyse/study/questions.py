@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.study.config.imported import ImportedWorkload
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
@@ -85,6 +86,10 @@ def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
     spec = plan.runs[run_ids[0]]
     content = spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED})
     found: dict[str, Any] = {}
+    workload = plan.study.workloads[spec.workload]
+    if isinstance(workload, ImportedWorkload):  # the command of its record names the log
+        content["command"] = workload.command
+        found[f"workloads.{spec.workload}.unit"] = workload.unit
     for key, value in content.items():
         owner = f"variants.{spec.variant}." if key in Knobs.model_fields else f"workloads.{spec.workload}."
         found |= _flat({key: value}, owner)

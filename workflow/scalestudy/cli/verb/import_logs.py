@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,6 +27,13 @@ _FORMATS = "\n".join(f"  {name:16} {what}" for name, what in DECLARED.items())
 )
 @click.argument("files", nargs=-1, required=True, type=options.PATH)
 @click.option("--study", "name", metavar="NAME", required=True, help="Name of the study.")
+@click.option(
+    "--workload",
+    metavar="NAME",
+    default="",
+    help="Name of what was trained. `scalestudy compare` compares studies in which it is the same. Default: the"
+    " name of the study.",
+)
 @_each("--gpus", "N", "Devices of the run, if its log does not say.")
 @_each("--nodes", "N", "Nodes of the run. Default: what its log says, or 1.")
 @_each("--batch", "N", "Work of a step on all devices, in the unit of the throughput.")
@@ -58,6 +66,7 @@ _FORMATS = "\n".join(f"  {name:16} {what}" for name, what in DECLARED.items())
 def import_logs(
     files: tuple[Path, ...],
     name: str,
+    workload: str,
     scaling: str | None,
     form: str | None,
     columns: tuple[str, ...],
@@ -83,5 +92,6 @@ def import_logs(
     given = given_for(files, {flag.replace("_", "-"): words for flag, words in said.items()})
     folder = results or home() / "results" / name
     corrected = Corrections(columns_of(columns, None), line)
-    import_files(given, name, folder, scaling=scaling, form=form, corrected=corrected, documents=documents)
+    wishes: Any = {"scaling": scaling, "form": form, "documents": documents, "workload": workload}
+    import_files(given, name, folder, corrected=corrected, **wishes)
     return 0

@@ -41,20 +41,25 @@ class Imported:
     remarks: tuple[str, ...]
 
 
-def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None, kept: Sequence[str]) -> Imported:
+def study_of(
+    runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None, kept: Sequence[str], workload: str = ""
+) -> Imported:
     """Return the study of these runs. kept: digest of each run's file and of what the user said about it.
 
+    workload: name of what was trained; '' for the name of the study.
     The baseline of a variant is its run on the fewest devices, or the run on one device if there is one for all.
     Raises UserError if the runs do not fit together.
     """
-    if not (re.fullmatch(NAME, name) and len(name) <= LONGEST_NAME):
-        raise UserError(f"--study {name[:LONGEST_NAME]}: {_OF_NAMES}")
+    workload = workload or name
+    for option, given in (("--study", name), ("--workload", workload)):
+        if not (re.fullmatch(NAME, given) and len(given) <= LONGEST_NAME):
+            raise UserError(f"{option} {given[:LONGEST_NAME]}: {_OF_NAMES}")
     runs = _of_one_unit(runs)
     groups = _of_one_batch(_groups(runs), scaling)
     bases = _bases(groups, scaling)
     remarks = list(_suspicions(runs))
     kinds = _scalings(groups, bases, scaling, remarks)
-    study = _study(name, runs, groups, bases, kinds)
+    study = _study(name, workload, runs, groups, bases, kinds)
     specs: dict[str, CommandSpec] = {}
     found: dict[str, ImportedRun] = {}
     ids: dict[Key, tuple[str, ...]] = {}
@@ -64,13 +69,13 @@ def study_of(runs: Sequence[ImportedRun], name: str, *, scaling: Scaling | None,
         found |= {spec.run_id: runs[at] for spec, at in zip(made, places, strict=True)}
         ids[key] = tuple(spec.run_id for spec in made)
     points = [
-        _point(name, key, kinds[key[0]] if key[2] > 1 else "reference", ids, bases[key[0]])
+        _point(workload, key, kinds[key[0]] if key[2] > 1 else "reference", ids, bases[key[0]])
         for key in groups
         if key[0] in kinds and key != bases[key[0]]
     ]
-    points = [_point(name, base, kinds[variant], ids, base) for variant, base in bases.items()] + points
+    points = [_point(workload, base, kinds[variant], ids, base) for variant, base in bases.items()] + points
     if not bases:  # one size only
-        points = [_point(name, key, "weak", ids, key) for key in groups]
+        points = [_point(workload, key, "weak", ids, key) for key in groups]
     unique = tuple({(point.runs, point.scaling): point for point in points}.values())
     plan = Plan(study=study, runs=dict(specs), points=unique)
     return Imported(plan=plan, specs=specs, runs=found, remarks=tuple(remarks))
@@ -198,6 +203,7 @@ def _suspicions(runs: Sequence[ImportedRun]) -> list[str]:
 
 def _study(
     name: str,
+    workload: str,
     runs: Sequence[ImportedRun],
     groups: dict[Key, list[int]],
     bases: dict[str, Key],
@@ -222,7 +228,7 @@ def _study(
         "scales": list(scales) or ["1x2"],
         "variants": variants,
         "workloads": {
-            name: {
+            workload: {
                 "imported": list(kinds_of_logs),
                 "unit": runs[0].unit,
                 "batch_size": base[3],
@@ -247,7 +253,7 @@ def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> C
         strategy=of_variant.strategy,
         precision=run.log.facts.precision or "fp32",
         accumulation_steps=run.accumulation if (batch // devices) % run.accumulation == 0 else 1,
-        workload=study.name,
+        workload=next(iter(study.workloads)),
         variant=variant,
         epochs=0,
         nodes=nodes,
@@ -269,14 +275,14 @@ def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> C
 
 
 def _point(
-    name: str, key: Key, scaling: Scaling | Literal["reference"], ids: dict[Key, tuple[str, ...]], base: Key
+    workload: str, key: Key, scaling: Scaling | Literal["reference"], ids: dict[Key, tuple[str, ...]], base: Key
 ) -> Point:
     variant, nodes, devices, batch = key
     each = batch // devices
     alone = next((other for other in ids if other[0] == base[0] and other[2] == 1 and other[3] == each), None)
     assert world_size(_scale(key)) == devices
     return Point(
-        workload=name,
+        workload=workload,
         variant=variant,
         scaling=scaling,
         nodes=nodes,
