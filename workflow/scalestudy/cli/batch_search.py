@@ -16,6 +16,7 @@ from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import RunRecord
 from scalestudy.record.tables import read_observation
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.load import parse_study, read_content
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
@@ -49,13 +50,22 @@ class Search:
 
     @classmethod
     def of(cls, study: Study, workload: str, variant: str, scale: str | None, results: Path, data: Path) -> Search:
-        """Return a search in a study. Raises UserError for an unknown workload or variant or a wrong scale."""
+        """Return a search in a study.
+
+        Raises UserError for an unknown workload or variant, a wrong scale, and a script with a fixed batch.
+        """
         for key, name, known in (("workload", workload, study.workloads), ("variant", variant, study.variants)):
             if name not in known:
                 raise UserError(f"--{key} {name}: not in the study; it has {', '.join(known)}")
         single = study.variants[variant].strategy == "single"
         if single and scale not in (None, "1x1"):
             raise UserError(f"--scale {scale}: variant {variant} is a single process; use --scale 1x1")
+        of = study.workloads[workload]
+        if isinstance(of, CommandWorkload) and not of.follows_batch:
+            raise UserError(
+                f"--workload {workload}: its command has neither {{batch_per_rank}} nor {{global_batch}}, so its"
+                " batch cannot be changed"
+            )
         return cls(study, workload, variant, scale or ("1x1" if single else study.scales[0]), results, data)
 
     def run(self, first: int | None, most: int | None) -> BatchSearchFile:
@@ -63,8 +73,10 @@ class Search:
 
         Raises UserError if the first batch is larger than the largest one.
         """
-        unit = self.study.variants[self.variant].accumulation_steps
         workload = self.study.workloads[self.workload]
+        unit = self.study.variants[self.variant].accumulation_steps
+        if isinstance(workload, CommandWorkload):
+            unit = workload.batches_per_step
         samples = workload.known_train_samples
         limits = {} if samples is None else {samples // world_size(self.scale): "that the data provide"}
         limits |= {most: "that --most allows"} if most else {}
@@ -95,14 +107,16 @@ class Search:
         content = self.study.model_dump(mode="json")
         names = {self.variant, self.study.base_of(self.variant)}
         workload = content["workloads"][self.workload]
-        workload["optimizer"]["decay"] = "none"  # without epochs there is no end to decay towards
+        if "optimizer" in workload:  # not a script
+            workload["optimizer"]["decay"] = "none"  # without epochs there is no end to decay towards
+            workload["epochs"] = 0
         workload["target_accuracy"] = None  # nothing is validated
         content |= {
             "repeats": 1,
             "max_repeats": None,
             "scales": [self.scale],
             "variants": {name: content["variants"][name] for name in names},
-            "workloads": {self.workload: workload | {"batch_size": batch, "epochs": 0, "scaling": ["weak"]}},
+            "workloads": {self.workload: workload | {"batch_size": batch, "scaling": ["weak"]}},
             "measure": content["measure"] | MEASURE,
         }
         runs = make_plan(parse_study(content, source="the search")).runs.values()

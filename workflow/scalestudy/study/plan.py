@@ -148,16 +148,21 @@ class Plan(Entry):
         return list(self.runs).index(run_id)
 
 
-def make_plan(study: Study) -> Plan:
-    """The runs and points of a study. Raises UserError for an imported one, whose plan has the runs of its logs.
-
-    Each repeat is a block: it has every point once, in a random order that the next repeat reverses.
-    """
+def refuse_imported(study: Study) -> None:
+    """Raise UserError for an imported study, of which nothing can be run."""
     if study.imported:
         raise UserError(
             f"study {study.name}: was imported from logs, so there is nothing to run; import further logs with"
             " `scalestudy import`"
         )
+
+
+def make_plan(study: Study) -> Plan:
+    """The runs and points of a study. Raises UserError for an imported one, whose plan has the runs of its logs.
+
+    Each repeat is a block: it has every point once, in a random order that the next repeat reverses.
+    """
+    refuse_imported(study)
     runs: dict[str, RunSpec] = {}
     points: list[Point] = []
 

@@ -43,13 +43,20 @@ def find_batch(
     The batch is doubled until memory runs out or throughput stops growing; then the interval is bisected. Every
     trial is a run and recorded as one. A trial that runs out of memory is a result, not a failure.
     """
+    import os
+
+    from scalestudy.chain.launches import allowing
     from scalestudy.cli.batch_search import Search, refuse_write
+    from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.launch.process import Interrupted
+    from scalestudy.study.plan import refuse_imported
 
     content = find_study(study, results)
+    refuse_imported(content)
     search = Search.of(content, workload, variant, scale, (results or results_of(content)) / "batch_search", data)
     if write:
         refuse_write(write, study_files(study, results), workload)
+    os.environ[ALLOWED] = allowing(content)
     print(f"{workload}, {variant} at {search.scale}: one run per batch, so differences of a few % may be chance")
     try:
         found = search.run(first, most)

@@ -163,9 +163,10 @@ def run_study(
     from scalestudy.cli.screen.options import screen_options
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
-    from scalestudy.study.plan import make_plan
+    from scalestudy.study.plan import make_plan, refuse_imported
 
     asked = find_study(study, results)
+    refuse_imported(asked)
     refuse_read_only(home())
     scripts = False
     if allow_shared:

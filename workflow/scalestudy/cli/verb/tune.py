@@ -86,6 +86,7 @@ def tune(
     from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.launch.process import Interrupted
     from scalestudy.prepare.prepare import prepare
+    from scalestudy.study.plan import refuse_imported
     from scalestudy.tune.sampler import need_optuna
     from scalestudy.tune.space import parse_levels
     from scalestudy.tune.target import Target
@@ -94,6 +95,7 @@ def tune(
     content = find_study(files, results)
     if results:
         find_results(files, results)  # refuses a wrong folder
+    refuse_imported(content)
     target = Target.of(content, workload, variant, scale, scaling)
     budget = wishes.pop("budget")
     tuning = Tuning(target, budget_device_hours=budget, levels=parse_levels(levels), results=results, **wishes)
