@@ -27,6 +27,16 @@ def test_what_goes_wrong_in_a_process_is_raised_here(processes: int) -> None:
         spread(operator.truediv, 6, [1, 2, 0, 3], processes=processes)
 
 
+def ended_elsewhere(parent: int, number: int) -> int:
+    if os.getpid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_work_of_a_process_that_was_killed_is_done_here() -> None:
+    assert spread(ended_elsewhere, os.getpid(), range(4), processes=2) == [0, 1, 2, 3]
+
+
 def called(table: list[Callable[[int], int]], number: int) -> int:
     return table[0](number)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 from pathlib import Path
 
 import click
 import pytest
+from conftest import BIN
 from scalestudy.cli.command import Verb
 from scalestudy.cli.main import main, program
 
 
-def ending(monkeypatch: pytest.MonkeyPatch, error: OSError) -> int:
+def ending(monkeypatch: pytest.MonkeyPatch, error: Exception) -> int:
     """The exit status of a command that ends with this error."""
 
     def fail() -> None:
@@ -65,3 +67,24 @@ def test_a_file_that_cannot_be_read_is_named_with_its_reason(
     assert main(["plan"]) == 2
     said = capsys.readouterr().err
     assert said == f"scalestudy plan: {tmp_path}/file/below: a part of its path is a file\n"
+
+
+@pytest.mark.parametrize("words", [["plan", "--study", "a.yaml"], ["summary"]], ids=" ".join)
+def test_a_current_folder_that_was_removed_is_named(words: list[str], tmp_path: Path) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    line = f"rmdir {gone}; exec {BIN / 'scalestudy'} {' '.join(words)}"
+    ended = subprocess.run(line, shell=True, cwd=gone, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("scalestudy: the current folder was removed; change to one that exists\n")
+
+
+def test_too_little_memory_is_no_error_of_ours(tmp_path: Path) -> None:
+    line = f"ulimit -v 300000; exec {BIN / 'scalestudy'} summary"
+    ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+
+
+def test_memory_that_runs_out_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(monkeypatch, MemoryError()) == 2
+    assert capsys.readouterr().err.startswith("scalestudy: not enough memory; raise the limit")

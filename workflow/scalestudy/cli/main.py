@@ -116,12 +116,16 @@ def _run(argv: list[str] | None) -> int:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "scalestudy"
         return _refused(where, error.format_message())
     except OSError as error:
+        if error.filename is None and _has_no_folder():
+            return _refused("scalestudy", "the current folder was removed; change to one that exists")
         of_output = error.filename is None and _output_fails()
         return _refused("scalestudy", str(unwritable(error, "the output")) if of_output else failed(error))
     except UnicodeEncodeError as error:
         return _refused("scalestudy", _no_text(words, error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except MemoryError:
+        return _refused("scalestudy", "not enough memory; raise the limit (ulimit -v, or that of the job)")
     except Exception:
         traceback.print_exc()
         _complain("scalestudy: internal error of scalestudy; please report it with the lines above")
@@ -139,6 +143,15 @@ def _complain(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
     except OSError:
         leave(sys.stderr)
+
+
+def _has_no_folder() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _output_fails() -> bool:

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import repeat
 from multiprocessing import get_context
 from typing import Any, TypeVar
@@ -26,16 +27,23 @@ def spread(
 ) -> list[Made]:
     """Return work(same, one) for each given input, in their order. Raises what `work` raises.
 
+    If a process ends before its work is done, as one that the system killed for its memory, this process does all
+    of the work again.
+
     work: a module-level function, so that processes find it by name. at_once: number of inputs that a process gets
     at a time. The processes are forks of this one and share what it has imported and read.
     """
     if processes < 2:
         return [work(same, one) for one in given]
+    given = list(given)
     context = get_context("fork")
-    with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_begin, initargs=(os.getpid(), same)
-    ) as pool:
-        return list(pool.map(_do, repeat(work), given, chunksize=at_once))
+    try:
+        with ProcessPoolExecutor(
+            processes, mp_context=context, initializer=_begin, initargs=(os.getpid(), same)
+        ) as pool:
+            return list(pool.map(_do, repeat(work), given, chunksize=at_once))
+    except BrokenProcessPool:
+        return [work(same, one) for one in given]
 
 
 _inherited: list[Any] = []
