@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Checkout, tiny_study
+from conftest import BIN, Checkout, tiny_study
 from scalestudy.chain import launches
 from scalestudy.chain.config import OWN_RULES
 from scalestudy.cli import this_host
@@ -72,6 +73,18 @@ def test_an_empty_folder_uses_the_rules_of_the_package(checkout: Checkout, tmp_p
     assert planned(done) == 4
     assert "results/mine/runs/first-single-" in done
     assert "workflow specific profile" in done
+
+
+@pytest.mark.parametrize("home", ["/proc", "/dev/null"])
+def test_a_user_without_a_home_has_a_cache(home: str, checkout: Checkout) -> None:
+    """As in a container that is run with somebody's number."""
+    environment = {name: value for name, value in checkout.environment.items() if name != "XDG_CACHE_HOME"}
+    line = [str(BIN / "scalestudy"), "run", "-n"]
+    done = subprocess.run(
+        line, cwd=checkout.root, env=environment | {"HOME": home}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (checkout.root / ".snakemake/cache").is_dir()
 
 
 def test_arguments_and_exit_status_are_snakemakes(checkout: Checkout) -> None:

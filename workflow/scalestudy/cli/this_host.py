@@ -50,6 +50,23 @@ def refuse_read_only(folder: Path) -> None:
         )
 
 
+def provide_cache(folder: Path) -> None:
+    """Let Snakemake cache its sources below this folder if the user's cache cannot be written.
+
+    In a container the user may have no home.
+    """
+    from platformdirs import user_cache_path
+
+    try:
+        place = user_cache_path("snakemake", "snakemake")
+        place.mkdir(parents=True, exist_ok=True)
+        if os.access(place, os.W_OK):
+            return
+    except (OSError, RuntimeError):
+        pass
+    os.environ["XDG_CACHE_HOME"] = str((folder / ".snakemake/cache").absolute())
+
+
 def refuse_unsuitable(plan: Plan, results: Path, arguments: Iterable[str], profile: str | None) -> None:
     """Raise UserError if runs of the plan would be measured on this host and cannot be."""
     from scalestudy.chain.launches import refuse_what_does_not_fit

@@ -12,7 +12,7 @@ from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
 from scalestudy.cli.quantities import Scale
-from scalestudy.cli.this_host import cores_here, is_here, refuse_read_only, refuse_unsuitable
+from scalestudy.cli.this_host import cores_here, is_here, provide_cache, refuse_read_only, refuse_unsuitable
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
@@ -168,6 +168,7 @@ def run_study(
     asked = find_study(study, results)
     refuse_imported(asked)
     refuse_read_only(home())
+    provide_cache(home())
     scripts = False
     if allow_shared:
         os.environ[ALLOWED] = EVERY  # jobs of a cluster inherit the variables of the user who submits them

@@ -10,6 +10,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_results, home
 from scalestudy.cli.quantities import Number
+from scalestudy.cli.this_host import provide_cache
 from scalestudy.cli.verb.run import snakemake_line
 from scalestudy.registry.results import DATA
 
@@ -96,6 +97,7 @@ def verify(
     if dry_run:
         return 0 if keep_going else status
     add_caller()
+    provide_cache(Path())
     for name in names:
         if why := allowed.spent_up(name, prices[name]):
             not_run[name] = why
