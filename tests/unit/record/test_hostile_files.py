@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.launch.place import put_in_place
 from scalestudy.publish.typeset import typeset
-from scalestudy.record.files import MOST_BYTES, read_file
+from scalestudy.record.files import MOST_BYTES, MOST_TEXT, read_file
 from scalestudy.record.parts import complete, describe, read_parts, write_data
 from scalestudy.record.tables import read_observation
 from scalestudy.record.traces import read_trace
@@ -97,6 +98,25 @@ def test_what_is_no_such_file_is_refused_by_name(measured: Path, tmp_path: Path,
     assert str(path) in str(refused.value)
     assert "root:" not in str(refused.value), "what a link leads to is not read"
     assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("reader", "most"), [("record", MOST_TEXT), ("summary", MOST_TEXT), ("trace", MOST_BYTES)]
+)
+def test_a_file_that_is_too_large_takes_no_memory(measured: Path, tmp_path: Path, reader: str, most: int) -> None:
+    name, read = READERS[reader]
+    path = tmp_path / measured.name / name
+    shutil.copytree(measured, path.parent)
+    path.unlink(missing_ok=True)
+    with path.open("wb") as file:
+        file.truncate(most + 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match=f"is larger than {most >> 20} MiB, too large for such a file"):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "/etc/passwd", "..", "a/b", ""])

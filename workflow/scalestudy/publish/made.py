@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
-from scalestudy.record.files import read_file
+from scalestudy.record.files import MOST_TEXT, read_file
 from scalestudy.registry.column import Column
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_made(path: Path, made_by: str) -> str:
 
 def _content(path: Path, made_by: str) -> bytes:
     try:
-        return read_file(path)
+        return read_file(path, most=MOST_TEXT)
     except FileNotFoundError:
         raise UserError(f"{path}: missing; `{made_by}` writes it") from None
     except UserError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
 from scalestudy.errors import UserError
-from scalestudy.record.files import read_file, write_text
+from scalestudy.record.files import MOST_TEXT, read_file, write_text
 
 Real = Annotated[
     float,
@@ -48,7 +48,7 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     """
     again = f"run the study again, or `{made_by}`"
     try:
-        content = read_file(path)
+        content = read_file(path, most=MOST_TEXT)
         return model.model_validate_json(content)
     except UserError as error:
         raise UserError(f"{error}, then {again}") from None

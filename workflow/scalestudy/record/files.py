@@ -91,6 +91,8 @@ def why_not_writable(folder: Path) -> str:
 
 MOST_BYTES = 2 << 30
 """Size limit of a file that is read as a whole. The largest file seen so far has 1/100 of it."""
+MOST_TEXT = 256 << 20
+"""The same for JSON and CSV, whose values take some ten times as much memory as their text."""
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
@@ -101,17 +103,17 @@ def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
     of such a link is not part of the results.
     """
     try:
-        path.stat()  # a link to itself, say
+        size = path.stat().st_size  # fails for a link to itself, say
         if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
             raise UserError(f"{path}: is a link to a file outside its folder; replace it with the file itself")
-        content = read_named(path, most=most + 1)
+        content = b"" if size > most else read_named(path, most=most + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         no_file = why.startswith("is ")  # as read_named words it
         raise UserError(f"{path}: {f'{why}; move it away' if no_file else f'cannot be read: {why}'}") from None
-    if len(content) > most:
+    if max(size, len(content)) > most:
         raise UserError(f"{path}: is larger than {most >> 20} MiB, too large for such a file; move it away")
     return content
 

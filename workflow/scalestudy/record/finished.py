@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from scalestudy.record.files import read_file
+from scalestudy.record.files import MOST_TEXT, read_file
 from scalestudy.record.observation import OF_RELEASE_0_1, read_record
 from scalestudy.record.protocol import CURRENT, Measured, older_runs
 
@@ -46,7 +46,7 @@ def code_of_0_1(run: Path) -> str | None:
     them anyway.)
     """
     try:
-        record = json.loads(read_file(run / "run.json"))
+        record = json.loads(read_file(run / "run.json", most=MOST_TEXT))
         kept = record["schema_version"] == OF_RELEASE_0_1 and record["outcome"] != "preempted"
         return record["fingerprint"] if kept else None
     except (

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scalestudy.errors import UserError
-from scalestudy.record.files import read_file
+from scalestudy.record.files import MOST_TEXT, read_file
 from scalestudy.record.protocol import CURRENT
 from scalestudy.record.voucher import AGAIN, doubt
 from scalestudy.study.spec import AnySpec
@@ -233,7 +233,7 @@ def read_record(directory: str | Path) -> RunRecord:
     """
     path = Path(directory) / "run.json"
     try:
-        content = read_file(path)
+        content = read_file(path, most=MOST_TEXT)
         record = RunRecord.model_validate_json(content)
     except FileNotFoundError:
         if path.is_symlink():
