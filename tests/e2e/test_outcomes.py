@@ -104,7 +104,7 @@ def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkou
     assert record.reason.startswith("host.device is cuda, but no CUDA device is visible to this job")
     summary = checkout.run("scalestudy", "summary", check=False)
     assert summary.returncode == 1
-    assert "2 runs failed; the report shows why" in summary.stdout
+    assert "2 runs failed: host.device is cuda, but no CUDA device is visible to this job" in summary.stdout
     retry = checkout.run("scalestudy", "retry", "results/tiny")
     assert "2 of 2 runs set aside" in retry.stdout
     assert len(list(checkout.root.glob("results/tiny/superseded/*/run.json"))) == 2

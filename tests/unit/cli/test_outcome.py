@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from builders import printed_of, results_of, study_of
 from conftest import mlp_workload, small_content
 from scalestudy.cli.inputs import table_of
 from scalestudy.cli.main import main
-from scalestudy.cli.outcome import DOCUMENTS, outcome_lines
+from scalestudy.cli.outcome import DOCUMENTS, failed_lines, outcome_lines
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.numbers.ledger import make_numbers
@@ -79,4 +80,19 @@ def test_of_many_workloads_the_worst_come_first_and_a_screen_is_enough(tmp_path:
 def test_failed_runs_are_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results, _ = finished(tmp_path, 1, outcome="failed")
     assert summarise(results) == 1
-    assert capsys.readouterr().err == "1 run failed; the report shows why\n"
+    assert capsys.readouterr().err == "1 run failed; the report shows the end of each log\n"
+
+
+def test_the_first_reason_is_shown_and_the_others_are_counted() -> None:
+    rows = [
+        ("failed", "rank 0: boom"),
+        ("ok", ""),
+        ("failed", "rank 0: boom"),
+        ("failed", "rank 1: " + "x " * 200),
+    ]
+    runs = pd.DataFrame(rows, columns=["outcome", "reason"])
+    said = " ".join(" ".join(failed_lines(runs)).split())
+    assert said == "3 runs failed: rank 0: boom; 1 other reason; the report shows the end of each log"
+    long = failed_lines(runs.iloc[3:])
+    assert len(long) == 3 and " ..." in " ".join(long)
+    assert failed_lines(runs.iloc[1:2]) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
 
 import pandas as pd
 
@@ -19,6 +20,8 @@ from scalestudy.registry.results import RESULTS
 
 DOCUMENTS = (RESULTS["page"], RESULTS["text"], "tables/summary_table.tex")
 """Files for readers, in the usual order of reading."""
+LONGEST_REASON = 120
+"""Characters of a reason that are printed."""
 Item = list[str]
 """The lines of an answer, a verdict or tried advice. It is shown as a whole or not at all."""
 
@@ -64,12 +67,26 @@ def _counted(runs: pd.DataFrame, study: str) -> list[str]:
     return [*first, *(_wrapped(spoiled) if spoiled else [])]
 
 
+def failed_lines(runs: pd.DataFrame) -> list[str]:
+    """How many runs failed and the first reason; empty if none failed. runs: runs.csv."""
+    failed = runs[runs["outcome"] == "failed"]
+    reasons = list(dict.fromkeys(failed["reason"].dropna()))
+    if not len(failed):
+        return []
+    why = f": {shorten(reasons[0], LONGEST_REASON, placeholder=' ...')}" if reasons else ""
+    more = f"; {counted(len(reasons) - 1, 'other reason')}" if len(reasons) > 1 else ""
+    said = f"{counted(len(failed), 'run')} failed{why}{more}; the report shows the end of each log"
+    return wrap(said, "", "  ").splitlines()
+
+
 def _verdict(view: dict[str, object]) -> Item:
     row = view["row"]
     assert isinstance(row, dict)
     causes = f", {view['causes']}" if view["causes"] else ""
     where = f"{view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}"
-    lines = _wrapped(f"{where}: {view['verdict']}, speedup {row['speedup']}{causes}")
+    # A cell without a speedup has the outcome of the runs instead.
+    speedup = f", speedup {row['speedup']}" if view["has_ratio"] else f" ({row['failure']})" * bool(row["failure"])
+    lines = _wrapped(f"{where}: {view['verdict']}{speedup}{causes}")
     notes = (
         "Note: based on only two runs" if row["two_launches"] else "",
         row["spoiled"],

@@ -24,13 +24,12 @@ def summary(results: Path) -> int:
 def summarise(results: Path, most: int | None = None) -> int:
     """Print the outcome of a study. most: lines of a screen, if limited. Returns 1 if a run failed, else 0."""
     from scalestudy.cli.inputs import table_of
-    from scalestudy.cli.outcome import outcome_lines
-    from scalestudy.publish.words.labels import counted
+    from scalestudy.cli.outcome import failed_lines, outcome_lines
 
     runs = table_of(results, "runs")
     print("\n".join(outcome_lines(results, runs, most)))
-    if failed := int((runs["outcome"] == "failed").sum()):
-        print(f"{counted(failed, 'run')} failed; the report shows why", file=sys.stderr)
+    if failed := failed_lines(runs):
+        print("\n".join(failed), file=sys.stderr)
         return 1
     return 0
 
