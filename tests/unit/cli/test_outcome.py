@@ -80,7 +80,7 @@ def test_of_many_workloads_the_worst_come_first_and_a_screen_is_enough(tmp_path:
 def test_failed_runs_are_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results, _ = finished(tmp_path, 1, outcome="failed")
     assert summarise(results) == 1
-    assert capsys.readouterr().err == "1 run failed; the report shows the end of each log\n"
+    assert capsys.readouterr().err == "1 run failed: a reason; the report shows the end of each log\n"
 
 
 def test_the_first_reason_is_shown_and_the_others_are_counted() -> None:

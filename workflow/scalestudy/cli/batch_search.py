@@ -107,7 +107,7 @@ class Search:
         content = self.study.model_dump(mode="json")
         names = {self.variant, self.study.base_of(self.variant)}
         workload = content["workloads"][self.workload]
-        if "optimizer" in workload:  # not a script
+        if not isinstance(self.study.workloads[self.workload], CommandWorkload):
             workload["optimizer"]["decay"] = "none"  # without epochs there is no end to decay towards
             workload["epochs"] = 0
         workload["target_accuracy"] = None  # nothing is validated
