@@ -198,9 +198,9 @@ def test_a_scale_that_does_not_fit_this_host_is_refused_before_snakemake_starts(
     [
         (
             "--scales 4 -- train.py",
-            "--scales 4: a scale is NODESxDEVICES, .*; write 1x4 for 4 devices of one node",
+            "'--scales': 4: a scale is NODESxDEVICES, .*; write 1x4 for 4 devices of one node",
         ),
-        ("--scales 1,2 -- train.py", "--scales 1,2: a scale is NODESxDEVICES"),
+        ("--scales 1,2 -- train.py", "'--scales': 1,2: a scale is NODESxDEVICES"),
         ("--devices 4 -- train.py", "--scales: missing; .*`--devices 4` is not an option of scalestudy"),
         ("train.py --batch 4", "train.py: put -- before the command of your script"),
         ("--scales 1x2 train.py", "train.py: put -- before the command of your script"),
