@@ -48,9 +48,12 @@ def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     (check,) = found.checks
     assert " ".join(said.split()).endswith(found.sentence)
-    if all(pair.spoiled for pair in found.pairs):  # another program used the host in every pair
-        assert (status, check.answer) in ((1, Guarded.WORSE), (3, Guarded.CANNOT_TELL)), said
-        assert check.change_high > 0.15, said
+    disturbed = [bool(pair.spoiled) for pair in found.pairs]
+    if sum(disturbed) > 2:  # another program used the host
+        assert (status, check.answer) == (3, Guarded.CANNOT_TELL), said
+        assert "measured under other load on the host, so they show nothing" in found.sentence
+    elif any(disturbed):
+        assert status in (1, 3), said
     else:
         assert (status, check.answer) == (1, Guarded.WORSE), said
         assert found.sentence.startswith("Worse: step time of train.py")

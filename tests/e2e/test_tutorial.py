@@ -7,6 +7,7 @@ The short form has fewer repeats, chooses advice without trying it, and leaves o
 from __future__ import annotations
 
 import re
+import resource
 import shutil
 import textwrap
 import time
@@ -17,6 +18,8 @@ from conftest import ROOT
 from shells import in_shell
 
 LONG_S, SHORT_S = 600, 120
+"""Limits of the processor time of all commands, which other load hardly changes. On two cores they take less time by
+the clock."""
 SHORTER = {
     "--repeats 3": "--repeats 2",
     "--most 1": "--most 1 --dry-run",
@@ -27,8 +30,8 @@ FILES = {"yaml": "host.yaml", "latex": "paper.tex", "python": "train.py"}
 
 
 def follow(folder: Path, *, short: bool) -> tuple[str, float]:
-    """Follow the tutorial; return everything that was printed, and the seconds that it took."""
-    printed, begin = [], time.monotonic()
+    """Follow the tutorial; return everything that was printed, and the seconds of processor time that it took."""
+    printed, before, begin = [], children_s(), time.monotonic()
     for language, block in BLOCKS:
         if language in FILES:
             (folder / FILES[language]).write_text(block, encoding="utf-8")
@@ -42,7 +45,14 @@ def follow(folder: Path, *, short: bool) -> tuple[str, float]:
         if "pdflatex" in block and shutil.which("pdflatex") is None:
             continue
         printed.append(in_shell(f"set -e\n{block}", folder))
-    return "\n".join(printed), time.monotonic() - begin
+    print(f"{time.monotonic() - begin:.0f} s by the clock")
+    return "\n".join(printed), children_s() - before
+
+
+def children_s() -> float:
+    """Processor time of all processes that this one has waited for, and of those that they have waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def judge(folder: Path, printed: str) -> None:
@@ -57,7 +67,7 @@ def judge(folder: Path, printed: str) -> None:
 @pytest.mark.alone
 def test_the_tutorial_in_short(tmp_path: Path) -> None:
     printed, seconds = follow(tmp_path, short=True)
-    print(f"the short tutorial took {seconds:.0f} s")
+    print(f"the short tutorial took {seconds:.0f} s of processor time")
     judge(tmp_path, printed)
     assert seconds < SHORT_S
 
@@ -66,7 +76,7 @@ def test_the_tutorial_in_short(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_tutorial(tmp_path: Path) -> None:
     printed, seconds = follow(tmp_path, short=False)
-    print(f"the tutorial took {seconds:.0f} s")
+    print(f"the tutorial took {seconds:.0f} s of processor time")
     judge(tmp_path, printed)
     assert re.search(r"^  tried: mlp, |^no advice that a study can test$", printed, flags=re.MULTILINE)
     assert (tmp_path / "results/train/report.html").exists()

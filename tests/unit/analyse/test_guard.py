@@ -18,7 +18,7 @@ from scalestudy.analyse.guard.decide import (
 )
 from scalestudy.analyse.guard.limits import QUANTITIES, Limit
 from scalestudy.analyse.statistics.intervals import Sample
-from scalestudy.compare.guard import intervals_note
+from scalestudy.compare.guard import closing, intervals_note
 from scalestudy.registry.codes import Guarded
 from scipy import stats
 
@@ -51,6 +51,20 @@ def test_two_samples_are_welchs_and_pairs_are_students() -> None:
     assert (change.limits(0.05).low, change.limits(0.05).high) == pytest.approx((theirs.low, theirs.high))
     pairs = of_pairs(Sample(after))
     assert pairs.beyond(0.03) == pytest.approx(stats.ttest_1samp(after, 0.03, alternative="greater").pvalue)
+
+
+@pytest.mark.parametrize("value", [0.5, 0.0, -0.5])
+def test_runs_under_other_load_decide_nothing(value: float) -> None:
+    quiet, busy = (Change(change, 0.001, 11, 12) for change in (0.0, value))
+    checks = decide([Check("a", LIMIT, quiet), Check("b", LIMIT, busy, disturbed=True)])
+    assert [check.word for check in checks] == [Guarded.WITHIN, Guarded.CANNOT_TELL]
+    word, deciding = overall(checks)
+    assert (word, deciding.point) == (Guarded.CANNOT_TELL, "b")
+    assert "so they show nothing; repeat them on a quiet host, or add --despite-load" in closing(
+        word, deciding, checks
+    )
+    kept = decide([Check("b", LIMIT, busy, disturbed=True)], before={0: Guarded.WITHIN})
+    assert kept[0].word is Guarded.WITHIN, "what an earlier look has shown stays"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scalestudy.analyse.guard.decide import ERROR, Check, decide, overall
 from scalestudy.analyse.guard.limits import Limit
-from scalestudy.analyse.guard.pairs import Pair, after_first, change_in, looks_at, spoiled_in, worsening
+from scalestudy.analyse.guard.pairs import (
+    Pair,
+    after_first,
+    change_in,
+    is_disturbed,
+    looks_at,
+    spoiled_in,
+    worsening,
+)
 from scalestudy.registry.codes import Guarded
 
 LIMIT = Limit(quantity="step_time", change=0.03)
@@ -112,6 +120,15 @@ def test_spoiled_pairs_are_left_out_while_enough_others_are_left() -> None:
     assert change.runs == 4
     assert change.value == pytest.approx(0.025)
     assert change_in([*quiet[:3], spoiled(4, 3.0)], "p", "step_time").runs == 4
+
+
+@pytest.mark.parametrize(
+    ("quiet", "busy", "disturbed"), [(0, 4, True), (1, 3, True), (2, 2, False), (4, 8, False)]
+)
+def test_a_point_is_disturbed_if_most_pairs_that_count_are(quiet: int, busy: int, disturbed: bool) -> None:
+    pairs = [pair(number, 0.01) for number in range(1, quiet + 1)]
+    pairs += [spoiled(number, 0.01) for number in range(quiet + 1, quiet + busy + 1)]
+    assert is_disturbed(pairs, "p") is disturbed
 
 
 def test_what_spoiled_a_pair_is_what_the_host_said() -> None:

@@ -17,6 +17,7 @@ from scalestudy.analyse.guard.pairs import (
     Pair,
     after_first,
     change_in,
+    is_disturbed,
     looks_at,
     pairs_that_count,
     spoiled_in,
@@ -42,6 +43,8 @@ class LiveGuard:
     """Largest number of pairs per point."""
     folder: Path
     data: Path
+    despite_load: bool = False
+    """Whether pairs decide although most of them were disturbed."""
     pairs: list[Pair] = field(default_factory=list)
 
     def run(self) -> list[Check]:
@@ -79,7 +82,12 @@ class LiveGuard:
 
     def _checks(self) -> list[Check]:
         return [
-            Check(point, limit, change_in(self.pairs, point, limit.quantity))
+            Check(
+                point,
+                limit,
+                change_in(self.pairs, point, limit.quantity),
+                disturbed=limit.of.timed and not self.despite_load and is_disturbed(self.pairs, point),
+            )
             for point in self.after.points
             for limit in self.limits
         ]

@@ -58,6 +58,11 @@ def _said(test: Check, verb: str) -> str:
 
 
 def _needed(test: Check) -> str:
+    if test.disturbed:
+        return (
+            "most of these runs were measured under other load on the host, so they show nothing; repeat them on a"
+            " quiet host, or add --despite-load"
+        )
     if isnan(test.more):
         return "each side needs at least 2 good runs"
     if test.more == inf:

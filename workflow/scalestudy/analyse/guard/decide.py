@@ -8,7 +8,7 @@ so a 90 % interval that is beyond the limit, or short of it, decides at an error
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 
 from scipy.special import stdtr, stdtrit
@@ -101,6 +101,8 @@ class Check:
     """Error probability of one-sided limits at this look."""
     more: float = nan
     """Further runs of each side that are needed to decide; inf if no number is enough."""
+    disturbed: bool = False
+    """Whether most of its runs were measured under other load, so that its change shows nothing."""
 
     @property
     def shown(self) -> Interval:
@@ -117,13 +119,13 @@ def decide(tests: Sequence[Check], *, looks: int = 1, before: Mapping[int, Guard
     step-down procedure (Holm 1979, Scandinavian Journal of Statistics 6). `within` needs no such correction: a
     guard passes only if all tests are within, so it is wrong only if a test beyond its limit is called within
     (intersection-union test; Berger 1982, Technometrics 24). before: answers of an earlier look, by index;
-    `within` is kept.
+    `within` is kept. A disturbed test is neither.
     """
     settled, alpha = before or {}, ERROR / looks
     order = sorted(range(len(tests)), key=lambda at: (isnan(p := _beyond(tests[at])), p))
     worse = set()
     for rank, at in enumerate(order):
-        if not _beyond(tests[at]) <= alpha / (len(tests) - rank):
+        if tests[at].disturbed or not _beyond(tests[at]) <= alpha / (len(tests) - rank):
             break
         worse.add(at)
     return [
@@ -136,12 +138,14 @@ def _judged(test: Check, settled: Guarded | None, worse: bool, *, alpha: float, 
     more = nan
     if worse:
         word = Guarded.WORSE
+    elif test.disturbed and settled is not Guarded.WITHIN:
+        word = Guarded.CANNOT_TELL
     elif settled is Guarded.WITHIN or change.short_of(limit) <= alpha:
         word = Guarded.WITHIN
     else:
         word = Guarded.CANNOT_TELL
         more = more_runs(change, limit, alpha=alpha / count if change.value > limit else alpha)
-    return Check(test.point, test.limit, change, word, alpha, more)
+    return replace(test, word=word, alpha=alpha, more=more)
 
 
 def _beyond(test: Check) -> float:

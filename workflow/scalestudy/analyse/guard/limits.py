@@ -21,6 +21,8 @@ class Quantity:
     """Whether a change is a ratio, in percent; otherwise it is a difference of percentages, in points."""
     live: bool = True
     """Whether a single run has a value. A speedup also needs runs of the baseline."""
+    timed: bool = True
+    """Whether other load on the host changes it."""
 
     @property
     def sign(self) -> str:
@@ -34,10 +36,10 @@ QUANTITIES = {
         Quantity("step_time", ("step_time_s",), 1),
         Quantity("throughput", ("throughput_samples_per_s",), -1),
         Quantity("epoch_time", ("epoch_time_s",), 1),
-        Quantity("peak_memory", ("peak_allocated_gib", "peak_resident_gib"), 1),
+        Quantity("peak_memory", ("peak_allocated_gib", "peak_resident_gib"), 1, timed=False),
         Quantity("speedup", (), -1, live=False),
         Quantity("efficiency", (), -1, live=False),
-        Quantity("accuracy", ("validation_accuracy",), -1, relative=False),
+        Quantity("accuracy", ("validation_accuracy",), -1, relative=False, timed=False),
     )
 }
 

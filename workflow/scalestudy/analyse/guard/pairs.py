@@ -117,6 +117,12 @@ def pairs_that_count(pairs: Sequence[Pair], point: str) -> list[Pair]:
     return clean if len(clean) >= FEWEST else of_point
 
 
+def is_disturbed(pairs: Sequence[Pair], point: str) -> bool:
+    """Whether more than half of the pairs that count at a point were disturbed."""
+    counted = pairs_that_count(pairs, point)
+    return 2 * sum(bool(pair.spoiled) for pair in counted) > len(counted)
+
+
 def change_in(pairs: Sequence[Pair], point: str, quantity: str) -> Change:
     """The change over the pairs of a point that count; Student's t over pairs."""
     values = [pair.worsening[quantity] for pair in pairs_that_count(pairs, point)]

@@ -56,6 +56,9 @@ class Guard(Verb):
 @click.option("--epochs", type=click.IntRange(min=0), default=0, help="Value of {epochs} in the command.")
 @click.option("--run-to-end", is_flag=True, help=options.RUN_TO_END)
 @click.option("--allow-shared", is_flag=True, help=options.ALLOW_SHARED)
+@click.option(
+    "--despite-load", is_flag=True, help="Judge also if most pairs of runs were measured under other load."
+)
 @options.path(
     "--link", cls=Several, metavar="PATH...", help="Data outside git to link into checked-out revisions."
 )
@@ -73,6 +76,7 @@ def guard(
     results: Path | None,
     data: Path,
     allow_shared: bool,
+    despite_load: bool,
     **others: Any,
 ) -> int:
     """Test whether a change made training slower, with alternating runs: before, after, after, before.
@@ -116,7 +120,7 @@ def guard(
                 prepare_data(side, data)
             for sentence in lone:
                 print(wrapped(f"not judged, {sentence}"))
-            checks = LiveGuard(before, after, limits, launches, folder, data).run()
+            checks = LiveGuard(before, after, limits, launches, folder, data, despite_load).run()
         except Interrupted as stop:
             print("interrupted; finished pairs are kept", flush=True)
             return 128 + stop.signum
