@@ -18,8 +18,8 @@ from conftest import ROOT
 from shells import in_shell
 
 LONG_S, SHORT_S = 600, 120
-"""Limits of the processor time of all commands, which other load hardly changes. On two cores they take less time by
-the clock."""
+"""Limits of the processor time of all commands, which other load hardly changes. On two cores, less time passes
+by the clock."""
 SHORTER = {
     "--repeats 3": "--repeats 2",
     "--most 1": "--most 1 --dry-run",
