@@ -39,7 +39,7 @@ def failures(change: float, limit: Limit, *, seed: int) -> float:
             times = 0.01 * true * np.exp(random.normal(0, SCATTER, len(one.runs)))
             one.runs["step_time_s"] = times
             one.runs["throughput_samples_per_s"] = one.runs["global_batch"] / times
-        found = [Check("p", of, changed) for _, of, changed in changes(comparison, sources, [limit])]
+        found = [Check("p", of, changed) for _, of, changed, _ in changes(comparison, sources, [limit])]
         assert len(found) == 3
         failed += overall(decide(found))[0] is Guarded.WORSE
     return failed / STUDIES
@@ -52,6 +52,20 @@ def test_equal_studies_pass_and_slower_ones_fail(quantity: str, sign: int) -> No
     assert failures(0.0, limit, seed=1) <= 0.01
     assert failures(0.0, nothing, seed=2) <= ERROR + 0.03
     assert failures(0.06, limit, seed=3) >= 0.9
+
+
+@pytest.mark.parametrize(("busy", "disturbed"), [(0, False), (2, False), (5, True)])
+def test_times_of_runs_under_other_load_decide_nothing(busy: int, disturbed: bool) -> None:
+    sources = [source(letter, repeats=REPEATS) for letter in "AB"]
+    runs = sources[1].runs
+    runs["spoiled"] = ["other_load" if repeat <= busy else "none" for repeat in runs["repeat"]]
+    limits = [Limit(quantity=name, change=0.03) for name in ("step_time", "peak_memory")]
+    runs["peak_resident_gib"] = sources[0].runs["peak_resident_gib"] = 1.0
+    found = list(changes(compare_studies(sources), sources, limits))
+    assert {(limit.quantity, bad) for _, limit, _, bad in found} == {
+        ("step_time", disturbed),
+        ("peak_memory", False),
+    }
 
 
 def test_looks_of_a_study_share_the_error() -> None:

@@ -31,8 +31,13 @@ def say_checks(checks: Sequence[Check]) -> int:
     return STATUS[word]
 
 
-def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]) -> int:
-    """Check every compared point against the limits and print the results. Returns the exit status."""
+def guard_studies(
+    comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit], *, despite_load: bool
+) -> int:
+    """Check every compared point against the limits and print the results. Returns the exit status.
+
+    despite_load: points decide although most of their runs were measured under other load.
+    """
     from scalestudy.analyse.guard.decide import Check, decide
     from scalestudy.analyse.guard.studies import changes, looks_of
     from scalestudy.compare.points import points_of
@@ -43,7 +48,10 @@ def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Seq
         which = f" in {row['study']}" if len(sources) > 2 else ""
         return f"{row['workload']}, {point_text(row)}{which}"
 
-    checks = [Check(name_of(row), limit, change) for row, limit, change in changes(comparison, sources, limits)]
+    checks = [
+        Check(name_of(row), limit, change, disturbed=disturbed and not despite_load)
+        for row, limit, change, disturbed in changes(comparison, sources, limits)
+    ]
     for limit in limits:
         if not any(check.limit == limit for check in checks):
             raise UserError(

@@ -39,6 +39,9 @@ study = path(
     " the only study under results/.",
 )
 results = path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/STUDY.")
+despite_load = click.option(
+    "--despite-load", is_flag=True, help="Judge also if most runs were measured under other load."
+)
 data = path("--data", metavar="FOLDER", default=DATA, help="Folder of prepared data.")
 
 IN_A_STUDY = {

@@ -11,6 +11,7 @@ from scalestudy.analyse.guard.decide import Change, of_pairs, of_samples
 from scalestudy.analyse.guard.limits import Limit
 from scalestudy.analyse.point.launches import among, by_block, good_launches, launches_of
 from scalestudy.analyse.point.speedup import with_turns
+from scalestudy.analyse.point.spoiled import is_spoiled
 from scalestudy.analyse.statistics.blocks import differences
 from scalestudy.analyse.statistics.intervals import Sample
 from scalestudy.analyse.study.compare import Answer, Comparison, Question, Source
@@ -31,8 +32,10 @@ def looks_of(sources: Sequence[Source]) -> int:
 
 def changes(
     comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]
-) -> Iterator[tuple[pd.Series, Limit, Change]]:
-    """(row of Comparison.points, limit, change from the first study) of every compared point.
+) -> Iterator[tuple[pd.Series, Limit, Change, bool]]:
+    """(row of Comparison.points, limit, change from the first study, disturbed) of every compared point.
+
+    disturbed: whether more than half of the runs of a side were measured under other load, which changes times.
 
     Baselines have no speedup and no efficiency, so they are left out for these. A point without a value of the
     quantity in both studies, for example because it ran out of memory in both, is left out too.
@@ -49,7 +52,11 @@ def changes(
                 continue
             change = _change(before, after, limit)
             if change is not None:
-                yield row, limit, change
+                yield row, limit, change, limit.of.timed and any(map(_is_disturbed, (before, after)))
+
+
+def _is_disturbed(answer: Answer) -> bool:
+    return bool(len(answer.good)) and float(is_spoiled(answer.good).mean()) > 0.5
 
 
 def _change(before: Answer, after: Answer, limit: Limit) -> Change | None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @options.path("--out", metavar="FOLDER", help="Folder for the documents and figures/. Optional with --fail-if.")
 @fail_if()
+@options.despite_load
 def compare(
     studies: tuple[Path, ...],
     results: tuple[Path, ...],
@@ -42,6 +43,7 @@ def compare(
     name: tuple[str, ...],
     out: Path | None,
     fail_if: tuple[str, ...],
+    despite_load: bool,
 ) -> int:
     """Compare studies: two clusters, two interconnects, before and after an upgrade.
 
@@ -59,6 +61,8 @@ def compare(
     from scalestudy.compare.sentences import nothing_in_common
 
     limits = parse_limits(fail_if)
+    if despite_load and not limits:
+        raise UserError("--despite-load: only with --fail-if")
     if out is None and not limits:
         raise UserError("--out: missing; name a folder for the documents, or use --fail-if for an exit status")
     folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
@@ -74,7 +78,7 @@ def compare(
         raise UserError(nothing_in_common(comparison, sources))
     if out:
         write_comparison(comparison, sources, out)
-    return guard_studies(comparison, sources, limits) if limits else 0
+    return guard_studies(comparison, sources, limits, despite_load=despite_load) if limits else 0
 
 
 def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Path) -> None:
