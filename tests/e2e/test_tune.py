@@ -46,7 +46,7 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     assert found.device_time_s <= 0.03 * 3600
     if found.answer is None:  # only if another program used the host
         assert "ended=1" in said and any(one.spoiled for one in found.launches), said
-        assert "runs were measured under other load on the host" in said
+        assert "measured under other load on the host" in " ".join(said.split())
         return
     assert found.answer["accumulation_steps"] == 1, said
     assert found.finalists[0].gain.low > 1
