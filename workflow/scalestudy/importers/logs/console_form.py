@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from scalestudy.importers.logs.durations import in_seconds
+from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
-from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
+from scalestudy.importers.logs.phrase import Finder, Phrase
+from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
 from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.trainers import Trainer, trainer_of
 
@@ -52,7 +53,9 @@ class Form:
     durations: bool = False
     """Whether rows have times of several parts, such as `0:12:31`."""
     sources: tuple[bytes | None, ...] = ()
-    """The pattern of each field, with the text in front of it; None where it has none."""
+    """The pattern of each field, with the text in front of it, in a row as it is printed; None if it has none."""
+    of_rest: tuple[bytes | None, ...] = ()
+    """The same of each one in `rest`, from the begin of a row on."""
     mean_digits: int = 0
     """Digits behind the point of the running mean, in seconds."""
     stamp_later: bool = False
@@ -73,7 +76,7 @@ def form_of_lines(lines: Iterable[tuple[int, bytes]]) -> Form | None:
             known = _quantities(part, durations=part != printed)
             if known is not None:
                 rows = found.setdefault(known, [])
-                rows.append(part)
+                rows.append(printed)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
                     return _learn(rows, known)
     measured = {known: rows for known, rows in found.items() if MEASURED & set(known)}
@@ -107,7 +110,8 @@ def _quantities(line: bytes, *, durations: bool) -> tuple[str, ...] | None:
 
 
 def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
-    first = rows[-1]
+    """The form of rows as they are printed, by the last one of them."""
+    first = in_seconds(rows[-1])
     trainer = trainer_of(first)
     found = phrases(first, trainer)
     named = {name: found[name] for name in ("step", "epoch", *sorted(MEASURED)) if name in found}
@@ -115,16 +119,19 @@ def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
     if position:
         named.pop("epoch", None)
     inner = named | {name: found[name] for name in ("loss", "work") if name in found}
-    ordered = sorted(inner.items(), key=lambda item: item[1].start)
+    ordered = _located(first, sorted(inner.items(), key=lambda item: item[1].start))
     fields = [(name, one.finder(), name in named) for name, one in ordered]
-    sources = [one.source() for _, one in ordered]
+    durations = DURATIONS in known
+    timed = durations and "step_time_s" in found
+    sources = [source_of(one, rows) if timed and name == "step_time_s" else one.source() for name, one in ordered]
     behind, mean, mean_digits = _mean_of(first, found)
     if mean:
         at = 1 + next(at for at, (name, _) in enumerate(ordered) if name == behind)
         fields.insert(at, ("mean", re.compile(mean).match, False))
         sources.insert(at, mean)
     stamp = STAMP.search(first)
-    rest = {name: found[name].finder() for name in REST if name in found}
+    others = {name: found[name].located(first, 0) for name in REST if name in found}
+    rest = {name: one.finder() for name, one in others.items()}
     ends = [match for line in rows if (match := POSITION.search(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
@@ -136,11 +143,23 @@ def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
         tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
         whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
-        durations=DURATIONS in known,
+        durations=durations,
         sources=tuple(sources),
+        of_rest=tuple(one.source() for one in others.values()),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )
+
+
+def _located(line: bytes, ordered: list[tuple[str, Phrase]]) -> list[tuple[str, Phrase]]:
+    """The numbers of a row, each with what distinguishes its name from that of a number in front of it."""
+    made, at = [], 0
+    for name, one in ordered:
+        here = one.located(line, at)
+        found = here.finder()(line, at)
+        at = found.end() if found else at
+        made.append((name, here))
+    return made
 
 
 def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes, int]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import log10
 
+from scalestudy.importers.logs.phrase import EPOCH, NUMBER, Phrase
 from scalestudy.importers.logs.quantities import Meaning, meaning_of
 from scalestudy.importers.logs.trainers import Trainer
 
-NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
     rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
     rb"|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
@@ -27,8 +24,6 @@ POSITION = re.compile(
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
 _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
 _ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
-_TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
-_EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
 _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
@@ -55,111 +50,6 @@ _MORE = {
 """Names that mean this in lines of a trainer, and less in the header of a table."""
 _FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
 _MOST_WORDS = 6
-_BETWEEN = rb"['\"]?\s*[:=#\[]?\s*"
-"""Between a name and its number."""
-
-
-Finder = Callable[..., "re.Match[bytes] | None"]
-_OF_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/")
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """A number of a line and what it is."""
-
-    name: str
-    quantity: str
-    start: int
-    value: bytes
-    unit_text: bytes = b""
-    factor: float | None = 1.0
-    unit: str = ""
-    per: str = ""
-    averaged: bool = False
-    """Whether a mean follows in parentheses, so that the number itself is of the last step."""
-    end: int = 0
-    """Where the text behind its unit begins."""
-    position: bool = False
-    pattern: re.Pattern[bytes] | None = None
-    """What finds the number, where it has no name."""
-    whole: bytes = b""
-    """The text of a position."""
-    of_a_step: bool = False
-    """Whether the name of a time says that it is of a step."""
-
-    @property
-    def in_epoch(self) -> bool:
-        """Whether a position has the number of its epoch in front."""
-        return "epoch" in _place(self.whole).groupindex
-
-    @property
-    def shown(self) -> str:
-        after = f" {self.value.decode()}{self.unit_text.decode('utf-8', 'replace')}"
-        return f"{self.name}{after}" if self.name else after.strip()
-
-    @property
-    def key(self) -> bytes:
-        """A text that is in every line with this number."""
-        return self.name.encode() if self.name else self.unit_text.strip()
-
-    def finder(self) -> Finder:
-        """Return what finds this number in other lines: a match with the groups `value`, and `total` and `epoch`
-        where a line has them."""
-        if self.pattern:
-            return self.pattern.search
-        if self.position:
-            return _place(self.whole).search
-        if self.quantity == "epoch":
-            return _EPOCH.search
-        if not self.name:
-            return re.compile(self._number()).search
-        tail = re.compile(_BETWEEN + self._number()).match
-        name = self.name.encode()
-
-        def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
-            at = line.find(name, start)
-            while at >= 0:
-                if (not at or line[at - 1] not in _OF_NAMES) and (found := tail(line, at + len(name))):
-                    return found
-                at = line.find(name, at + 1)
-            return None
-
-        return find
-
-    def source(self) -> bytes | None:
-        """Return the pattern of this number and of the text in front of it within a line, which finds what the
-        finder finds; None if it has none."""
-        if self.pattern:
-            return None
-        if self.position:
-            place = _place(self.whole).pattern
-            return place if place[:1] == b"^" else b"[^\\n]*?" + place
-        if self.quantity == "epoch":
-            return b"[^\\n]*?" + _EPOCH.pattern
-        if not self.name:
-            return b"[^\\n]*?" + self._number()
-        name = self.name.encode()
-        first, rest = re.escape(name[:1]), re.escape(name[1:]) + _BETWEEN + self._number()
-        no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
-        return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
-
-    def digits(self, value: bytes) -> int:
-        """Return the digits behind the point of a number of the same unit, in our unit."""
-        return len(value.partition(b".")[2]) + (round(-log10(self.factor)) if self.factor else 0)
-
-    def _number(self) -> bytes:
-        """The pattern of the number with its unit, and with the total of a step."""
-        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
-        return b"(?P<value>%b)" % NUMBER + unit + (_TOTAL if self.quantity == "step" and self.name else b"")
-
-
-def _place(shown: bytes) -> re.Pattern[bytes]:
-    """The pattern of positions like this one. It begins with the same text, which is found fast."""
-    count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
-    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
-    if begin:
-        return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
-    return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)
 
 
 def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
@@ -198,7 +88,7 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         found["step"] = Phrase(
             "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
         )
-    if steps and (epoch := _EPOCH.search(line)):
+    if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
     return found
 
