@@ -2,13 +2,13 @@
 
 The pattern has the same matches as the finders of the form, which search one after the other. It is used for lines
 that all have the form and of which none has to be looked at by itself: no other rank, no validation, no colours.
-What a row has anywhere, such as the number of devices, is looked for first, from its begin.
+What a row has anywhere, such as the number of devices, is looked for from its begin.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import nan
 
 import numpy as np
@@ -28,15 +28,17 @@ _GROUP = re.compile(rb"\(\?P<(\w+)>")
 class RowPattern:
     """The pattern of the rows of a form."""
 
-    def __init__(self, form: Form) -> None:
-        parts = [b"[^\\n]*?" + STAMP.pattern] if form.stamped else []
+    def __init__(self, form: Form, rest: Collection[str]) -> None:
+        """rest: what is looked for anywhere in a row, of `form.rest`."""
+        stamp = b"[^\\n]*?" + STAMP.pattern
+        parts = [] if not form.stamped else [b"(?=%b)" % stamp if form.stamp_later else stamp]
         for name, source in zip((name for name, _, _ in form.fields), form.sources, strict=True):
             parts.append(_named(name, source))
         ahead = [
             b"(?=(?:%b)?)" % _named(name, source) for name, source in zip(form.rest, form.of_rest, strict=True)
         ]
         parts = ahead + parts
-        usable = all((*form.sources, *form.of_rest)) and not (form.stamped and form.stamp_later)
+        usable = all((*form.sources, *form.of_rest))
         self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
         self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""

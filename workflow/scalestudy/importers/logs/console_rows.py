@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import nan
+from collections.abc import Sequence
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ class RowReader:
         self.said = stated_sizes(path, lambda line: form.key in line)
         unit = TIMES[given.time or "s"]
         self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
-        self._rest = tuple(form.rest.items())
+        self._rest = dict(form.rest)
         self._stamped = form.stamped and "clock_s" not in form.read
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
-        self._pattern = RowPattern(form)
+        self._pattern = RowPattern(form, form.rest)
         self.means, self.has_means = Means(), any(name == "mean" for name, _, _ in form.fields)
         self.first_rank: bytes | None = None
         self.others = self.odd = self.again = 0
@@ -56,6 +57,9 @@ class RowReader:
 
     def take_all(self, block: Block, rows: Rows) -> None:
         """Take lines at once where they are all alike, else in halves, and few lines one by one."""
+        if self.by_rates and "rate_of_device" in self._rest:
+            del self._rest["rate_of_device"]
+            self._pattern = RowPattern(self.form, self._rest)  # the devices are known
         if self._take_block(block, rows):
             return
         if len(block) >= 2 * FEWEST:
@@ -93,9 +97,9 @@ class RowReader:
             columns["step"] = self._steps_of(counted, texts, kept)
         if "mean" in columns:
             self.means.add(columns["mean"][kept], (columns.get("step", counted) - counted)[kept])
-        for name, _ in self._rest:
-            found_here = numbers(texts[place[f"{name}_value"]])[kept]
-            self._take_rest(name, found_here, columns.get("work_per_s", np.full(len(block), nan))[kept])
+        for name in self._rest:
+            rates = columns.get("work_per_s", np.full(len(block), nan))
+            self._take_rest(name, numbers(texts[place[f"{name}_value"]])[kept].tolist(), rates[kept].tolist())
         rows.store({name: values[kept] for name, values in columns.items()})
         return True
 
@@ -150,24 +154,24 @@ class RowReader:
         )
         if self.has_means:
             self.means.add([values.get("mean", nan)], [self._done])
-        for name, find in self._rest:
+        for name, find in self._rest.items():
             if found := find(line):
-                value = np.array([_number(found["value"])])
-                self._take_rest(name, value, np.array([values["work_per_s"]]))
+                self._take_rest(name, [_number(found["value"])], [values["work_per_s"]])
 
-    def _take_rest(self, name: str, values: np.ndarray, rates: np.ndarray) -> None:
+    def _take_rest(self, name: str, values: Sequence[float], rates: Sequence[float]) -> None:
         """Note what rows have besides their times and rates; nan where one has no such number."""
-        if name == "optimizer_step":
-            self.optimizer_steps.extend(map(float, values[np.isfinite(values)]))
-        elif name == "rate_of_device":
-            devices = rates[values > 0] / values[values > 0]
-            devices = devices[devices > 0.5]
-            whole = devices[np.abs(devices / np.round(devices) - 1) < SAME]
-            if len(whole):
-                self.said.setdefault("devices", round(float(whole[0])))
-                self.by_rates = True
-        elif (sizes := values[values >= 1]).size:
-            self.said[name] = int(sizes[-1])
+        for value, rate in zip(values, rates, strict=True):
+            if name == "optimizer_step":
+                if isfinite(value):
+                    self.optimizer_steps.append(value)
+            elif name != "rate_of_device":
+                if value >= 1:
+                    self.said[name] = int(value)
+            elif not self.by_rates and value > 0 and rate / value > 0.5:
+                devices = rate / value
+                if abs(devices / round(devices) - 1) < SAME:
+                    self.said.setdefault("devices", round(devices))
+                    self.by_rates = True
 
     def _step(self, values: dict[str, Any]) -> float:
         """The step since the start of the training, where the log counts those of an epoch."""

@@ -86,27 +86,31 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
 def lines_with(path: Path, text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of each complete line of a file that has a text.
 
-    It passes over the other lines without making them. Raises UserError as numbered_lines does.
+    Raises UserError as numbered_lines does.
     """
     if not text:
         yield from numbered_lines(path)
         return
+    for number, block in blocks(path):
+        for here, line in enumerate(block.split(b"\n"), number):
+            if text in line:
+                yield here, line + b"\n"
+
+
+def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, complete lines) of a file, about a MiB at a time.
+
+    Raises UserError as numbered_lines does.
+    """
     number, rest = 1, b""
     with opened(path) as file:
         try:
             while read := file.read(LONGEST_LINE):
                 block = rest + read
                 end = block.rfind(b"\n") + 1
-                counted = 0
-                found = block.find(text, 0, end)
-                while found >= 0:
-                    begin = block.rfind(b"\n", counted, found) + 1 or counted
-                    number += block.count(b"\n", counted, begin)
-                    counted = block.find(b"\n", found, end) + 1
-                    yield number, block[begin:counted]
-                    number += 1
-                    found = block.find(text, counted, end)
-                number += block.count(b"\n", counted, end)
+                if end:
+                    yield number, block[:end]
+                number += block.count(b"\n", 0, end)
                 rest = block[end:]
                 if len(rest) >= LONGEST_LINE:
                     raise _too_long(path, number)
