@@ -1,4 +1,4 @@
-"""Progress bars that count something else than steps: samples are turned into steps, by a batch that is asked for."""
+"""Progress bars that count something else than steps: samples become steps by a batch that is asked for."""
 
 from __future__ import annotations
 

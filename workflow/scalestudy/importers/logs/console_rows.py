@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scalestudy.errors import UserError
 from scalestudy.importers.logs.console_blocks import RowPattern, numbers, times
 from scalestudy.importers.logs.console_form import WHERE_SAID, Form, is_no_training
 from scalestudy.importers.logs.durations import in_seconds
@@ -50,6 +51,8 @@ class RowReader:
         self.first_rank: bytes | None = None
         self.others = self.odd = self.again = 0
         self.by_rates = False
+        self._devices: float | None = None
+        """Number of devices that the rows have."""
         self._row: tuple[Any, ...] = ()
         self._last, self._epoch, self._done = 0.0, 0, 0.0
         self.optimizer_steps: list[float] = []
@@ -165,8 +168,14 @@ class RowReader:
                 if isfinite(value):
                     self.optimizer_steps.append(value)
             elif name != "rate_of_device":
+                if name == "devices" and value >= 1 and self._devices not in (None, value):
+                    raise UserError(
+                        f"{self.path}: its rows have {self._devices:.0f} devices and then {value:.0f}: a log is one"
+                        " run. Make a file of the rows of each"
+                    )
                 if value >= 1:
                     self.said[name] = int(value)
+                    self._devices = value if name == "devices" else self._devices
             elif not self.by_rates and value > 0 and rate / value > 0.5:
                 devices = rate / value
                 if abs(devices / round(devices) - 1) < SAME:

@@ -17,6 +17,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.bars import BAR, KEYS, LINES, BarReader, Bars
 from scalestudy.importers.logs.lines import lines_with, numbered_lines
 from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.several_runs import check_one_run
 from scalestudy.importers.logs.stated import LOOKED_AT, facts_of, stated_sizes
 
 KIND = "progress bars in a console log"
@@ -57,6 +58,7 @@ def read(path: Path, given: Given) -> list[Log]:
             f"{path}, line {bars.back}: a bar falls behind the one before it: several ranks draw into one log."
             " Import the lines of one rank"
         )
+    check_one_run(path, bars.line, bars.begins[1:])
     if bars.counted or bars.passed_s[-1] < QUICKEST_S * bars.step[-1]:
         _in_steps(path, bars, given, said)
     return [_log(path, bars, said)]

@@ -33,7 +33,7 @@ def form_of(path: Path) -> Form | None:
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError as console.read does."""
     form = form_of(path)
-    if form and (names := _named(form)):  # other lines, such as one with a time stamp, are no part of a row
+    if form and (names := _named(form)):  # a row has no other lines, such as one with a time stamp
         again = form_of_lines(islice(joined(path, names), LEARNED_FROM))
         form = again if again and again.read.keys() == form.read.keys() else form
     return console.read_lines(path, given, form, lambda form: joined(path, _named(form)))
