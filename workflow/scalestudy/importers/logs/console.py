@@ -63,7 +63,8 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     elif trainer.counts_samples:
         made.append(in_steps(path, columns, given))
     elif trainer is ANY and time and not (time.of_a_step or time.averaged):
-        made.append(of_one_step(path, columns, time.shown, has_rate=rate is not None))
+        started = time.since_start
+        made.append(of_one_step(path, columns, time.shown, has_rate=rate is not None, since_start=started))
     elif reader.optimizer_steps:
         made.append(in_optimizer_steps(columns, np.array(reader.optimizer_steps)))
     elif trainer.of_rows:

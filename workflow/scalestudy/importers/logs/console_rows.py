@@ -170,8 +170,8 @@ class RowReader:
             elif name != "rate_of_device":
                 if name == "devices" and value >= 1 and self._devices not in (None, value):
                     raise UserError(
-                        f"{self.path}: its rows have {self._devices:.0f} devices and then {value:.0f}: a log is one"
-                        " run. Make a file of the rows of each"
+                        f"{self.path}: its rows have {self._devices:.0f} devices and then {value:.0f}: a log is"
+                        " one run. Make a file of the rows of each"
                     )
                 if value >= 1:
                     self.said[name] = int(value)

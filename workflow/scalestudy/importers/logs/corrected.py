@@ -15,6 +15,8 @@ from scalestudy.importers.logs.model import Given
 Columns = dict[str, np.ndarray]
 STEADY = 0.05
 """Relative spread of throughput times step time up to which it is the batch."""
+MUCH = 1.5
+"""Last time over first one from which on times that never fall are those since the start, as whole seconds are."""
 AS_THE_CLOCK = 0.3
 """Relative difference to the time stamps up to which a time is that of a step, or that of a window."""
 
@@ -79,15 +81,20 @@ def of_rows(columns: Columns) -> Corrected:
     return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
 
 
-def of_one_step(path: Path, columns: Columns, shown: str, *, has_rate: bool = False) -> Corrected:
+def of_one_step(
+    path: Path, columns: Columns, shown: str, *, has_rate: bool = False, since_start: bool = False
+) -> Corrected:
     """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
 
-    A time that rises from row to row is that since the start. If a row is of several steps, time stamps have to
+    A time that rises from row to row is that since the start; one whose name says so may be the same in two rows.
+    If a row is of several steps, time stamps have to
     show whether it is that of one of them. If they do not, it is not read where a row has a throughput; else it
     raises UserError.
     """
     time, step, clock = columns["step_time_s"], columns["step"], columns["clock_s"]
-    if len(time) > 2 and (np.diff(time) > 0).all():
+    rises = np.diff(time)
+    slowly = (rises >= 0).all() and time[-1] > (1.0 if since_start else MUCH) * time[0]
+    if len(time) > 2 and ((rises > 0).all() or slowly):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
     steps = np.diff(step)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median
+from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median, spaced
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
@@ -71,7 +71,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     devices = given.devices or log.facts.devices
     if devices is None:
         raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
-    log = thinned(log)
+    log = spaced(thinned(log))
     remarks = list(log.remarks)
     nodes = given.nodes or log.facts.nodes or 1
     if devices > nodes * MOST_DEVICES:

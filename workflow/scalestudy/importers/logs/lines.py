@@ -63,7 +63,8 @@ def head_of(path: Path) -> bytes:
 
 
 def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line) of a file. whole: leave out a last line without an end, which may be cut off.
+    """Yield (number from 1, line) of a file. whole: leave out a last line without an end, which may be cut off,
+    except for what a terminal has written over.
 
     Raises UserError with the line if one is too long for a log, or a gzipped file is truncated.
     """
@@ -79,6 +80,8 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
                     raise _too_long(path, number)
                 elif not whole:
                     yield number, line
+                elif drawn := line[: line.rfind(b"\r") + 1]:
+                    yield number, drawn + b"\n"
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise _damaged(path, number + 1, error) from None
 
@@ -114,6 +117,8 @@ def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
                 rest = block[end:]
                 if len(rest) >= LONGEST_LINE:
                     raise _too_long(path, number)
+            if drawn := rest[: rest.rfind(b"\r") + 1]:
+                yield number, drawn + b"\n"
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise _damaged(path, number, error) from None
 

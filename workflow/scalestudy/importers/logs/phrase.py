@@ -10,8 +10,9 @@ from math import log10
 NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
 _TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
-BETWEEN = rb"['\"]?\s*[:=#\[]?\s*"
+BETWEEN = rb"['\"]?\s*[:=#\[]?\s*['\"]?"
 """Between a name and its number."""
+ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
 MOST_IN_FRONT = 24
 """Bytes in front of a name by which it differs from the same name of another number."""
 
@@ -59,6 +60,11 @@ class Phrase:
     def key(self) -> bytes:
         """A text that is in every line with this number."""
         return self.name.encode() if self.name else self.unit_text.strip()
+
+    @property
+    def since_start(self) -> bool:
+        """Whether the name of a time says that it has passed since the start."""
+        return self.name.lower() in ELAPSED
 
     @property
     def number_at(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.logs.phrase import EPOCH, NUMBER, Phrase
+from scalestudy.importers.logs.phrase import ELAPSED, EPOCH, NUMBER, Phrase
 from scalestudy.importers.logs.quantities import Meaning, meaning_of
 from scalestudy.importers.logs.trainers import Trainer
 
@@ -22,6 +22,10 @@ POSITION = re.compile(
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_OF_TOTAL = re.compile(
+    rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
+)
+"""`200/ 2983 batches`."""
 _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
 _ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
@@ -29,10 +33,13 @@ _DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
-_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up."))
+_SPACED = frozenset(
+    ("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up.", "total")
+)
 """Names that a number may follow without a colon."""
-_ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
-_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_ELAPSED))
+_IN_SECONDS = frozenset(("total", "total time"))
+"""Names of a time that another number may have, such as a loss, where it has no unit of time."""
+_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_IN_SECONDS, *ELAPSED))
 """Names of a time that the word before them, such as `data`, makes that of something else."""
 _STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step", "up.")}
 _MORE = {
@@ -43,6 +50,7 @@ _MORE = {
     "wps": Meaning("work_per_s", unit="tokens"),
     "loss train": Meaning("loss"),
     "batch": Meaning("step"),
+    "per-step time": Meaning("step_time_s"),
     **{name: Meaning("step_time_s", factor=None) for name in ("took", "takes")},
     "tps": Meaning("work_per_s", unit="tokens"),
     "time": Meaning("step_time_s", factor=None),
@@ -84,6 +92,8 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         optimizer = [step for step in steps if "step" in step.name.lower()]
         if "iter" in counter.name.lower() and optimizer:
             found["optimizer_step"] = optimizer[0]
+    elif place := _OF_TOTAL.search(line):
+        found["step"] = Phrase("", "step", place.start(), place["value"], pattern=_OF_TOTAL)
     elif place := POSITION.search(line):
         found["step"] = Phrase(
             "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
@@ -111,7 +121,7 @@ def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
 def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer) -> Phrase | None:
     before = before.rstrip()
     spaced = not before.endswith((b":", b"=", b"#", b"["))
-    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
+    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b":", 1)[-1].lstrip(b"- ")
     words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
     unit = (match["unit"] or b"").strip().replace(b" per ", b"/")
     if before.endswith(b"/") or (before.endswith(b"(") and not unit):
@@ -120,6 +130,7 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
         words = []
     for first in range(len(words)):
         name = " ".join(words[first:]).strip()
+        name = name if ")" in name else name.lstrip("(")
         meaning = _meaning(name, unit, trainer)
         if meaning is None or (
             spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
@@ -168,7 +179,9 @@ def _meaning(name: str, unit: bytes, trainer: Trainer) -> Meaning | None:
         known = trainer.names[lower]
         counted = meaning_of(said) if known and known.quantity == "work_per_s" and said else None
         return counted if counted and counted.quantity == "work_per_s" else known
-    if lower in _ELAPSED:
+    if lower in ELAPSED:
+        return Meaning("step_time_s", factor=None)
+    if lower in _IN_SECONDS and unit in _FACTORS:
         return Meaning("step_time_s", factor=None)
     found = meaning_of(f"{lower} ({said})" if said else lower) or meaning_of(lower) or _MORE.get(lower)
     if found and found.quantity in ("run", "variant", "rank", "nodes", "clock_s"):

@@ -15,6 +15,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.bars import BAR, KEYS, LINES, BarReader, Bars
+from scalestudy.importers.logs.clocks import FEWEST_WINDOWS, LONG_ENOUGH_S
 from scalestudy.importers.logs.lines import lines_with, numbered_lines
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.several_runs import check_one_run
@@ -25,8 +26,6 @@ QUICKEST_S = 0.0002
 """Seconds that a step of a training takes at least: a bar that is faster counts samples."""
 SHORT_S = 100.0
 """Passed time of a bar below which whole seconds do not give the step time to 2 %."""
-WINDOW_S = 20.0
-"""Least time between the rows that are kept, so that whole seconds do not matter."""
 MOST_ROWS = 500_000
 """Rows that are looked at; of more rows only some."""
 PAUSE, PAUSE_S = 5.0, 5.0
@@ -108,7 +107,7 @@ def _log(path: Path, bars: Bars, said: dict[str, int]) -> Log:
             rows.add(int(line[at]), step[at], step_time_s=rate_s[at])
     else:
         remarks.append("the time between rows counts, which bars print in whole seconds")
-        for at in _spaced(passed_s, WINDOW_S if not short else 0.0):
+        for at in _spaced(passed_s, min(LONG_ENOUGH_S, (passed_s[-1] - passed_s[0]) / FEWEST_WINDOWS)):
             rows.add(int(line[at]), step[at], clock_s=passed_s[at])
     return Log(path=path, kind=KIND, columns=rows.columns(), facts=facts_of(said), remarks=remarks)
 

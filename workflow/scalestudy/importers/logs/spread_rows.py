@@ -27,7 +27,7 @@ def form_of(path: Path) -> Form | None:
     if form is None or not MEASURED & set(form.read) or "step" not in form.read:
         return None
     time = form.read.get("step_time_s")
-    return form if "work_per_s" in form.read or (time and time.of_a_step) else None
+    return form if "work_per_s" in form.read or (time and (time.of_a_step or time.since_start)) else None
 
 
 def read(path: Path, given: Given) -> list[Log]:

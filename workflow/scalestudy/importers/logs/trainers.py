@@ -160,6 +160,10 @@ TRAINERS = (
     ),
 )
 ANY = Trainer("console log", _mark(r""))
+NUMBERED = Trainer(
+    "console log", ANY.mark, step=re.compile(rb"^\s*[\[(|#]?\s*(?P<value>\d{1,9})(?![\d.:/-])(?=[\])|:,;\s])")
+)
+"""A trainer whose rows begin with a step that has no name."""
 
 
 def trainer_of(line: bytes) -> Trainer:
