@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_logs_of_any_trainer import imported
+from test_logs_of_any_trainer import imported, refused
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,58 @@ def test_a_time_of_something_else_in_front(row: str, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(row.format(step=step, second=59 - step) for step in range(1, 50)))
     assert imported(path, devices=8, batch=64).step_s == pytest.approx(1.5)
+
+
+def test_means_that_have_the_start_in_them(tmp_path: Path) -> None:
+    """MMEngine prints the mean of 10 steps, and the first step takes 30 s: the clock shows steps of 3 s."""
+    rows = [
+        f"2023/05/24 20:17:{3 * step:02d} - mmengine - INFO - Epoch(train)  [1][{step:4d}/1051]  lr: 9.0e-09"
+        f"  eta: 8 days, 4:44:34  time: {(30 + 3 * (step - 1)) / step:.4f}  data_time: 0.01  loss: 7.6343\n"
+        for step in range(1, 8)
+    ]
+    path = tmp_path / "train.log"
+    path.write_text("".join(rows))
+    assert imported(path, devices=8, batch=64).step_s == pytest.approx(3.0)
+    path.write_text("".join("- mmengine" + row.partition("mmengine")[2] for row in rows))
+    run = imported(path, devices=8, batch=64)
+    assert any("so it has the start of the training in it" in remark for remark in run.remarks)
+
+
+def test_the_only_row_has_the_time_since_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("-" * 20 + "\n| iterations | 8 |\n| time_elapsed | 12 |\n" + "-" * 20 + "\n")
+    run = imported(path, devices=8, batch=64, time="s")
+    assert run.step_s == pytest.approx(1.5)
+    assert run.log.whole_run
+
+
+def test_an_accuracy_is_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"Epoch {at}, Loss: 0.6, Train: 0.82\nan epoch took 18.6s\n" for at in range(9)))
+    assert "no line has both" in refused(path, devices=8, batch=64, samples=640, time="s")
+
+
+def test_a_row_with_only_a_stamp_needs_it(tmp_path: Path) -> None:
+    """The same row is printed by two loggers, and only one of them prints the time."""
+    path = tmp_path / "train.log"
+    rows = [
+        f"WARNING:root:Epoch 1, batch {50 * at}, loss 2.5\n"
+        f"2021-09-30 17:{at:02d}:05,265 INFO (0/7) Epoch 1, batch {50 * at}, loss 2.5\n"
+        for at in range(9)
+    ]
+    path.write_text("".join(rows))
+    assert imported(path, devices=8, batch=64).step_s == pytest.approx(60 / 50)
+
+
+def test_a_batch_does_not_follow_from_rounded_times(tmp_path: Path) -> None:
+    """128 samples in 13.5 ms, which is printed with two digits."""
+    path = tmp_path / "train.log"
+    rows = [
+        f"step {10 * at}, loss = 0.9 ({rate} examples/sec; {128 / rate:.3f} sec/batch)\n"
+        for at, rate in enumerate([9334.7, 9502.6, 9567.8, 9297.0, 9300.5, 9528.7, 9447.9, 9600.1, 9250.2])
+    ]
+    path.write_text("".join(rows))
+    said = refused(path, devices=1)
+    assert "the samples of a step are about 1" in said
+    assert "add --batch train.log=N" in said
+    assert imported(path, devices=1, batch=128).step_s == pytest.approx(0.0136, rel=0.05)

@@ -75,6 +75,7 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         columns, accumulation = one.columns, one.accumulation
         remarks += one.remarks
     running = trainer.each == "running"
+    whole_run = running or any(one.whole_run for one in made)
     if running:
         columns = {name: values[-1:] for name, values in columns.items()}
     last = not means and (trainer.each == "last" or (time is not None and time.averaged))
@@ -90,7 +91,7 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         unit=trainer.unit or (rate.unit if rate else ""),
         per=trainer.per or ("all" if reader.by_rates else rate.per if rate else ""),
         each="last" if last else "mean",
-        whole_run=running,
+        whole_run=whole_run,
         remarks=remarks,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.console_blocks import RowPattern, numbers, times
-from scalestudy.importers.logs.console_form import WHERE_SAID, Form, is_no_training
+from scalestudy.importers.logs.console_form import MEASURED, WHERE_SAID, Form, is_no_training
 from scalestudy.importers.logs.durations import in_seconds
 from scalestudy.importers.logs.lines import real_or_nan, seconds_of_stamp
 from scalestudy.importers.logs.model import Given, Rows
@@ -44,6 +44,7 @@ class RowReader:
         self._fields = tuple((name, find, needed, _factor(form, name, unit)) for name, find, needed in form.fields)
         self._rest = dict(form.rest)
         self._stamped = form.stamped and "clock_s" not in form.read
+        self._only_stamps = not MEASURED & set(form.read)
         place = form.read.get("step")
         self._epochs = "epoch" in form.read or (place is not None and place.position and place.in_epoch)
         self._pattern = RowPattern(form, form.rest)
@@ -139,8 +140,11 @@ class RowReader:
             if own != self.first_rank:
                 self.others += 1
                 return
-        if self._stamped and (stamp := STAMP.search(line)):
-            values["clock_s"] = seconds_of_stamp(*stamp.group("day", "time", "fraction"))
+        if self._stamped:
+            if stamp := STAMP.search(line):
+                values["clock_s"] = seconds_of_stamp(*stamp.group("day", "time", "fraction"))
+            elif self._only_stamps:
+                return
         row = tuple(values[name] for name in _OF_A_ROW)
         if row == self._row and not self.form.whole_epochs:
             self.again += 1

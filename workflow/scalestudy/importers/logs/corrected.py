@@ -26,6 +26,7 @@ class Corrected:
     columns: Columns
     remarks: list[str] = field(default_factory=list)
     accumulation: int | None = None
+    whole_run: bool = False
 
 
 def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
@@ -43,12 +44,21 @@ def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
 
 
 def without_start(columns: Columns, window: int) -> Corrected:
-    """Return the rows whose mean over the last `window` steps has no start of the training in it."""
-    step = columns["step"]
+    """Return the rows whose mean over the last `window` steps has no start of the training in it.
+
+    If there is no such row, time stamps count; without them, the times do, with a remark.
+    """
+    step, clock = columns["step"], columns["clock_s"]
     late = step >= step[0] + window
-    if not window or not late.any():
+    if late.any():
+        return Corrected({name: values[late] for name, values in columns.items()})
+    if step[0] > window:
         return Corrected(columns)
-    return Corrected({name: values[late] for name, values in columns.items()})
+    said = f"a printed time is a mean over {window} steps, and all rows are within the first ones"
+    if np.isfinite(clock).sum() > 1:
+        made = columns | {"step_time_s": np.full(len(step), nan)}
+        return Corrected(made, [f"{said}: the time between rows counts"])
+    return Corrected(columns, [f"{said}, so it has the start of the training in it"])
 
 
 def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
@@ -92,9 +102,13 @@ def of_one_step(
     raises UserError.
     """
     time, step, clock = columns["step_time_s"], columns["step"], columns["clock_s"]
+    if since_start and len(time) == 1 and step[0] > 0:
+        return Corrected(
+            columns | {"step_time_s": time / step}, [f"`{shown}` is that of all steps"], whole_run=True
+        )
     rises = np.diff(time)
     slowly = (rises >= 0).all() and time[-1] > (1.0 if since_start else MUCH) * time[0]
-    if len(time) > 2 and ((rises > 0).all() or slowly):
+    if len(time) > (1 if since_start else 2) and ((rises > 0).all() or slowly):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
     steps = np.diff(step)

@@ -33,6 +33,8 @@ _TIME = re.compile(
     rb"(?P<unit> ?(?:ms|seconds|secs|sec|s|minutes|mins|min|m)(?![\w/]))?(?![\d:/%%])"
 )
 _LOSS = re.compile(rb"(?i)loss['\"]?[ :=]{1,3}(?P<value>\d[\d.]*(?:e[-+]?\d+)?)")
+_SAYS_TIME = re.compile(rb"(?i)time|elapsed|duration|too?k")
+"""In the name of a time that may have no unit."""
 FEWEST = 2
 """Epochs that a log has to have."""
 
@@ -94,6 +96,8 @@ def _row(line: bytes) -> tuple[float, re.Match[bytes], str] | None:
     if epoch is None or is_no_training(line[: epoch.start()]):
         return None
     for time in _TIME.finditer(in_seconds(line)):
+        if not (time["unit"] or time["said"]) and not _SAYS_TIME.search(time["name"]):
+            continue
         unit = (time["unit"] or time["said"] or b"").decode().strip(" ()[]").lower()
         return float(epoch["epoch"]), time, {"m": "min", "mins": "min"}.get(unit, unit)
     return None

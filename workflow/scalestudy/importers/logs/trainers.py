@@ -44,6 +44,15 @@ TRAINERS = (
     Trainer(
         "MMEngine or MMCV console log",
         _mark(
+            r"mmengine - INFO - (?:Epoch ?(?:\(train\))? *\[\d+\]|Iter ?(?:\(train\))? *)\[ *\d+/\d+\].*?"
+            r"\btime: [\d.]+,? +data_time: "
+        ),
+        {"time": _TIME},
+        window=10,
+    ),
+    Trainer(
+        "MMEngine or MMCV console log",
+        _mark(
             r"(?:Epoch ?(?:\(train\))? *\[\d+\]|Iter ?(?:\(train\))? *)\[ *\d+/\d+\].*?"
             r"\btime: [\d.]+,? +data_time: "
         ),
