@@ -77,3 +77,69 @@ def test_a_batch_does_not_follow_from_rounded_times(tmp_path: Path) -> None:
     assert "the samples of a step are about 1" in said
     assert "add --batch train.log=N" in said
     assert imported(path, devices=1, batch=128).step_s == pytest.approx(0.0136, rel=0.05)
+
+
+LEARNING = (
+    "\n"
+    + "#" * 60
+    + "\n        Learning iteration {step}/900\n\n      Total steps: {total}\n  Steps per second: 1580\n"
+    "   Collection time: 1.300s\n     Learning time: 0.200s\n" + "-" * 60 + "\n    Iteration time: 1.50s\n"
+)
+
+
+def test_steps_of_an_environment_are_not_those_of_the_training(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    rows = [LEARNING.format(step=step, total=2370 * step) for step in range(9)]
+    path.write_text("".join(rows))
+    run = imported(path, devices=8, batch=64)
+    assert (run.step_s, run.total_steps) == (pytest.approx(1.5), 9)
+    path.write_text("".join(row.partition("-" * 60)[0] for row in rows))
+    assert "no line has both" in refused(path, devices=8, batch=64)
+
+
+def test_updates_in_a_second_beside_other_rates(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    rates = [71.77, 69.64, 58.80, 52.58, 63.62, 54.60]
+    path.write_text(
+        "".join(
+            f"Epoch[0] Batch [{50 * at}]\tSpeed: {rate} samples/sec {28 * rate:.1f} tokens/sec 1.25 updates/sec\n"
+            for at, rate in enumerate(rates, 1)
+        )
+    )
+    assert imported(path, devices=8, batch=64, per="all").step_s == pytest.approx(0.8)
+    assert "the samples of a step are about 49" in refused(path, devices=1)
+
+
+def test_a_date_without_a_year_is_no_position(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"[02/04 22:46:{24 + at}] INFO: Epoch: [0] [{2000 + at}/7312] batch_cost: 1.5 ips: 10.67 images/s\n"
+            for at in range(9)
+        )
+    )
+    run = imported(path, devices=8, per="all")
+    assert (run.step_s, run.global_batch) == (pytest.approx(1.5), 16)
+
+
+def test_stamps_of_glog(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"I0512 17:{at:02d}:30.676178 14426 solver.cpp:243] Iteration {40 * at}, loss = 1.44\n"
+            f"I0512 17:{at:02d}:30.676455 14426 sgd_solver.cpp:138] Iteration {40 * at}, lr = 0.001\n"
+            for at in range(9)
+        )
+    )
+    assert imported(path, devices=8, batch=64).step_s == pytest.approx(1.5)
+
+
+def test_seconds_in_a_cell_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"{at}: 848.9 avg loss, 0.001 rate, 1.5{at % 3} seconds, {64 * at} images\nLoaded in 0.03 seconds\n"
+            for at in range(9)
+        )
+    )
+    assert imported(path, devices=8, batch=64).step_s == pytest.approx(1.51, rel=0.01)

@@ -142,7 +142,10 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     position = "step" in found and found["step"].position
     if position:
         named.pop("epoch", None)
-    inner = named | {name: found[name] for name in ("loss", "work") if name in found}
+    optional = ["loss", "work"]
+    if "step_time_s" not in found and found.get("steps_per_s") not in (None, found.get("work_per_s")):
+        optional.append("steps_per_s")
+    inner = named | {name: found[name] for name in optional if name in found}
     ordered = _located(first, sorted(inner.items(), key=lambda item: item[1].start))
     fields = [(name, one.finder(), name in named) for name, one in ordered]
     durations = DURATIONS in known

@@ -88,6 +88,8 @@ class RowReader:
                 columns[name] = as_numbers(texts[place[f"{name}_value"]]) * factor
         if self.form.durations and np.isnan(columns.get("step_time_s", 0)).any():
             return False
+        if "steps_per_s" in columns:
+            columns["step_time_s"] = _time_of(columns.pop("steps_per_s"))
         if self._stamped:
             stamps = zip(*(texts[place[part]] for part in ("day", "time", "fraction")), strict=True)
             columns["clock_s"] = np.array([seconds_of_stamp(*stamp) for stamp in stamps])
@@ -145,6 +147,8 @@ class RowReader:
                 values["clock_s"] = seconds_of_stamp(*stamp.group("day", "time", "fraction"))
             elif self._only_stamps:
                 return
+        if "steps_per_s" in values:
+            values["step_time_s"] = float(_time_of(np.array([values["steps_per_s"]]))[0])
         row = tuple(values[name] for name in _OF_A_ROW)
         if row == self._row and not self.form.whole_epochs:
             self.again += 1
@@ -198,6 +202,12 @@ class RowReader:
                 self._done += (epoch - self._epoch) * int(values["total"])
             self._epoch, self._last = epoch, step
         return self._done + step
+
+
+def _time_of(steps_per_s: np.ndarray) -> np.ndarray:
+    """The time of a step by the number of steps in a second."""
+    with np.errstate(divide="ignore"):
+        return np.where(steps_per_s > 0, 1 / steps_per_s, nan)
 
 
 def _factor(form: Form, name: str, unit: float) -> float:

@@ -261,8 +261,8 @@ def _scope(
         )
     if exact and batch is not None and product == product and not shown:
         remarks.append(
-            f"throughput times step time is {product:.4g}, and a step is {batch}: the batch, the number of devices or"
-            " --per may be wrong"
+            f"throughput times step time is {product:.4g}, and a step is {batch}: the batch, the number of devices"
+            " or --per may be wrong"
         )
     if not per and not shown:
         raise UserError(

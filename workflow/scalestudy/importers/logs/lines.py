@@ -175,7 +175,9 @@ def seconds_of_stamp(day: bytes, time: bytes, fraction: bytes | None) -> float:
 @lru_cache(maxsize=4096)
 def _of_day(day: bytes, time: bytes) -> float:
     day = day.replace(b"/", b"-")
-    if len(day) == 5:
+    if day.isdigit():  # `I0512` or `I20250512`
+        day = b"-".join((day[:-4] or b"1970", day[-4:-2], day[-2:]))
+    elif len(day) == 5:
         day = b"1970-" + day
     elif day[2:3] == b"-":  # month first
         day = day[6:] + b"-" + day[:5]

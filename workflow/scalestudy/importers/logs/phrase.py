@@ -151,7 +151,7 @@ class Phrase:
 
 def _place(shown: bytes) -> re.Pattern[bytes]:
     """The pattern of positions like this one. It begins with the same text, which is found fast."""
-    count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
+    count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})(?!\d| \d\d:)"
     begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
     if begin:
         return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)

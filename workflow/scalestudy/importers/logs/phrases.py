@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
 )
 POSITION = re.compile(
     rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
-    rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])"
+    rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
 _OF_TOTAL = re.compile(
@@ -27,9 +27,12 @@ _OF_TOTAL = re.compile(
 )
 """`200/ 2983 batches`."""
 _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
-_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
+_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
-_DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
+_DATE = (
+    rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d|(?<=\b[IWEF])(?:\d{4}){1,2})"
+    rb"[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
+)
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
@@ -58,6 +61,9 @@ _MORE = {
 """Names that mean this in lines of a trainer, and less in the header of a table."""
 _FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
 _MOST_WORDS = 6
+_ENVIRONMENT = re.compile(rb"(?i)\btotal[ _](?:time|env|environment|agent)?[ _]?steps?\b['\"]?[ :=|]{1,40}\d")
+_TOTAL_STEPS = re.compile(r"\btotal[ _](?:time|env|environment|agent)?[ _]?steps?$")
+"""A name of steps of an environment, of which an iteration has several."""
 
 
 def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
@@ -74,6 +80,8 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         if phrase.quantity == "step":
             steps.append(phrase)
         else:
+            if phrase.unit == "steps" and phrase.factor == 1.0 and phrase.per != "device":
+                found.setdefault("steps_per_s", phrase)
             kept = found.setdefault(phrase.quantity, phrase)
             if kept.unit == "steps" != phrase.unit and phrase.per != "device":
                 kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
@@ -81,7 +89,10 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
                 found.setdefault("rate_of_device", phrase)
             if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
-    if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
+    counted = steps or (trainer.step and trainer.step.search(line))
+    if _ENVIRONMENT.search(line):
+        found = {name: one for name, one in found.items() if one.unit != "steps"}
+    if "step_time_s" not in found and ("work_per_s" in found or counted) and (alone := _ALONE.search(line)):
         found["step_time_s"] = _unnamed(alone)
     if trainer.of_rows and (window := _WINDOW.search(line)):
         found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
@@ -138,6 +149,8 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
             continue
         if first and name.lower() in _OF_ANYTHING and words[first - 1].isalpha():
             continue  # `data time` is the time of a part
+        if meaning.quantity == "step" and _TOTAL_STEPS.search(" ".join(words).lower()):
+            return None
         if before.endswith(b"[") and meaning.quantity != "step":
             continue
         return _made(name, start, match, meaning, unit)

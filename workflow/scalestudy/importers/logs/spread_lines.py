@@ -9,7 +9,7 @@ from scalestudy.importers.logs.parts import parts_of
 
 RULE = re.compile(rb"^[\s|+]*[-=*_#+\xe2\x94\x80\xe2\x95\x90]{5,}[-=*_#+|\s\xe2\x94\x80\xe2\x95\x90]*$")
 BEGIN = re.compile(
-    rb"(?i)(?<![a-z/_])(?:(?:global|training|train)[ _])?(?:step|iteration|iter|batch)s?"
+    rb"(?i)(?<![a-z/_])(?<!total )(?:(?:global|training|train)[ _])?(?:step|iteration|iter|batch)s?"
     rb"['\"]?[\s:=#|\[]{1,40}\d+(?![\d.]*[a-z])"
 )
 BOX = re.compile(rb"^[\s|*\xe2\x94\x82\xe2\x95\x91]+|[\s|*,;\xe2\x94\x82\xe2\x95\x91]+$")
@@ -20,19 +20,26 @@ MOST_LINES = 200
 """Lines of a row."""
 
 
+def rule_of(line: bytes) -> bytes:
+    """What a line begins with, if it is a rule."""
+    return line.lstrip(b" |+\t")[:1]
+
+
 class Joiner:
     """Joins lines, of which each has its number."""
 
-    def __init__(self, names: tuple[bytes, ...], *, ruled: bool) -> None:
-        """names: only lines with one of them are joined; none for all lines. ruled: whether rules end rows."""
-        self.names, self.ruled = names, ruled
+    def __init__(self, names: tuple[bytes, ...], *, rules: bytes) -> None:
+        """names: only lines with one of them are joined; none for all lines. rules: what rules that end rows begin
+        with; '' if steps begin rows."""
+        self.names, self.ruled, self._rules = names, bool(rules), rules
         self.number = 0
         """Number of the first line of the row that has begun."""
         self._parts, self._size, self._begun = list[bytes](), 0, False
 
     def kind(self, part: bytes) -> tuple[bool, bool]:
         """(whether a line is a rule, whether it has the number of a step)."""
-        is_rule = part.lstrip(b" |+\t")[:1] in RULES and RULE.match(part) is not None
+        first = rule_of(part)
+        is_rule = (first == self._rules if self.ruled else first in RULES) and RULE.match(part) is not None
         lower = part.lower()
         return is_rule, any(word in lower for word in WORDS) and BEGIN.search(part) is not None
 

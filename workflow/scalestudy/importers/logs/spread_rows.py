@@ -18,7 +18,7 @@ from scalestudy.importers.logs.console_form import LEARNED_FROM, MEASURED, Form,
 from scalestudy.importers.logs.lines import blocks, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.spread_blocks import joined_in_blocks
-from scalestudy.importers.logs.spread_lines import BEGIN, RULE, Joiner
+from scalestudy.importers.logs.spread_lines import BEGIN, RULE, Joiner, rule_of
 
 
 def form_of(path: Path) -> Form | None:
@@ -50,7 +50,7 @@ def joined(path: Path, names: tuple[bytes, ...] = ()) -> Iterator[tuple[int, byt
 
     names: only lines with one of them are joined; none for all lines.
     """
-    joiner = Joiner(names, ruled=_has_rules(path))
+    joiner = Joiner(names, rules=_rules_of(path))
     if names:
         yield from joined_in_blocks(blocks(path), joiner)
         return
@@ -63,13 +63,19 @@ def joined(path: Path, names: tuple[bytes, ...] = ()) -> Iterator[tuple[int, byt
         yield number, row
 
 
-def _has_rules(path: Path) -> bool:
-    """Whether rules separate the rows: between two of them is at most one line with the number of a step."""
+def _rules_of(path: Path) -> bytes:
+    """What the rules that separate rows begin with: those in front of the first step. '' if rules do not separate
+    rows: between two of them is more than one line with the number of a step."""
+    kind, before = b"", b""
     rules = most = begins = 0
     for _, line in islice(numbered_lines(path), LEARNED_FROM):
         if RULE.match(line):
-            rules += 1
-            most, begins = max(most, begins), 0
-        else:
-            begins += BEGIN.search(line) is not None
-    return rules > 0 and max(most, begins) == 1
+            here = rule_of(line)
+            before = before if kind else here
+            if here == kind or not kind:
+                rules += 1
+                most, begins = max(most, begins), 0
+        elif BEGIN.search(line):
+            kind = kind or before
+            begins += 1
+    return kind if rules > 0 and max(most, begins) == 1 else b""

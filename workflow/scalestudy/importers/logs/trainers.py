@@ -170,7 +170,7 @@ TRAINERS = (
 )
 ANY = Trainer("console log", _mark(r""))
 NUMBERED = Trainer(
-    "console log", ANY.mark, step=re.compile(rb"^\s*[\[(|#]?\s*(?P<value>\d{1,9})(?![\d.:/-])(?=[\])|:,;\s])")
+    "console log", ANY.mark, step=re.compile(rb"^\s*[\[(|#]?\s*(?P<value>\d{1,9})(?![\d./-]|:\d)(?=[\])|:,;\s])")
 )
 """A trainer whose rows begin with a step that has no name."""
 
