@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,21 @@ def test_seconds_in_a_cell_of_their_own(tmp_path: Path) -> None:
         )
     )
     assert imported(path, devices=8, batch=64).step_s == pytest.approx(1.51, rel=0.01)
+
+
+def test_a_row_per_epoch_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "train.json"
+    rows = [
+        {"mode": mode, "epoch": epoch, "iter": 20 if mode == "train" else 22, "data_time": 0.1, "time": 1.5}
+        for epoch in range(29, 40)
+        for mode in ("train", "val")
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = imported(path, devices=8, batch=64)
+    assert (run.step_s, run.steps_per_row) == (pytest.approx(1.5), 20)
+
+
+def test_bars_of_less_than_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{at}%| | {at}/99 [00:00<00:00, {at}.2it/s, loss=1]\n" for at in range(30, 60)))
+    assert "pass less than a second" in refused(path, devices=8, batch=64)

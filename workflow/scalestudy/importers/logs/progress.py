@@ -51,6 +51,8 @@ def read(path: Path, given: Given) -> list[Log]:
         reader.take_all(block)
     bars = _of_training(reader.groups)
     if bars is None:
+        if reader.groups:
+            raise UserError(f"{path}: its progress bars pass less than a second, which does not give a step time")
         raise UserError(f"{path}: its progress bars are not of steps of a training")
     if bars.back:
         raise UserError(
