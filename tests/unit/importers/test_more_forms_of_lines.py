@@ -72,3 +72,21 @@ def test_numbers_that_do_not_rise_evenly_are_no_steps(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"[{at * at:05d}] loss 2.5 time 500.0ms\n" for at in range(1, 40)))
     assert "no known format" in refused(path, devices=8, batch=64)
+
+
+@pytest.mark.parametrize("day", ["19-08-09", "12/11/20", "2019-08-09", "08/09"])
+def test_stamps(day: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"{day} 08:{at:02d}:24.709 - INFO: <epoch: 86, iter: {1000 + 50 * at:,}> l_pix: 1.48e-03\n"
+            for at in range(9)
+        )
+    )
+    assert imported(path, devices=8, batch=64).step_s == pytest.approx(1.2)
+
+
+def test_one_epoch_that_several_processes_print(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("Epoch[21] Complete. Time taken: 00:00:02.012\nEpoch[21] Complete. Time taken: 00:00:01.659\n")
+    assert "no line has both" in refused(path, devices=8, batch=64, samples=640)

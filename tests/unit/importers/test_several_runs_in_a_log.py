@@ -60,3 +60,11 @@ def test_rows_with_other_numbers_of_devices(tmp_path: Path) -> None:
     )
     path.write_text(rows)
     assert "its rows have 8 devices and then 16: a log is one run" in refused(path, batch=64)
+
+
+def test_two_command_lines(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("train.py --gpus=1 --lr 0.1\n" + steps() + "train.py --gpus=3 --lr 0.1\n" + steps())
+    assert "line 22: another run begins: `gpus` is 3, and in line 1 it is 1." in refused(path, **GIVEN)
+    path.write_text("train.py --gpus=1 --start 0\n" + steps() + "train.py --gpus=1 --start 5\n" + steps(5))
+    assert imported(path, **GIVEN).step_s == pytest.approx(0.5)

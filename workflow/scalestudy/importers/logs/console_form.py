@@ -185,7 +185,8 @@ def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phr
     the same and the epoch rises, a row is an epoch.
     """
     matches = [match for row in rows if (match := step.finder()(row))]
-    values, totals = [int(match["value"]) for match in matches], [match["total"] for match in matches]
+    values = [float(match["value"].replace(b",", b"")) for match in matches]
+    totals = [match["total"] for match in matches]
     if len(values) < FEWEST_TO_SEE or len(set(values)) > 1:
         return step, False
     if None not in totals and sorted(set(map(int, totals))) == [int(total) for total in totals]:

@@ -42,7 +42,12 @@ FEWEST = 2
 def shows_epochs(path: Path) -> bool:
     """Return whether the first lines of a log have several epochs with their times."""
     found = (_row(part) for _, line in islice(numbered_lines(path), LEARNED_FROM) for part in parts_of(line))
-    return len(list(islice(filter(None, found), FEWEST))) == FEWEST
+    seen: set[float] = set()
+    for row in filter(None, found):
+        seen.add(row[0])
+        if len(seen) == FEWEST:
+            return True
+    return False
 
 
 def read(path: Path, given: Given) -> list[Log]:

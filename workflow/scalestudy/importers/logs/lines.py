@@ -177,6 +177,8 @@ def _of_day(day: bytes, time: bytes) -> float:
     day = day.replace(b"/", b"-")
     if day.isdigit():  # `I0512` or `I20250512`
         day = b"-".join((day[:-4] or b"1970", day[-4:-2], day[-2:]))
+    elif len(day) == 8:
+        day = b"20" + day
     elif len(day) == 5:
         day = b"1970-" + day
     elif day[2:3] == b"-":  # month first

@@ -30,7 +30,8 @@ _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
 _ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
 _DATE = (
-    rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d|(?<=\b[IWEF])(?:\d{4}){1,2})"
+    rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d(?:/\d\d(?:/\d\d)?|-\d\d-\d\d)"
+    rb"|(?<=\b[IWEF])(?:\d{4}){1,2})"
     rb"[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
 )
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")

@@ -22,10 +22,22 @@ _STATED = re.compile(
     rb"(?i)(?<![a-z])(?P<name>world[_ ]size|(?:num|number[_ ]of|n)[_ -]?(?:gpus|devices|processes|nodes)"
     rb"|nproc[_-]per[_-]node|nnodes|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size"
     rb"|(?:output|out|save|work|log|logging|checkpoint|ckpt|exp(?:eriment)?)[_ -]?(?:dir(?:ectory)?|folder|name)"
-    rb"|run[_ -]?name)"
+    rb"|run[_ -]?name|(?<=--)(?:n?gpus?|devices|nodes|np|batch[_-]?size|bs))"
     rb"(?: ?\([^)]{0,80}\))?['\"]?(?:\s?[:=]\s?|\s?\.{3,}\s?|\sis\s|\s)(?P<value>['\"]?[\w./:~+-]{1,200})"
 )
-_NAMES = (b"size", b"gpus", b"devices", b"processes", b"nodes", b"nproc", b"dir", b"folder", b"name")
+_NAMES = (
+    b"size",
+    b"gpu",
+    b"--np",
+    b"--bs",
+    b"devices",
+    b"processes",
+    b"nodes",
+    b"nproc",
+    b"dir",
+    b"folder",
+    b"name",
+)
 MOST_RESTARTS = 1000
 SHOWN = 60
 """Characters of a value that a message has."""
