@@ -129,7 +129,8 @@ def _needed(first: int, block: bytes, joiner: Joiner) -> list[Line]:
     """The lines of a block that a row may need. first: number of its first line."""
     ends = np.flatnonzero(np.frombuffer(block, np.uint8) == NEWLINE)
     lower = block.lower()
-    places = [_places(block, name) for name in joiner.names] + [_places(lower, word) for word in WORDS]
+    names = [name for name in joiner.names if not any(word in name.lower() for word in WORDS)]
+    places = [_places(block, name) for name in names] + [_places(lower, word) for word in WORDS]
     if joiner.ruled:
         places.append(np.array([match.start() for match in _RULE.finditer(block)], dtype=int))
     is_kept = np.zeros(len(ends), dtype=bool)
