@@ -90,3 +90,31 @@ def test_one_epoch_that_several_processes_print(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("Epoch[21] Complete. Time taken: 00:00:02.012\nEpoch[21] Complete. Time taken: 00:00:01.659\n")
     assert "no line has both" in refused(path, devices=8, batch=64, samples=640)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda at, s, passed: f"step {at} | loss 2.5 | avg step time: {passed / at:.4f} s",
+        lambda at, s, passed: f"step {at} | wall time {passed:.2f} s | loss 2.5",
+        lambda at, s, passed: f"step {100 * at} loss 2.5 elapsed {100 * passed / 3600:.4f} h",
+        lambda at, s, passed: f"[{10 * at}/9000] loss=2.5 it/s={1 / s:.3f} samples/s={64 / s:.2f}",
+    ],
+)
+def test_what_a_number_is_of(row: Callable[[int, float, float], str], tmp_path: Path) -> None:
+    """A mean since the start, hours, and a rate whose name comes before that of the next one."""
+    run = imported(written(tmp_path / "train.log", row), devices=8, batch=64, per="all")
+    assert run.step_s == pytest.approx(STEP_S, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda at, s, passed: f"step {at}, loss 2.5, {900 - passed:.0f} s, lr 1e-4",
+        lambda at, s, passed: f"step {at} loss 2.5 throughput {0.064 / s:.4f}k img/s",
+    ],
+)
+def test_what_is_not_read(row: Callable[[int, float, float], str], tmp_path: Path) -> None:
+    """The time that is left, and a number with a factor behind it."""
+    path = written(tmp_path / "train.log", row)
+    assert "no " in refused(path, devices=8, batch=64, rate="samples", per="all")

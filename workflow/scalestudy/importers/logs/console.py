@@ -24,6 +24,7 @@ from scalestudy.importers.logs.console_rows import RowReader
 from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
 from scalestudy.importers.logs.lines import lines_with
 from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.running_means import of_all_steps
 from scalestudy.importers.logs.stated import facts_of
 from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
 
@@ -63,8 +64,12 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     elif trainer.counts_samples:
         made.append(in_steps(path, columns, given))
     elif trainer is ANY and time and not (time.of_a_step or time.averaged):
-        started = time.since_start
-        made.append(of_one_step(path, columns, time.shown, has_rate=rate is not None, since_start=started))
+        started, named = time.since_start, bool(time.name)
+        made.append(
+            of_one_step(path, columns, time.shown, has_rate=rate is not None, since_start=started, has_name=named)
+        )
+    elif trainer is ANY and time and time.is_mean and (found := of_all_steps(columns, time.digits(time.value))):
+        made.append(found)
     elif reader.optimizer_steps:
         made.append(in_optimizer_steps(columns, np.array(reader.optimizer_steps)))
     elif trainer.of_rows:

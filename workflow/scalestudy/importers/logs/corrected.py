@@ -17,6 +17,8 @@ STEADY = 0.05
 """Relative spread of throughput times step time up to which it is the batch."""
 MUCH = 1.5
 """Last time over first one from which on times that never fall are those since the start, as whole seconds are."""
+LEFT = 0.99
+"""Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
 """Relative difference to the time stamps up to which a time is that of a step, or that of a window."""
 
@@ -92,7 +94,13 @@ def of_rows(columns: Columns) -> Corrected:
 
 
 def of_one_step(
-    path: Path, columns: Columns, shown: str, *, has_rate: bool = False, since_start: bool = False
+    path: Path,
+    columns: Columns,
+    shown: str,
+    *,
+    has_rate: bool = False,
+    since_start: bool = False,
+    has_name: bool = True,
 ) -> Corrected:
     """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
 
@@ -111,6 +119,9 @@ def of_one_step(
     if len(time) > (1 if since_start else 2) and ((rises > 0).all() or slowly):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
+    if len(time) > 2 and (rises <= 0).all() and time[-1] < LEFT * time[1] and not has_name:
+        made = columns | {"step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` falls from row to row: it is the time that is left"])
     steps = np.diff(step)
     if not (len(steps) and np.nanmedian(steps) > 1):
         return Corrected(columns)

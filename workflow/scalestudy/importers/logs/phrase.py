@@ -12,7 +12,16 @@ EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
 _TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
 BETWEEN = rb"['\"]?\s*[:=#\[]?\s*['\"]?"
 """Between a name and its number."""
-ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
+ELAPSED = frozenset(
+    (
+        "elapsed",
+        "elapsed time",
+        "elapsed_time",
+        "time elapsed",
+        "time_elapsed",
+        "wall time",
+    )
+)
 MOST_IN_FRONT = 24
 """Bytes in front of a name by which it differs from the same name of another number."""
 
@@ -65,6 +74,11 @@ class Phrase:
     def since_start(self) -> bool:
         """Whether the name of a time says that it has passed since the start."""
         return self.name.lower() in ELAPSED
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the name says that it is a mean, of some or all of the steps."""
+        return re.search(r"(?i)(?<![a-z])(?:avg|average|mean|running)(?![a-z])", self.name) is not None
 
     @property
     def number_at(self) -> int:

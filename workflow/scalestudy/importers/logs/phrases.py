@@ -10,12 +10,13 @@ from scalestudy.importers.logs.trainers import Trainer
 
 UNIT = (
     rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
-    rb"|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|/s(?:ec(?:ond)?)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
     rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
-    rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
+    rb"|(?:ms|us|s|sec|secs|seconds|min|mins|minutes|h|hr|hrs|hours)\b)"
 )
 _NUMBERS = re.compile(
-    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b)?(?P<mean> *\( *[\d.]+s?[,)])?" % (NUMBER, UNIT)
+    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b(?!\w|[=:]| =))?(?P<mean> *\( *[\d.]+s?[,)])?"
+    % (NUMBER, UNIT)
 )
 POSITION = re.compile(
     rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
@@ -60,7 +61,11 @@ _MORE = {
     "time": Meaning("step_time_s", factor=None),
 }
 """Names that mean this in lines of a trainer, and less in the header of a table."""
-_FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
+_FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0}
+_FACTORS |= dict.fromkeys((b"min", b"mins", b"minutes"), 60.0) | dict.fromkeys(
+    (b"h", b"hr", b"hrs", b"hours"), 3600.0
+)
+_THOUSANDS = (b"k", b"K", b"M", b"G")
 _MOST_WORDS = 6
 _ENVIRONMENT = re.compile(rb"(?i)\btotal[ _](?:time|env|environment|agent)?[ _]?steps?\b['\"]?[ :=|]{1,40}\d")
 _TOTAL_STEPS = re.compile(r"\btotal[ _](?:time|env|environment|agent)?[ _]?steps?$")
@@ -131,6 +136,8 @@ def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
 
 
 def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer) -> Phrase | None:
+    if match.string[match.end("number") :][:2].rstrip() in _THOUSANDS:
+        return None  # `12.5k tok/s`: its factor is not read
     before = before.rstrip()
     spaced = not before.endswith((b":", b"=", b"#", b"["))
     text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b":", 1)[-1].lstrip(b"- ")
