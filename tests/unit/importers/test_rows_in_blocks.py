@@ -25,6 +25,10 @@ MORE = {
     ),
     "what is left": lambda step, s: f"step {step} | remaining time: {clock(9000 - step)} | time: {s} s\n",
     "two rates": lambda step, s: f"step {step} | gpus: 8 | {64 / s:.3f} samples/s | {8 / s:.3f} samples/s/gpu\n",
+    "updates": lambda step, s: (
+        f"Batch [{step}] Speed: {64 / s:.2f} samples/sec {1 / s:.3f} updates/sec loss 2.5\n"
+    ),
+    "commas": lambda step, s: f"19-08-09 08:{step % 60:02d}:24.709 - <epoch: 8, iter: {100 * step:,}> loss: 2.5\n",
     "iterations": lambda step, s: f"iter {step} | optimizer step {step // 4} | batch size: 64 | iter time {s} s\n",
 }
 MAKERS = {name: maker for name, (maker, *_) in STATED.items()} | MORE
