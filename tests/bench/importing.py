@@ -65,7 +65,7 @@ LINES = {
     "durations": "step {step} | loss 2.7734 | lr 1.0e-03 | step time: 0:00:01.5 | eta: 1:02:03\n",
     "rows over lines": "[batch={step}/9000000]:\n\t Train time/batch: 2\n\t Train loss/train/total: 11.2\n"
     "\t Train throughput/samples_per_sec: 57.6\n\t Train throughput/device/samples_per_sec: 7.2\n",
-    "progress bars": " 30%|###   | {step}/9000000 [{minutes}:{seconds:02d}<9:59:59,  1.00it/s, loss=2.77]\n",
+    "progress bars": " 30%|###   | {step}/9000000 [{passed}<9:59:59,  1.00it/s, loss=2.77]\n",
     "CSV": "{step},100.5,640.0,0.00015,3.25,1.5,a note on this step that nobody reads\n",
     "MLPerf": ':::MLLOG {{"namespace": "", "time_ms": 1719843792116, "event_type": "POINT_IN_TIME",'
     ' "key": "tracked_stats", "value": {{"throughput": 640.0}}, "metadata": {{"file": "/workspace/train.py",'
@@ -119,7 +119,7 @@ def write(path: Path, name: str, size: float) -> None:
         while file.tell() < size:
             file.write(
                 "".join(
-                    noise + LINES[name].format(step=at, minutes=at // 60, seconds=at % 60)
+                    noise + LINES[name].format(step=at, passed=f"{at // 3600}:{at // 60 % 60:02d}:{at % 60:02d}")
                     for at in range(step, step + 10_000)
                 )
             )

@@ -145,6 +145,6 @@ def test_a_bar_that_is_too_quick_for_steps_counts_samples(tmp_path: Path) -> Non
     bars = [f"Epoch {epoch:02d}: 100%|####| 90000/90000 [00:01<00:00, 50000.00it/s]\n" for epoch in range(4)]
     path = tmp_path / "train.log"
     path.write_text("".join(bars))
-    with pytest.raises(UserError, match="which are samples and not steps; add --batch"):
+    with pytest.raises(UserError, match="count 360000 samples in 4 s, and not steps; add --batch"):
         read_log(path, Given(devices=4))
     assert imported(tmp_path, "".join(bars)).throughput == pytest.approx(50_000, rel=0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from scalestudy.importers.cells import plain
@@ -107,6 +108,7 @@ def normal(header: str) -> str:
     return re.sub(r"^(?:reported|published|printed|measured|claimed|avg\.?|average|mean|median)\b ?", "", text)
 
 
+@lru_cache(maxsize=8192)
 def meaning_of(header: str) -> Meaning:
     """Return what a header says that its column is; role `ignore` if nothing here knows it."""
     text = normal(header)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import nan
+from dataclasses import replace
+from itertools import pairwise
+from math import ceil, nan
 from typing import Final
 
 import numpy as np
@@ -19,8 +21,33 @@ BETWEEN_STEPS: Final = 1.5
 few windows."""
 RESOLUTION_S, FINE_S = 2.0, 0.002
 """Rounding of time stamps without and with a fraction, at both ends."""
+LONG_ENOUGH_S, FEWEST_WINDOWS = 20.0, 5
+"""Least time between rows with stamps in whole seconds, and windows that a shorter log is divided into."""
 FEWEST_FINE: Final = 3
 """Rows with exact time stamps that can contradict the stated times."""
+
+
+def spaced(log: Log) -> Log:
+    """Return a log that has no times but stamps in whole seconds with rows far enough apart that they are exact.
+
+    Windows shorter than a second last 0 or 1 s by such stamps. Rows are left out evenly, so that windows have the
+    same number of steps.
+    """
+    step, clock, rate = (log.columns[name] for name in ("step", "clock_s", "work_per_s"))
+    stated = ~np.isnan(log.columns["step_time_s"]).all() or (rate > 0).any()
+    if stated or log.whole_run or np.isnan(clock + step).any() or resolution_of(log) < RESOLUTION_S:
+        return log
+    edges = [0, *(np.flatnonzero((np.diff(step) <= 0) | (np.diff(clock) < 0)) + 1), len(step)]
+    kept: list[int] = []
+    for begin, end in pairwise(map(int, edges)):
+        passed_s, rows = clock[end - 1] - clock[begin], end - begin - 1
+        least_s = min(LONG_ENOUGH_S, passed_s / FEWEST_WINDOWS)
+        kept += range(begin, end, max(1, ceil(least_s * rows / passed_s)) if passed_s > 0 else 1)
+    if len(kept) == len(step):
+        return log
+    columns = {name: values[kept] for name, values in log.columns.items()}
+    remark = f"time stamps are in whole seconds: {len(kept)} of {len(step)} rows count, far enough from each other"
+    return replace(log, columns=columns, remarks=[*log.remarks, remark])
 
 
 def is_exact(log: Log, passed_s: np.ndarray) -> bool:
@@ -37,7 +64,8 @@ def resolution_of(log: Log) -> float:
     """Rounding of the time stamps, at both ends."""
     clock = log.columns["clock_s"]
     known = clock[~np.isnan(clock)]
-    return RESOLUTION_S if (known == np.floor(known)).all() else FINE_S
+    parts = known - np.floor(known)
+    return RESOLUTION_S if (parts == parts[:1]).all() else FINE_S
 
 
 def against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> None:

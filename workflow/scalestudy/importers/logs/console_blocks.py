@@ -2,16 +2,19 @@
 
 The pattern has the same matches as the finders of the form, which search one after the other. It is used for lines
 that all have the form and of which none has to be looked at by itself: no other rank, no validation, no colours.
+What a row has anywhere, such as the number of devices, is looked for from its begin.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from math import nan
 
 import numpy as np
 
 from scalestudy.importers.logs.console_form import Form
+from scalestudy.importers.logs.durations import seconds_of
 from scalestudy.importers.logs.phrases import STAMP
 
 Found = list[tuple[bytes, ...]]
@@ -25,11 +28,17 @@ _GROUP = re.compile(rb"\(\?P<(\w+)>")
 class RowPattern:
     """The pattern of the rows of a form."""
 
-    def __init__(self, form: Form) -> None:
-        parts = [b"[^\\n]*?" + STAMP.pattern] if form.stamped else []
+    def __init__(self, form: Form, rest: Collection[str]) -> None:
+        """rest: what is looked for anywhere in a row, of `form.rest`."""
+        stamp = b"[^\\n]*?" + STAMP.pattern
+        parts = [] if not form.stamped else [b"(?=%b)" % stamp if form.stamp_later else stamp]
         for name, source in zip((name for name, _, _ in form.fields), form.sources, strict=True):
-            parts.append(_GROUP.sub(b"(?P<%b_\\1>" % name.encode(), source or b""))
-        usable = all(form.sources) and not (form.rest or form.durations or (form.stamped and form.stamp_later))
+            parts.append(_named(name, source))
+        ahead = [
+            b"(?=(?:%b)?)" % _named(name, source) for name, source in zip(form.rest, form.of_rest, strict=True)
+        ]
+        parts = ahead + parts
+        usable = all((*form.sources, *form.of_rest))
         self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
         self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""
@@ -45,8 +54,21 @@ class RowPattern:
         return found if len(found) == count else None
 
 
+def _named(name: str, source: bytes | None) -> bytes:
+    """A pattern whose groups have the name of its number in front."""
+    return _GROUP.sub(b"(?P<%b_\\1>" % name.encode(), source or b"")
+
+
 def numbers(texts: Sequence[bytes]) -> np.ndarray:
-    """Return printed numbers."""
+    """Return printed numbers; nan for no text."""
     if b"," in b"".join(texts):
         texts = [text.replace(b",", b"") for text in texts]
-    return np.array(list(map(float, texts)))
+    return np.array([float(text or nan) for text in texts])
+
+
+def times(texts: Sequence[bytes]) -> np.ndarray:
+    """Return printed times, of which some may be durations, in seconds; nan for what is none."""
+    try:
+        return numbers(texts)
+    except ValueError:
+        return np.array([seconds_of(text) for text in texts])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from pathlib import Path
 
-from scalestudy.importers.logs.durations import in_seconds
+from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
-from scalestudy.importers.logs.phrases import POSITION, STAMP, Finder, Phrase, phrases
+from scalestudy.importers.logs.phrase import Finder, Phrase
+from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
 from scalestudy.importers.logs.progress import is_bar
-from scalestudy.importers.logs.trainers import Trainer, trainer_of
+from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
 LEARNED_FROM = 20_000
 """First lines of which one has to be a row."""
@@ -21,6 +22,8 @@ ENOUGH = 20
 """Rows of one form from which the form is learned."""
 LONGEST_ROW, WHERE_SAID = 4000, 60
 """Bytes of a row, and of its begin where it says that it is no row of the training."""
+FEWEST_TO_SEE = 3
+"""Rows that show what their numbers count."""
 DURATIONS = "durations"
 MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
 _NOT_TRAINING = re.compile(
@@ -52,7 +55,9 @@ class Form:
     durations: bool = False
     """Whether rows have times of several parts, such as `0:12:31`."""
     sources: tuple[bytes | None, ...] = ()
-    """The pattern of each field, with the text in front of it; None where it has none."""
+    """The pattern of each field, with the text in front of it, in a row as it is printed; None if it has none."""
+    of_rest: tuple[bytes | None, ...] = ()
+    """The same of each one in `rest`, from the begin of a row on."""
     mean_digits: int = 0
     """Digits behind the point of the running mean, in seconds."""
     stamp_later: bool = False
@@ -61,24 +66,43 @@ class Form:
 
 def form_of(path: Path) -> Form | None:
     """Return the form of the rows of a log; None if no line has a step number and a time."""
-    return form_of_lines(islice(numbered_lines(path), LEARNED_FROM))
+    form = form_of_lines(islice(numbered_lines(path), LEARNED_FROM))
+    if form and "step" in form.read:
+        return form
+    return form_of_lines(islice(_numbered(path), LEARNED_FROM), NUMBERED) or form
 
 
-def form_of_lines(lines: Iterable[tuple[int, bytes]]) -> Form | None:
-    """Return the form of the rows among lines with their numbers; None if there is no row."""
+def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers that begin with a whole number, if it rises by as much from each to the next
+    one."""
+    found = [
+        (number, line, int(match["value"]))
+        for number, line in islice(numbered_lines(path), LEARNED_FROM)
+        if NUMBERED.step and (match := NUMBERED.step.search(line))
+    ]
+    rises = {here[2] - before[2] for before, here in pairwise(found)}
+    if len(found) >= FEWEST_TO_SEE and len(rises) == 1 and rises.pop() > 0:
+        yield from ((number, line) for number, line, _ in found)
+
+
+def form_of_lines(lines: Iterable[tuple[int, bytes]], trainer: Trainer | None = None) -> Form | None:
+    """Return the form of the rows among lines with their numbers; None if there is no row.
+
+    trainer: what prints them; by default, what they show.
+    """
     found: dict[tuple[str, ...], list[bytes]] = {}
     for _, line in lines:
         for printed in parts_of(line):
             part = in_seconds(printed)
-            known = _quantities(part, durations=part != printed)
+            known = _quantities(part, trainer or trainer_of(part), durations=part != printed)
             if known is not None:
                 rows = found.setdefault(known, [])
-                rows.append(part)
+                rows.append(printed)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
-                    return _learn(rows, known)
+                    return _learn(rows, known, trainer)
     measured = {known: rows for known, rows in found.items() if MEASURED & set(known)}
     best = max((measured or found).items(), key=lambda item: (len(item[1]), len(item[0])), default=None)
-    return _learn(best[1], best[0]) if best else None
+    return _learn(best[1], best[0], trainer) if best else None
 
 
 def is_no_training(begin: bytes) -> bool:
@@ -89,11 +113,11 @@ def is_no_training(begin: bytes) -> bool:
     return _NOT_TRAINING.search(begin) is not None
 
 
-def _quantities(line: bytes, *, durations: bool) -> tuple[str, ...] | None:
+def _quantities(line: bytes, trainer: Trainer, *, durations: bool) -> tuple[str, ...] | None:
     """The quantities of a line that is a row, sorted; None for other lines. durations: whether it has some."""
     if len(line) > LONGEST_ROW or is_bar(line):
         return None
-    found = phrases(line, trainer_of(line))
+    found = phrases(line, trainer)
     if "step" not in found and not (
         {"epoch", "step_time_s"} & set(found) == {"step_time_s"}
         and {"loss", "work_per_s"} & set(found)
@@ -106,25 +130,35 @@ def _quantities(line: bytes, *, durations: bool) -> tuple[str, ...] | None:
     return tuple(sorted(known)) if {*MEASURED, "stamp"} & set(known) else None
 
 
-def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
-    first = rows[-1]
-    trainer = trainer_of(first)
+def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -> Form:
+    """The form of rows as they are printed, by the last one of them."""
+    first = in_seconds(rows[-1])
+    trainer = trainer or trainer_of(first)
     found = phrases(first, trainer)
+    of_epochs = False
+    if "step" in found and found["step"].name:
+        found["step"], of_epochs = _counted(found["step"], found.get("epoch"), [in_seconds(row) for row in rows])
     named = {name: found[name] for name in ("step", "epoch", *sorted(MEASURED)) if name in found}
     position = "step" in found and found["step"].position
     if position:
         named.pop("epoch", None)
-    inner = named | {name: found[name] for name in ("loss", "work") if name in found}
-    ordered = sorted(inner.items(), key=lambda item: item[1].start)
+    optional = ["loss", "work"]
+    if "step_time_s" not in found and found.get("steps_per_s") not in (None, found.get("work_per_s")):
+        optional.append("steps_per_s")
+    inner = named | {name: found[name] for name in optional if name in found}
+    ordered = _located(first, sorted(inner.items(), key=lambda item: item[1].start))
     fields = [(name, one.finder(), name in named) for name, one in ordered]
-    sources = [one.source() for _, one in ordered]
+    durations = DURATIONS in known
+    timed = durations and "step_time_s" in found
+    sources = [source_of(one, rows) if timed and name == "step_time_s" else one.source() for name, one in ordered]
     behind, mean, mean_digits = _mean_of(first, found)
     if mean:
         at = 1 + next(at for at, (name, _) in enumerate(ordered) if name == behind)
         fields.insert(at, ("mean", re.compile(mean).match, False))
         sources.insert(at, mean)
     stamp = STAMP.search(first)
-    rest = {name: found[name].finder() for name in REST if name in found}
+    others = {name: found[name].located(first, 0) for name in REST if name in found}
+    rest = {name: one.finder() for name, one in others.items()}
     ends = [match for line in rows if (match := POSITION.search(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
@@ -135,12 +169,42 @@ def _learn(rows: list[bytes], known: tuple[str, ...]) -> Form:
         named,
         tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
-        whole_epochs=bool(ends) and all(match["step"] == match["total"] for match in ends),
-        durations=DURATIONS in known,
+        whole_epochs=of_epochs or (bool(ends) and all(match["step"] == match["total"] for match in ends)),
+        durations=durations,
         sources=tuple(sources),
+        of_rest=tuple(one.source() for one in others.values()),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
     )
+
+
+def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phrase, bool]:
+    """(the number that counts steps, whether each row is the end of an epoch), by several rows.
+
+    `Batch 0/100` has an epoch and a step if its second number rises and the first one does not. If the step stays
+    the same and the epoch rises, a row is an epoch.
+    """
+    matches = [match for row in rows if (match := step.finder()(row))]
+    values = [float(match["value"].replace(b",", b"")) for match in matches]
+    totals = [match["total"] for match in matches]
+    if len(values) < FEWEST_TO_SEE or len(set(values)) > 1:
+        return step, False
+    if None not in totals and sorted(set(map(int, totals))) == [int(total) for total in totals]:
+        inner = rb"%b['\"]?[\s:=#\[]*(?P<epoch>\d{1,15}) */ *(?P<value>\d{1,15})" % re.escape(step.name.encode())
+        return replace(step, pattern=re.compile(inner)), False
+    epochs = [int(match["value"]) for row in rows if epoch and (match := epoch.finder()(row))]
+    return step, len(epochs) == len(values) and sorted(set(epochs)) == epochs
+
+
+def _located(line: bytes, ordered: list[tuple[str, Phrase]]) -> list[tuple[str, Phrase]]:
+    """The numbers of a row, each with what distinguishes its name from that of a number in front of it."""
+    made, at = [], 0
+    for name, one in ordered:
+        here = one.located(line, at)
+        found = here.finder()(line, at)
+        at = found.end() if found else at
+        made.append((name, here))
+    return made
 
 
 def _mean_of(line: bytes, found: dict[str, Phrase]) -> tuple[str, bytes, int]:

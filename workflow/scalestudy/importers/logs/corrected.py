@@ -15,6 +15,10 @@ from scalestudy.importers.logs.model import Given
 Columns = dict[str, np.ndarray]
 STEADY = 0.05
 """Relative spread of throughput times step time up to which it is the batch."""
+MUCH = 1.5
+"""Last time over first one from which on times that never fall are those since the start, as whole seconds are."""
+LEFT = 0.99
+"""Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
 """Relative difference to the time stamps up to which a time is that of a step, or that of a window."""
 
@@ -24,6 +28,7 @@ class Corrected:
     columns: Columns
     remarks: list[str] = field(default_factory=list)
     accumulation: int | None = None
+    whole_run: bool = False
 
 
 def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
@@ -41,12 +46,21 @@ def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
 
 
 def without_start(columns: Columns, window: int) -> Corrected:
-    """Return the rows whose mean over the last `window` steps has no start of the training in it."""
-    step = columns["step"]
+    """Return the rows whose mean over the last `window` steps has no start of the training in it.
+
+    If there is no such row, time stamps count; without them, the times do, with a remark.
+    """
+    step, clock = columns["step"], columns["clock_s"]
     late = step >= step[0] + window
-    if not window or not late.any():
+    if late.any():
+        return Corrected({name: values[late] for name, values in columns.items()})
+    if step[0] > window:
         return Corrected(columns)
-    return Corrected({name: values[late] for name, values in columns.items()})
+    said = f"a printed time is a mean over {window} steps, and all rows are within the first ones"
+    if np.isfinite(clock).sum() > 1:
+        made = columns | {"step_time_s": np.full(len(step), nan)}
+        return Corrected(made, [f"{said}: the time between rows counts"])
+    return Corrected(columns, [f"{said}, so it has the start of the training in it"])
 
 
 def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
@@ -79,17 +93,35 @@ def of_rows(columns: Columns) -> Corrected:
     return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
 
 
-def of_one_step(path: Path, columns: Columns, shown: str, *, has_rate: bool = False) -> Corrected:
+def of_one_step(
+    path: Path,
+    columns: Columns,
+    shown: str,
+    *,
+    has_rate: bool = False,
+    since_start: bool = False,
+    has_name: bool = True,
+) -> Corrected:
     """Return the columns with the time of a step, where a name such as `time` leaves open what it is of.
 
-    A time that rises from row to row is that since the start. If a row is of several steps, time stamps have to
+    A time that rises from row to row is that since the start; one whose name says so may be the same in two rows.
+    If a row is of several steps, time stamps have to
     show whether it is that of one of them. If they do not, it is not read where a row has a throughput; else it
     raises UserError.
     """
     time, step, clock = columns["step_time_s"], columns["step"], columns["clock_s"]
-    if len(time) > 2 and (np.diff(time) > 0).all():
+    if since_start and len(time) == 1 and step[0] > 0:
+        return Corrected(
+            columns | {"step_time_s": time / step}, [f"`{shown}` is that of all steps"], whole_run=True
+        )
+    rises = np.diff(time)
+    slowly = (rises >= 0).all() and time[-1] > (1.0 if since_start else MUCH) * time[0]
+    if len(time) > (1 if since_start else 2) and ((rises > 0).all() or slowly):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
+    if len(time) > 2 and (rises <= 0).all() and time[-1] < LEFT * time[1] and not has_name:
+        made = columns | {"step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` falls from row to row: it is the time that is left"])
     steps = np.diff(step)
     if not (len(steps) and np.nanmedian(steps) > 1):
         return Corrected(columns)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median
+from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median, spaced
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
@@ -20,6 +20,8 @@ LARGEST_NODE: Final = 8
 """Devices beyond which a single node is unusual."""
 MEASURED_TO: Final = 0.002
 """Relative error of a batch that follows from a throughput and a time, or of a median batch."""
+SCATTERED: Final = 0.01
+"""Relative scatter of throughput times step time beyond which it is not the batch."""
 SAME: Final = 0.1
 """Relative difference up to which a product of printed numbers is the batch."""
 
@@ -71,7 +73,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     devices = given.devices or log.facts.devices
     if devices is None:
         raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
-    log = thinned(log)
+    log = spaced(thinned(log))
     remarks = list(log.remarks)
     nodes = given.nodes or log.facts.nodes or 1
     if devices > nodes * MOST_DEVICES:
@@ -99,7 +101,13 @@ def derive(log: Log, given: Given) -> ImportedRun:
         per, scope_checked = _scope(log, given, per, devices, batch, product, exact=exact, remarks=remarks)
         whole = rate * (devices if per == "device" else 1)
         if batch is None and (~np.isnan(stated)).any():
-            batch = _measured(median(whole * stated), devices)
+            work = whole * stated
+            if median(np.abs(work / median(work) - 1)) > SCATTERED:
+                raise UserError(
+                    f"{log.name}: the {unit} of a step are about {median(work):.0f} by throughput times step time,"
+                    f" which scatters; add --batch {log.path.name}=N"
+                )
+            batch = _measured(median(work), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
         if batch is None and log.each == "mean" and is_exact(log, by_clock * windows.steps):
             batch = _measured(median(whole * by_clock), devices)
@@ -250,6 +258,11 @@ def _scope(
         raise UserError(
             f"{log.name}: its throughput is said to be of {words[per]}, but times its step time it is"
             f" {product:.4g}, and a step is {batch}: it is of {words[shown]}. Correct --per, --batch or --gpus"
+        )
+    if exact and batch is not None and product == product and not shown:
+        remarks.append(
+            f"throughput times step time is {product:.4g}, and a step is {batch}: the batch, the number of devices"
+            " or --per may be wrong"
         )
     if not per and not shown:
         raise UserError(

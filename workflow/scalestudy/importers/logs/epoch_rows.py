@@ -33,6 +33,8 @@ _TIME = re.compile(
     rb"(?P<unit> ?(?:ms|seconds|secs|sec|s|minutes|mins|min|m)(?![\w/]))?(?![\d:/%%])"
 )
 _LOSS = re.compile(rb"(?i)loss['\"]?[ :=]{1,3}(?P<value>\d[\d.]*(?:e[-+]?\d+)?)")
+_SAYS_TIME = re.compile(rb"(?i)time|elapsed|duration|too?k")
+"""In the name of a time that may have no unit."""
 FEWEST = 2
 """Epochs that a log has to have."""
 
@@ -40,7 +42,12 @@ FEWEST = 2
 def shows_epochs(path: Path) -> bool:
     """Return whether the first lines of a log have several epochs with their times."""
     found = (_row(part) for _, line in islice(numbered_lines(path), LEARNED_FROM) for part in parts_of(line))
-    return len(list(islice(filter(None, found), FEWEST))) == FEWEST
+    seen: set[float] = set()
+    for row in filter(None, found):
+        seen.add(row[0])
+        if len(seen) == FEWEST:
+            return True
+    return False
 
 
 def read(path: Path, given: Given) -> list[Log]:
@@ -94,6 +101,8 @@ def _row(line: bytes) -> tuple[float, re.Match[bytes], str] | None:
     if epoch is None or is_no_training(line[: epoch.start()]):
         return None
     for time in _TIME.finditer(in_seconds(line)):
+        if not (time["unit"] or time["said"]) and not _SAYS_TIME.search(time["name"]):
+            continue
         unit = (time["unit"] or time["said"] or b"").decode().strip(" ()[]").lower()
         return float(epoch["epoch"]), time, {"m": "min", "mins": "min"}.get(unit, unit)
     return None

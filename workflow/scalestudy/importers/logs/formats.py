@@ -34,6 +34,7 @@ from scalestudy.importers.logs.declared import DECLARED
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
+from scalestudy.importers.logs.several_runs import begins_again, check_one_run
 from scalestudy.importers.tables import decoded
 
 Read = Callable[[Path, Given], list[Log]]
@@ -94,6 +95,8 @@ OF_ANY_TRAINER: dict[str, Read] = {
     "epochs": epoch_rows.read,
 }
 """Name -> reader of a console log without a format of its own."""
+WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read)
+"""Readers of console logs whose rows have the steps of a run."""
 READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
 """Names of all formats, as declared.py lists them."""
 
@@ -125,7 +128,12 @@ def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
 
     Raises UserError that names the file, and the line where there is one.
     """
-    return _reader(path, name)(path, given)
+    read = _reader(path, name)
+    logs = read(path, given)
+    if read in WITH_RESTARTS:
+        for log in logs:
+            check_one_run(path, log.columns["line"], begins_again(log.columns["step"]))
+    return logs
 
 
 def _reader(path: Path, name: str | None) -> Read:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
     rows = _of_dllogger(path, said, units) if kind == DLLOGGER else json_lines(path)
     if kind == ARRAY:
         rows = _of_array(path)
-    found = ((number, dict(flat(row))) for number, row in rows)
+    found: Iterator[tuple[int, dict[str, Any]]] = ((number, dict(flat(row))) for number, row in rows)
     first = [row for _, row in zip(range(LOOKED_AT), found, strict=False)]
     if not first:
         raise UserError(f"{path}: no row with a step")
@@ -69,8 +69,8 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         )
         names = [_with_unit(name, units) for name in names]
     if {"time", "data_time"} <= set(names) and "step_time" not in names:  # MMCV, MMEngine and Detectron2: seconds
-        found = ((number, _renamed(row)) for number, row in found)
-        first = [(number, _renamed(row)) for number, row in first]
+        found = _of_epochs((number, _renamed(row)) for number, row in chain(first, found))
+        first = list(islice(found, LOOKED_AT))
         names = [STEP_TIME if name == "time" else name for name in names]
     facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
     return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
@@ -80,6 +80,18 @@ def _renamed(row: dict[str, Any]) -> dict[str, Any]:
     """A row of MMEngine or Detectron2 with a name for its time; rows of a validation have none."""
     timed = row.get("mode") in (None, "train")
     return {STEP_TIME if name == "time" and timed else name: value for name, value in row.items()}
+
+
+def _of_epochs(rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows whose `iter` counts on where it is the same in each epoch, as with a row per epoch."""
+    done, last = 0, (0, 0)
+    for number, row in rows:
+        epoch, step = row.get("epoch"), row.get("iter")
+        if isinstance(epoch, int) and isinstance(step, int) and row.get("mode") in (None, "train"):
+            done += step * (epoch - last[0]) if step == last[1] and epoch > last[0] else 0
+            last = (epoch, step)
+            row = row | {"iter": done + step}
+        yield number, row
 
 
 def _of_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

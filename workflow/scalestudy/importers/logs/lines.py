@@ -63,7 +63,8 @@ def head_of(path: Path) -> bytes:
 
 
 def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line) of a file. whole: leave out a last line without an end, which may be cut off.
+    """Yield (number from 1, line) of a file. whole: leave out a last line without an end, which may be cut off,
+    except for what a terminal has written over.
 
     Raises UserError with the line if one is too long for a log, or a gzipped file is truncated.
     """
@@ -79,6 +80,8 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
                     raise _too_long(path, number)
                 elif not whole:
                     yield number, line
+                elif drawn := line[: line.rfind(b"\r") + 1]:
+                    yield number, drawn + b"\n"
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise _damaged(path, number + 1, error) from None
 
@@ -86,30 +89,36 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
 def lines_with(path: Path, text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of each complete line of a file that has a text.
 
-    It passes over the other lines without making them. Raises UserError as numbered_lines does.
+    Raises UserError as numbered_lines does.
     """
     if not text:
         yield from numbered_lines(path)
         return
+    for number, block in blocks(path):
+        for here, line in enumerate(block.split(b"\n"), number):
+            if text in line:
+                yield here, line + b"\n"
+
+
+def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, complete lines) of a file, about a MiB at a time.
+
+    Raises UserError as numbered_lines does.
+    """
     number, rest = 1, b""
     with opened(path) as file:
         try:
             while read := file.read(LONGEST_LINE):
                 block = rest + read
                 end = block.rfind(b"\n") + 1
-                counted = 0
-                found = block.find(text, 0, end)
-                while found >= 0:
-                    begin = block.rfind(b"\n", counted, found) + 1 or counted
-                    number += block.count(b"\n", counted, begin)
-                    counted = block.find(b"\n", found, end) + 1
-                    yield number, block[begin:counted]
-                    number += 1
-                    found = block.find(text, counted, end)
-                number += block.count(b"\n", counted, end)
+                if end:
+                    yield number, block[:end]
+                number += block.count(b"\n", 0, end)
                 rest = block[end:]
                 if len(rest) >= LONGEST_LINE:
                     raise _too_long(path, number)
+            if drawn := rest[: rest.rfind(b"\r") + 1]:
+                yield number, drawn + b"\n"
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise _damaged(path, number, error) from None
 
@@ -166,7 +175,11 @@ def seconds_of_stamp(day: bytes, time: bytes, fraction: bytes | None) -> float:
 @lru_cache(maxsize=4096)
 def _of_day(day: bytes, time: bytes) -> float:
     day = day.replace(b"/", b"-")
-    if len(day) == 5:
+    if day.isdigit():  # `I0512` or `I20250512`
+        day = b"-".join((day[:-4] or b"1970", day[-4:-2], day[-2:]))
+    elif len(day) == 8:
+        day = b"20" + day
+    elif len(day) == 5:
         day = b"1970-" + day
     elif day[2:3] == b"-":  # month first
         day = day[6:] + b"-" + day[:5]

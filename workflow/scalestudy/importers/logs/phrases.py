@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import log10
 
+from scalestudy.importers.logs.phrase import ELAPSED, EPOCH, NUMBER, Phrase
 from scalestudy.importers.logs.quantities import Meaning, meaning_of
 from scalestudy.importers.logs.trainers import Trainer
 
-NUMBER = rb"\d{1,15}(?:,\d{3}){0,5}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,2})?"
 UNIT = (
     rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
-    rb"|/s(?:ec)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|/s(?:ec(?:ond)?)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
     rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
-    rb"|(?:ms|us|s|sec|secs|seconds|min)\b)"
+    rb"|(?:ms|us|s|sec|secs|seconds|min|mins|minutes|h|hr|hrs|hours)\b)"
 )
 _NUMBERS = re.compile(
-    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b)?(?P<mean> *\( *[\d.]+s?[,)])?" % (NUMBER, UNIT)
+    rb"(?<![\w.])(?<!\d:)(?P<number>%b)(?!:\d)(?P<unit> ?%b(?!\w|[=:]| =))?(?P<mean> *\( *[\d.]+s?[,)])?"
+    % (NUMBER, UNIT)
 )
 POSITION = re.compile(
     rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
-    rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])"
+    rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_OF_TOTAL = re.compile(
+    rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
+)
+"""`200/ 2983 batches`."""
 _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
-_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s))(?= *[|,;])")
-_TOTAL = rb"(?: */ *(?P<total>\d{1,15}))?"
-_EPOCH = re.compile(rb"\b[Ee]poch[ :=\[]{1,4}(?P<value>\d{1,9})\b")
+_ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
-_DATE = rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d/\d\d)[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
+_DATE = (
+    rb"(?P<day>\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4}|(?<![\d/-])\d\d(?:/\d\d(?:/\d\d)?|-\d\d-\d\d)"
+    rb"|(?<=\b[IWEF])(?:\d{4}){1,2})"
+    rb"[T ,]{1,2}(?P<time>\d\d:\d\d:\d\d)"
+)
 STAMP = re.compile(_DATE + rb"(?:[.,](?P<fraction>\d{1,9}))?(?! *[AP]M)")
 _IN_A_CELL = ("step_time_s", "work_per_s", "loss", "step")
 """What a number after a name without a colon may be, where the name is all of its cell."""
-_SPACED = frozenset(("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up."))
+_SPACED = frozenset(
+    ("step", "iter", "iteration", "time", "speed", "batch time", "batch", "took", "takes", "up.", "total")
+)
 """Names that a number may follow without a colon."""
-_ELAPSED = frozenset(("elapsed", "elapsed time", "elapsed_time", "time elapsed", "time_elapsed"))
-_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_ELAPSED))
+_IN_SECONDS = frozenset(("total", "total time"))
+"""Names of a time that another number may have, such as a loss, where it has no unit of time."""
+_OF_ANYTHING = frozenset(("time", "duration", "took", "takes", *_IN_SECONDS, *ELAPSED))
 """Names of a time that the word before them, such as `data`, makes that of something else."""
 _STEPS = {name: Meaning("step") for name in ("completed step", "update", "train step", "up.")}
 _MORE = {
@@ -48,118 +55,21 @@ _MORE = {
     "wps": Meaning("work_per_s", unit="tokens"),
     "loss train": Meaning("loss"),
     "batch": Meaning("step"),
+    "per-step time": Meaning("step_time_s"),
     **{name: Meaning("step_time_s", factor=None) for name in ("took", "takes")},
     "tps": Meaning("work_per_s", unit="tokens"),
     "time": Meaning("step_time_s", factor=None),
 }
 """Names that mean this in lines of a trainer, and less in the header of a table."""
-_FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0, b"min": 60.0}
+_FACTORS = {b"ms": 1e-3, b"us": 1e-6, b"s": 1.0, b"sec": 1.0, b"secs": 1.0, b"seconds": 1.0}
+_FACTORS |= dict.fromkeys((b"min", b"mins", b"minutes"), 60.0) | dict.fromkeys(
+    (b"h", b"hr", b"hrs", b"hours"), 3600.0
+)
+_THOUSANDS = (b"k", b"K", b"M", b"G")
 _MOST_WORDS = 6
-_BETWEEN = rb"['\"]?\s*[:=#\[]?\s*"
-"""Between a name and its number."""
-
-
-Finder = Callable[..., "re.Match[bytes] | None"]
-_OF_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/")
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """A number of a line and what it is."""
-
-    name: str
-    quantity: str
-    start: int
-    value: bytes
-    unit_text: bytes = b""
-    factor: float | None = 1.0
-    unit: str = ""
-    per: str = ""
-    averaged: bool = False
-    """Whether a mean follows in parentheses, so that the number itself is of the last step."""
-    end: int = 0
-    """Where the text behind its unit begins."""
-    position: bool = False
-    pattern: re.Pattern[bytes] | None = None
-    """What finds the number, where it has no name."""
-    whole: bytes = b""
-    """The text of a position."""
-    of_a_step: bool = False
-    """Whether the name of a time says that it is of a step."""
-
-    @property
-    def in_epoch(self) -> bool:
-        """Whether a position has the number of its epoch in front."""
-        return "epoch" in _place(self.whole).groupindex
-
-    @property
-    def shown(self) -> str:
-        after = f" {self.value.decode()}{self.unit_text.decode('utf-8', 'replace')}"
-        return f"{self.name}{after}" if self.name else after.strip()
-
-    @property
-    def key(self) -> bytes:
-        """A text that is in every line with this number."""
-        return self.name.encode() if self.name else self.unit_text.strip()
-
-    def finder(self) -> Finder:
-        """Return what finds this number in other lines: a match with the groups `value`, and `total` and `epoch`
-        where a line has them."""
-        if self.pattern:
-            return self.pattern.search
-        if self.position:
-            return _place(self.whole).search
-        if self.quantity == "epoch":
-            return _EPOCH.search
-        if not self.name:
-            return re.compile(self._number()).search
-        tail = re.compile(_BETWEEN + self._number()).match
-        name = self.name.encode()
-
-        def find(line: bytes, start: int = 0) -> re.Match[bytes] | None:
-            at = line.find(name, start)
-            while at >= 0:
-                if (not at or line[at - 1] not in _OF_NAMES) and (found := tail(line, at + len(name))):
-                    return found
-                at = line.find(name, at + 1)
-            return None
-
-        return find
-
-    def source(self) -> bytes | None:
-        """Return the pattern of this number and of the text in front of it within a line, which finds what the
-        finder finds; None if it has none."""
-        if self.pattern:
-            return None
-        if self.position:
-            place = _place(self.whole).pattern
-            return place if place[:1] == b"^" else b"[^\\n]*?" + place
-        if self.quantity == "epoch":
-            return b"[^\\n]*?" + _EPOCH.pattern
-        if not self.name:
-            return b"[^\\n]*?" + self._number()
-        name = self.name.encode()
-        first, rest = re.escape(name[:1]), re.escape(name[1:]) + _BETWEEN + self._number()
-        no_groups = re.sub(rb"\(\?P<\w+>", b"(?:", rest)
-        return rb"(?:[^%b\n]++|(?<=[\w/])%b|%b(?!%b))*+%b%b" % (first, first, first, no_groups, first, rest)
-
-    def digits(self, value: bytes) -> int:
-        """Return the digits behind the point of a number of the same unit, in our unit."""
-        return len(value.partition(b".")[2]) + (round(-log10(self.factor)) if self.factor else 0)
-
-    def _number(self) -> bytes:
-        """The pattern of the number with its unit, and with the total of a step."""
-        unit = rb" ?" + re.escape(self.unit_text.strip()) + rb"(?![\w/])" if self.unit_text else b""
-        return b"(?P<value>%b)" % NUMBER + unit + (_TOTAL if self.quantity == "step" and self.name else b"")
-
-
-def _place(shown: bytes) -> re.Pattern[bytes]:
-    """The pattern of positions like this one. It begins with the same text, which is found fast."""
-    count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})"
-    begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
-    if begin:
-        return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
-    return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)
+_ENVIRONMENT = re.compile(rb"(?i)\btotal[ _](?:time|env|environment|agent)?[ _]?steps?\b['\"]?[ :=|]{1,40}\d")
+_TOTAL_STEPS = re.compile(r"\btotal[ _](?:time|env|environment|agent)?[ _]?steps?$")
+"""A name of steps of an environment, of which an iteration has several."""
 
 
 def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
@@ -176,6 +86,8 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         if phrase.quantity == "step":
             steps.append(phrase)
         else:
+            if phrase.unit == "steps" and phrase.factor == 1.0 and phrase.per != "device":
+                found.setdefault("steps_per_s", phrase)
             kept = found.setdefault(phrase.quantity, phrase)
             if kept.unit == "steps" != phrase.unit and phrase.per != "device":
                 kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
@@ -183,7 +95,10 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
                 found.setdefault("rate_of_device", phrase)
             if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
-    if "work_per_s" in found and "step_time_s" not in found and (alone := _ALONE.search(line)):
+    counted = steps or (trainer.step and trainer.step.search(line))
+    if _ENVIRONMENT.search(line):
+        found = {name: one for name, one in found.items() if one.unit != "steps"}
+    if "step_time_s" not in found and ("work_per_s" in found or counted) and (alone := _ALONE.search(line)):
         found["step_time_s"] = _unnamed(alone)
     if trainer.of_rows and (window := _WINDOW.search(line)):
         found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
@@ -194,11 +109,13 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         optimizer = [step for step in steps if "step" in step.name.lower()]
         if "iter" in counter.name.lower() and optimizer:
             found["optimizer_step"] = optimizer[0]
+    elif place := _OF_TOTAL.search(line):
+        found["step"] = Phrase("", "step", place.start(), place["value"], pattern=_OF_TOTAL)
     elif place := POSITION.search(line):
         found["step"] = Phrase(
             "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
         )
-    if steps and (epoch := _EPOCH.search(line)):
+    if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
     return found
 
@@ -219,9 +136,11 @@ def _counter(steps: list[Phrase], time: Phrase | None) -> Phrase:
 
 
 def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer) -> Phrase | None:
+    if match.string[match.end("number") :][:2].rstrip() in _THOUSANDS:
+        return None  # `12.5k tok/s`: its factor is not read
     before = before.rstrip()
     spaced = not before.endswith((b":", b"=", b"#", b"["))
-    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b": ", 1)[-1].lstrip(b"- ")
+    text = _DELIMITERS.split(before.rstrip(b" :=#'\"["))[-1].rsplit(b":", 1)[-1].lstrip(b"- ")
     words = text.decode("utf-8", "replace").split(" ")[-_MOST_WORDS:] if text else []
     unit = (match["unit"] or b"").strip().replace(b" per ", b"/")
     if before.endswith(b"/") or (before.endswith(b"(") and not unit):
@@ -230,6 +149,7 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
         words = []
     for first in range(len(words)):
         name = " ".join(words[first:]).strip()
+        name = name if ")" in name else name.lstrip("(")
         meaning = _meaning(name, unit, trainer)
         if meaning is None or (
             spaced and name.lower() not in _SPACED and (first or meaning.quantity not in _IN_A_CELL)
@@ -237,6 +157,8 @@ def _phrase(before: bytes, start: int, match: re.Match[bytes], trainer: Trainer)
             continue
         if first and name.lower() in _OF_ANYTHING and words[first - 1].isalpha():
             continue  # `data time` is the time of a part
+        if meaning.quantity == "step" and _TOTAL_STEPS.search(" ".join(words).lower()):
+            return None
         if before.endswith(b"[") and meaning.quantity != "step":
             continue
         return _made(name, start, match, meaning, unit)
@@ -278,7 +200,9 @@ def _meaning(name: str, unit: bytes, trainer: Trainer) -> Meaning | None:
         known = trainer.names[lower]
         counted = meaning_of(said) if known and known.quantity == "work_per_s" and said else None
         return counted if counted and counted.quantity == "work_per_s" else known
-    if lower in _ELAPSED:
+    if lower in ELAPSED:
+        return Meaning("step_time_s", factor=None)
+    if lower in _IN_SECONDS and unit in _FACTORS:
         return Meaning("step_time_s", factor=None)
     found = meaning_of(f"{lower} ({said})" if said else lower) or meaning_of(lower) or _MORE.get(lower)
     if found and found.quantity in ("run", "variant", "rank", "nodes", "clock_s"):

@@ -20,6 +20,8 @@ ROUNDED_TO = 0.01
 """Relative error of a step time, by the digits of the means, from which on rows are joined."""
 MOST_ROWS = 500_000
 """Rows that are looked at; of more rows only some, since a mean is that of all steps before it."""
+FEWEST, CHANGED = 5, 0.05
+"""Rows, and relative change from the first to the last one, that show a mean since the start."""
 REMARK = "step times follow from the means in parentheses, which are those since the start of an epoch"
 
 
@@ -42,6 +44,23 @@ class Means:
         known = known[:: -(-len(known) // MOST_ROWS)]
         kept = {name: values[known] for name, values in columns.items()}
         return between_means(kept, means[known], digits, starts[known])
+
+
+def of_all_steps(columns: Columns, digits: int) -> Corrected | None:
+    """Return the columns with the mean step times between rows, if the times are means since the start, which
+    change in one direction only. None if they are not.
+
+    digits: behind the point, as they are printed in seconds.
+    """
+    time, changes = columns["step_time_s"], np.diff(columns["step_time_s"])
+    if len(time) < FEWEST or not ((changes <= 0).all() or (changes >= 0).all()):
+        return None
+    if abs(time[-1] / time[0] - 1) < CHANGED:
+        return None
+    found = between_means(columns, time, digits, np.zeros(len(time)))
+    return found and Corrected(
+        found.columns, ["step times follow from the printed means, which are since the start"]
+    )
 
 
 def between_means(columns: Columns, means: np.ndarray, digits: int, starts: np.ndarray) -> Corrected | None:

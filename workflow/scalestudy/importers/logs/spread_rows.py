@@ -9,28 +9,16 @@ begin at the lines with the number of a step.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from scalestudy.importers.logs import console
-from scalestudy.importers.logs.console_form import LEARNED_FROM, LONGEST_ROW, MEASURED, Form, form_of_lines
-from scalestudy.importers.logs.lines import numbered_lines
+from scalestudy.importers.logs.console_form import LEARNED_FROM, MEASURED, Form, form_of_lines
+from scalestudy.importers.logs.lines import blocks, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
-from scalestudy.importers.logs.parts import parts_of
-
-_RULE = re.compile(rb"^[\s|+]*[-=*_#+\xe2\x94\x80\xe2\x95\x90]{5,}[-=*_#+|\s\xe2\x94\x80\xe2\x95\x90]*$")
-_BEGIN = re.compile(
-    rb"(?i)(?<![a-z/_])(?:(?:global|training|train)[ _])?(?:step|iteration|iter|batch)s?"
-    rb"['\"]?[\s:=#|\[]{1,40}\d+(?![\d.]*[a-z])"
-)
-_BOX = re.compile(rb"^[\s|*\xe2\x94\x82\xe2\x95\x91]+|[\s|*,;\xe2\x94\x82\xe2\x95\x91]+$")
-_BEFORE = re.compile(rb"\s*[|:=\xe2\x94\x82]?\s+(?=[-+]?[\d.]+(?:e[-+]?\d+)?\s*[a-z%/]{0,12}$)", re.IGNORECASE)
-"""What separates a name from its number at the end of a line."""
-_WORDS, _RULES = (b"step", b"iter", b"batch"), (b"-", b"=", b"*", b"_", b"#", b"\xe2")
-MOST_LINES = 200
-"""Lines of a row."""
+from scalestudy.importers.logs.spread_blocks import joined_in_blocks
+from scalestudy.importers.logs.spread_lines import BEGIN, RULE, Joiner, rule_of
 
 
 def form_of(path: Path) -> Form | None:
@@ -39,12 +27,16 @@ def form_of(path: Path) -> Form | None:
     if form is None or not MEASURED & set(form.read) or "step" not in form.read:
         return None
     time = form.read.get("step_time_s")
-    return form if "work_per_s" in form.read or (time and time.of_a_step) else None
+    return form if "work_per_s" in form.read or (time and (time.of_a_step or time.since_start)) else None
 
 
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError as console.read does."""
-    return console.read_lines(path, given, form_of(path), lambda form: joined(path, _named(form)))
+    form = form_of(path)
+    if form and (names := _named(form)):  # a row has no other lines, such as one with a time stamp
+        again = form_of_lines(islice(joined(path, names), LEARNED_FROM))
+        form = again if again and again.read.keys() == form.read.keys() else form
+    return console.read_lines(path, given, form, lambda form: joined(path, _named(form)))
 
 
 def _named(form: Form) -> tuple[bytes, ...]:
@@ -58,36 +50,32 @@ def joined(path: Path, names: tuple[bytes, ...] = ()) -> Iterator[tuple[int, byt
 
     names: only lines with one of them are joined; none for all lines.
     """
-    ruled = _has_rules(path)
-    number, parts, size, begun = 0, list[bytes](), 0, False
+    joiner = Joiner(names, rules=_rules_of(path))
+    if names:
+        yield from joined_in_blocks(blocks(path), joiner)
+        return
+    number = 0
     for here, line in numbered_lines(path):
-        for part in parts_of(line):
-            is_rule = part.lstrip(b" |+\t")[:1] in _RULES and _RULE.match(part) is not None
-            lower = part.lower()
-            begins = any(word in lower for word in _WORDS) and _BEGIN.search(part) is not None
-            if is_rule if ruled else begins:
-                if begun:
-                    yield number, b" | ".join(parts) + b"\n"
-                number, parts, size, begun = here, [], 0, False
-            begun |= begins
-            if names and not begins and not any(name in part for name in names):
-                continue
-            if not is_rule and (begun or ruled) and len(parts) < MOST_LINES and size < LONGEST_ROW:
-                text = _BEFORE.sub(b": ", _BOX.sub(b"", part), count=1)
-                if text and size + len(text) + 3 < LONGEST_ROW:
-                    parts.append(text)
-                    size += len(text) + 3
-    if begun:
-        yield number, b" | ".join(parts) + b"\n"
+        for row in joiner.take(here, line):
+            yield number, row
+        number = joiner.number
+    for row in joiner.end():
+        yield number, row
 
 
-def _has_rules(path: Path) -> bool:
-    """Whether rules separate the rows: between two of them is at most one line with the number of a step."""
+def _rules_of(path: Path) -> bytes:
+    """What the rules that separate rows begin with: those in front of the first step. '' if rules do not separate
+    rows: between two of them is more than one line with the number of a step."""
+    kind, before = b"", b""
     rules = most = begins = 0
     for _, line in islice(numbered_lines(path), LEARNED_FROM):
-        if _RULE.match(line):
-            rules += 1
-            most, begins = max(most, begins), 0
-        else:
-            begins += _BEGIN.search(line) is not None
-    return rules > 0 and max(most, begins) == 1
+        if RULE.match(line):
+            here = rule_of(line)
+            before = before if kind else here
+            if here == kind or not kind:
+                rules += 1
+                most, begins = max(most, begins), 0
+        elif BEGIN.search(line):
+            kind = kind or before
+            begins += 1
+    return kind if rules > 0 and max(most, begins) == 1 else b""

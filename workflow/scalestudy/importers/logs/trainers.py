@@ -44,6 +44,15 @@ TRAINERS = (
     Trainer(
         "MMEngine or MMCV console log",
         _mark(
+            r"mmengine - INFO - (?:Epoch ?(?:\(train\))? *\[\d+\]|Iter ?(?:\(train\))? *)\[ *\d+/\d+\].*?"
+            r"\btime: [\d.]+,? +data_time: "
+        ),
+        {"time": _TIME},
+        window=10,
+    ),
+    Trainer(
+        "MMEngine or MMCV console log",
+        _mark(
             r"(?:Epoch ?(?:\(train\))? *\[\d+\]|Iter ?(?:\(train\))? *)\[ *\d+/\d+\].*?"
             r"\btime: [\d.]+,? +data_time: "
         ),
@@ -160,6 +169,10 @@ TRAINERS = (
     ),
 )
 ANY = Trainer("console log", _mark(r""))
+NUMBERED = Trainer(
+    "console log", ANY.mark, step=re.compile(rb"^\s*[\[(|#]?\s*(?P<value>\d{1,9})(?![\d./-]|:\d)(?=[\])|:,;\s])")
+)
+"""A trainer whose rows begin with a step that has no name."""
 
 
 def trainer_of(line: bytes) -> Trainer:

@@ -156,7 +156,7 @@ def counting(
         remarks.append(f"line {line}: the clock goes back by {-windows.clock_s[back.argmax()]:.0f} s; {then}")
     counts = known & ~(back & clock_only)
     ragged = counts & (windows.steps != per_row) & ~windows.starts
-    if ragged.sum() > counts.sum() / 2:
+    if ragged.sum() > (0 if clock_only else counts.sum() / 2):
         remarks.append("rows are means over different numbers of steps; each row counts alike")
     elif ragged.any():
         counts &= ~ragged
