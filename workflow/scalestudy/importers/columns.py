@@ -25,7 +25,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_caption, strategies
 from scalestudy.importers.layout import quantity_of, upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
-from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
+from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
@@ -122,7 +122,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
-    return _case_as_label(relative_columns(_per_node(found, said), raw, said), raw, said)
+    return _case_as_label(gains(relative_columns(_per_node(found, said), raw, said), raw, said), raw, said)
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

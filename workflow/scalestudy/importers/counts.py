@@ -46,7 +46,7 @@ _FORMS = tuple(
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
-        r"(?P<gpus>\d{1,9}) ?x",
+        r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
         r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?<=[\d\s])) ?[x*] ?(?P<gpus>\d{1,9})",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
@@ -114,7 +114,7 @@ def read_count(text: str) -> Count:
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
-    rest = "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;")
+    rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
     other = rest.startswith("+")  # a way to train, not a device
     way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
@@ -126,7 +126,7 @@ def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
     words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return _CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).strip()
+        return " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
@@ -149,6 +149,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words):
+        return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
     if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
         return Count(int(found["gpus"])), ""
     if found := re.fullmatch(

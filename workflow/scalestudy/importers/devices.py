@@ -17,18 +17,29 @@ from scalestudy.importers.headers import (
     PER_NODE,
     Meaning,
     meaning_of,
+    never_a_label,
     normal,
     with_role,
 )
 from scalestudy.importers.instances import devices_of_instance
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, NODE, PER_DEVICE
 
 _DEGREE = re.compile(
     rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
     r"(?: ?(?:size|degree))?"
 )
+_PARALLELISM = ("parallelism", "degree of parallelism", "dop")
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
+_OF_DEVICES = re.compile(
+    rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
+    rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
+    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|compute units|"
+    r"(?:env )?runners|slots|shards"
+)
+"""Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)")
 _THREADS = re.compile(
@@ -40,6 +51,8 @@ _A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
+_NAMED = ("hardware", "label")
+"""Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
@@ -47,6 +60,12 @@ _ALONE = re.compile(
     re.IGNORECASE,
 )
 """Labels of a run on one device, beside labels that name several."""
+
+
+def is_degree(header: str) -> bool:
+    """Return whether a header is of a degree of parallelism: TP, tensor parallel size."""
+    name = normal(header).strip(" .")
+    return bool(_DEGREE.fullmatch(name)) or name in _PARALLELISM
 
 
 def with_product(table: RawTable) -> RawTable:
@@ -105,10 +124,14 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         cells = [plain(cell) for cell in raw.cells(place)]
         numbers = [int(cell) for cell in cells if re.fullmatch(r"[1-9]\d{0,5}", cell)]
         index = numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 2
-        counted = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1 and not index
+        whole = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1
+        counted = whole and not index
         name = normal(meaning.header).strip(" .")
+        named = _OF_DEVICES.fullmatch(name) and not never_a_label(meaning.header) and not PER_DEVICE.search(name)
+        if whole and named and meaning.role in ("ignore", "label"):
+            return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        degree = _DEGREE.fullmatch(name) or name in ("parallelism", "degree of parallelism", "dop")
+        degree = is_degree(meaning.header)
         if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
@@ -120,10 +143,14 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
 def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads the number of devices from one of the first columns, if all of its labels name one."""
+    measured = next((at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)), len(meanings))
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
-        for place, meaning in enumerate(meanings[:_FIRST]):
+        for place, meaning in enumerate(meanings[: max(_FIRST, measured)]):
             cells = raw.cells(place)
-            if meaning.role not in _LABELS or len(cells) < 2 or _of_a_size(meaning, cells):
+            if place >= _FIRST and meaning.role not in _NAMED:
+                continue
+            of_result = meaning.role == "ignore" and never_a_label(meaning.header)
+            if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
                 continue
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [_count(cell, read) for cell in named]

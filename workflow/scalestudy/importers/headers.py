@@ -152,11 +152,19 @@ def in_brackets(meaning: Meaning) -> Meaning:
         re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
         or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
         or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
+        or re.fullmatch(r"(s|ms|us|ns)", plain(meaning.header))  # not `S`, a speedup
     )
     if unit is None:
         return meaning
     name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
     return replace(meaning, role="time_s", unit=name)
+
+
+def known_role(header: str) -> str:
+    """Return the role of a header, or that of a time if it ends in a unit of time: Total (s)."""
+    meaning = meaning_of(header)
+    named = not re.match(r"\W*\d", plain(header))
+    return in_brackets(meaning).role if meaning.role == "ignore" and named else meaning.role
 
 
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
@@ -174,6 +182,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     exact = text.replace(" ", "_")
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
+    if re.fullmatch(r"t ?[pn\d]? ?[(\[] ?(?:m?s|secs?|seconds|min|h) ?[)\]]", text):
+        return "time_s"
     if label := _label(text):
         return label
     if SPREAD.search(bare):
@@ -194,7 +204,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return time
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}\W*(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
-    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?{DEVICE}[^)]*\))?"
+    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
     if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
@@ -202,10 +212,12 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |physical |logical |tpu |gaudi ?\d? |v\d\w? )*"
-    device = rf"{COUNT}{of_kind}{DEVICE}(?: ?(?:num|count|number|cards?|used|total|s\b|\W))*"
+    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
+    of_kind += r"v\d\w? )*"
+    after = r"(?: ?(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W))*"
+    device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
-    if any(re.fullmatch(device, one) for one in (bare, named)) or bare in EXACTLY:
+    if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"
     if re.fullmatch(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}", bare):
         return "gpus"
@@ -261,7 +273,7 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
-    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare):
+    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs?|minutes|hours|days)(?: to (?:train|converge))?", bare):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
@@ -269,11 +281,11 @@ def _time(bare: str) -> str:
 def _is_rate(bare: str) -> bool:
     if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
         return False
-    if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
+    if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|^(?:\w+ )?rate \(.+/", bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True
-    if re.search(r"\bns/day\b|\bsypd\b|\b[mg]lups\b|\b[mg]teps\b|\b[kmgt]?h/s\b", bare):
+    if re.search(r"\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^rtfx$|^pps$", bare):
         return True
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration, share
-from scalestudy.importers.counts import count_of_header
-from scalestudy.importers.devices import with_product
-from scalestudy.importers.headers import TEXTS, meaning_of, normal
+from scalestudy.importers.counts import count_of_header, read_count
+from scalestudy.importers.devices import is_degree, with_product
+from scalestudy.importers.headers import TEXTS, known_role, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
@@ -44,6 +44,8 @@ def upright(table: RawTable) -> RawTable:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
+    if not {*known} & {*MEASURED, *STATED}:
+        known = [known_role(name) for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
     kinds = {known[place] for place in measured}
@@ -89,9 +91,16 @@ def _pivoted(table: RawTable) -> RawTable:
 
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
-    of_devices = meaning_of(table.header[0]).role in ("gpus", "nodes") or re.search(
-        r"\bgpus?\b|\bdevices?\b", normal(table.header[0])
+    of_devices = (
+        meaning_of(table.header[0]).role in ("gpus", "nodes")
+        or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
+        or is_degree(table.header[0])
     )
+    if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
+        counts = [_count(words) for words in map(plain, table.header[1:])]
+        measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
+        if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
+            return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
     for place, header in enumerate(table.header[1:], start=1):
         words = plain(header)
@@ -112,6 +121,14 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _count(words: str) -> int:
+    """The devices of a header that is no more than their number; 0 for another."""
+    try:
+        return read_count(words).gpus
+    except ValueError:
+        return 0
 
 
 def _with_common_words(header: Sequence[str]) -> dict[int, tuple[str, str]]:
@@ -272,10 +289,12 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
 
 def quantity_of(cell: str) -> str:
     """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
+    if read_duration(cell):
+        return "time (s)"
     try:
         read = read_cell(cell)
     except ValueError:
-        return "time (s)" if read_duration(cell) else ""
+        return ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from scalestudy.importers.cells import Printed, is_blank, read_cell
+from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED
+from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import OTHER_RATIO
+from scalestudy.importers.together import is_gain
 
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
@@ -30,6 +32,45 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
                 meaning = replace(meaning, role="scaling_ratio")
         result.append(meaning)
     return result
+
+
+def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column of gains, +90 % for a speedup of 1.9, as speedups; leaves it out if it is of the time saved."""
+    measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
+    result = []
+    for place, meaning in enumerate(meanings):
+        if normal(meaning.header) not in said and is_gain([row[place] for _, row in raw.rows if place < len(row)], meaning):
+            saved = measured is not None and _is_saved(raw, place, measured, of_times=meanings[measured].role in TIMES)
+            meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
+        result.append(meaning)
+    return result
+
+
+def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
+    """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
+
+    Gains over the row before of numbers that are printed as `about` are left out too, since they show nothing.
+    """
+    found: list[tuple[float, float]] = []
+    for _, row in raw.rows:
+        try:
+            value = read_cell(row[measured]).printed.value
+            found.append((1 / value if of_times else value, _share(row[place])))
+        except (ValueError, IndexError, ZeroDivisionError):
+            continue
+    saved = gained = stepwise = 0
+    about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
+    for (before, _), (rate, share) in pairwise(found):
+        speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
+        saved += any(abs(share - (1 - 1 / speedup)) < CLOSE for speedup in speedups)
+        close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
+        gained += any(close)
+        stepwise += close[:1] == [True] and not close[1]
+    return saved > gained or (about and stepwise > 0)
+
+
+def _share(cell: str) -> float:
+    return 0.0 if is_blank(cell) else read_cell(cell).printed.value / 100
 
 
 def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:

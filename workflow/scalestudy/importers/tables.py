@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.markup.aligned import aligned_tables, without_boxes
+from scalestudy.importers.markup.aligned import aligned_tables, label_devices, without_boxes
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
@@ -129,6 +129,8 @@ def _with_caption_below(table: RawTable, lines: list[str]) -> RawTable:
 def _has_devices(table: RawTable) -> bool:
     """Whether a table without markup has devices and a measurement, and rows for two numbers of devices."""
     roles = {meaning_of(name).role for name in table.header}
+    if label_devices(table.rows) and roles & {*MEASURED, *STATED}:
+        return True
     return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED}) and len(table.rows) > 1
 
 

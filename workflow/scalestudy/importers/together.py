@@ -175,7 +175,8 @@ def is_gain(cells: list[str], meaning: Meaning) -> bool:
     percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
-    return bool(signed) or bool(percents and nothing and (named or len(percents) == len(texts)))
+    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
+    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
 
 
 def unit_of_time(text: str) -> str:

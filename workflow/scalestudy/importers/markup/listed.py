@@ -9,6 +9,7 @@ from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import quantity_of
+from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
@@ -22,7 +23,7 @@ _PAIR = re.compile(
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
-    r"(?::|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
+    r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
@@ -42,7 +43,45 @@ _LONGEST_BLOCK = 25
 
 def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     """Return the measurements of a text: `gpus=4 throughput=900`, or `- 4 GPUs: 900 img/s (3.6x)`."""
-    return _tables(_of_pairs(lines)) or _tables(_of_items(lines)) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+    found = _tables(_of_pairs(lines)) or _tables(_of_items(lines))
+    equal = phrased_tables(lines)
+    if _measured_rows(equal) > _measured_rows(found):
+        return equal
+    return found or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+
+
+def _measured_rows(tables: Sequence[RawTable]) -> int:
+    """The rows that have a number of devices and a measurement."""
+    count = 0
+    for table in tables:
+        roles = [meaning_of(name).role for name in table.header]
+        for _, row in table.rows:
+            devices = any(
+                cell and (name == SETUP or (role in ("gpus", "nodes") and _counts(cell)))
+                for name, role, cell in zip(table.header, roles, row, strict=True)
+            )
+            measured = any(
+                role in MEASURED and (_is_value(cell) or read_duration(cell))
+                for role, cell in zip(roles, row, strict=True)
+            )
+            count += devices and measured
+    return count
+
+
+def _counts(text: str) -> bool:
+    try:
+        read_count(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_value(text: str) -> bool:
+    try:
+        read_cell(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
@@ -91,6 +130,8 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         item = _ITEM.fullmatch(text)
         if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
+        if item["devices"].count("(") != item["devices"].count(")"):
+            continue  # the sign stands within a remark
         row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
         if len(row) > 1:
             rows.append((number, row))
