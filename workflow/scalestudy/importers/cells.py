@@ -15,7 +15,10 @@ _BLANK = re.compile(
     r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|\[\^[^\]]*\]|<[^<>]{0,200}>", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|\[\^[^\]]*\]|<[^<>]{0,200}>",
+    re.IGNORECASE,
+)
 _PICTURES = re.compile(r"^[\u2600-\u2713\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+(?=\D{0,3}\d)")
 """Pictures in front of a number: a trophy, a rocket."""
 _MATH = re.compile(r"\$(?! )([^$]{1,60})(?<! )\$(?!\d)")

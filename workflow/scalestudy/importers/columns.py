@@ -15,7 +15,6 @@ from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
     Meaning,
-    in_brackets,
     is_utilization,
     meaning_of,
     never_a_label,
@@ -23,10 +22,12 @@ from scalestudy.importers.headers import (
     with_role,
 )
 from scalestudy.importers.labels import by_caption, strategies
-from scalestudy.importers.layout import quantity_of, upright
+from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
+from scalestudy.importers.quantities import in_brackets, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.together import with_ratios
@@ -49,6 +50,11 @@ class Corrections:
 NOTHING_CORRECTED = Corrections({})
 
 
+def arranged(raw: RawTable) -> RawTable:
+    """Return a table with a row per number of devices and a column per quantity."""
+    return upright(with_ratios(with_steps(raw)))
+
+
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
     """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
     return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
@@ -56,7 +62,7 @@ def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
 
 def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
     """Raises UserError if a correction names a kind, a column or a table that does not exist."""
-    headers = {normal(header) for table in raw for header in upright(with_ratios(table)).header}
+    headers = {normal(header) for table in raw for header in arranged(table).header}
     for header, role in corrections.columns.items():
         if role not in ROLES:
             raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")

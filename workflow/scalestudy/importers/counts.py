@@ -149,7 +149,9 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
-    if found := re.fullmatch(rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words):
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
+    ):
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
     if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
         return Count(int(found["gpus"])), ""

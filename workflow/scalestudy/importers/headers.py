@@ -145,28 +145,6 @@ def is_relative(header: str) -> bool:
     return bool(RELATIVE.search(text)) and not NEVER.search(text)
 
 
-def in_brackets(meaning: Meaning) -> Meaning:
-    """Return a column as a time if its header ends in a unit of time: NCCL (ms), solve_s, halo ms."""
-    units = r"(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?)"
-    unit = (
-        re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
-        or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
-        or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
-        or re.fullmatch(r"(s|ms|us|ns)", plain(meaning.header))  # not `S`, a speedup
-    )
-    if unit is None:
-        return meaning
-    name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
-    return replace(meaning, role="time_s", unit=name)
-
-
-def known_role(header: str) -> str:
-    """Return the role of a header, or that of a time if it ends in a unit of time: Total (s)."""
-    meaning = meaning_of(header)
-    named = not re.match(r"\W*\d", plain(header))
-    return in_brackets(meaning).role if meaning.role == "ignore" and named else meaning.role
-
-
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
     """Return the meanings of all columns, of which one has another role."""
     return [*meanings[:place], replace(meanings[place], role=role, **changes), *meanings[place + 1 :]]
@@ -212,7 +190,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
+    of_kind += (
+        r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
+    )
     of_kind += r"v\d\w? )*"
     after = r"(?: ?(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W))*"
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
@@ -273,7 +253,7 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
-    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs?|minutes|hours|days)(?: to (?:train|converge))?", bare):
+    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
@@ -281,7 +261,9 @@ def _time(bare: str) -> str:
 def _is_rate(bare: str) -> bool:
     if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
         return False
-    if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|^(?:\w+ )?rate \(.+/", bare):
+    if re.search(
+        r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|^(?:\w+ )?rate \(.+/", bare
+    ):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True

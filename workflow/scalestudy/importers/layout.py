@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration, share
+from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
-from scalestudy.importers.headers import TEXTS, known_role, meaning_of, normal
+from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
@@ -285,26 +286,3 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID
-
-
-def quantity_of(cell: str) -> str:
-    """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
-    if read_duration(cell):
-        return "time (s)"
-    try:
-        read = read_cell(cell)
-    except ValueError:
-        return ""
-    if read.percent:
-        return "efficiency"
-    if read.unit.lower() == "x":
-        return "speedup"
-    named = (read.unit, f"time ({read.unit})") if read.unit else ()
-    return next((words for words in named if _measured(words)), "")
-
-
-def _measured(words: str) -> bool:
-    meaning = meaning_of(words)
-    return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
-        meaning.role in ("time_s", "total_time_s") and meaning.unit
-    )

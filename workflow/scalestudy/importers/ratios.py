@@ -39,8 +39,12 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
     measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
     result = []
     for place, meaning in enumerate(meanings):
-        if normal(meaning.header) not in said and is_gain([row[place] for _, row in raw.rows if place < len(row)], meaning):
-            saved = measured is not None and _is_saved(raw, place, measured, of_times=meanings[measured].role in TIMES)
+        if normal(meaning.header) not in said and is_gain(
+            [row[place] for _, row in raw.rows if place < len(row)], meaning
+        ):
+            saved = measured is not None and _is_saved(
+                raw, place, measured, of_times=meanings[measured].role in TIMES
+            )
             meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
         result.append(meaning)
     return result

@@ -89,7 +89,9 @@ OTHER_RATIO = re.compile(
 OF_A_PRECISION = re.compile(
     r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
 )
-SCALING = re.compile(rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])")
+SCALING = re.compile(
+    rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
+)
 SPEEDUP = re.compile(
     r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"

@@ -9,8 +9,8 @@ from math import isclose
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
-from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import is_blank, plain
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
@@ -178,9 +178,11 @@ def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[
         return cells
     if split is not _spaced:
         return None
+    words = re.split(r"\s+", line.strip())
+    if len(words) == len(header) and all(_NUMBER.match(word) or is_blank(word) for word in words[1:]):
+        return words
     if 1 < len(cells) < len(header) and (placed := _placed(line, first, header)):
         return placed
-    words = re.split(r"\s+", line.strip())
     if len(words) == len(header):
         return words
     named = re.match(r"\s*(?P<name>[A-Za-z][\w ()/%.-]*?:)\s*(?P<rest>.*)", line)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import NUMBERS, WORDS
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
 
@@ -48,6 +48,9 @@ _VALUE = re.compile(
 )
 _WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|baseline|single|multi|distributed)\b")
 """Words of the way to train, which may differ from line to line."""
+_OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
+_NEAR = 20
+"""Characters around a share in which it is called an efficiency."""
 _FEWEST = 2
 
 
@@ -91,7 +94,7 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     if re.search(r"\d", before):
         return None
     values = _values(after)
-    if not values:
+    if not values or re.search(r"\d", after[: values[0][0]]):
         return None
     start, first = values[0][0], values[0][1]
     if meaning_of(first).role not in (*MEASURED, *STATED):
@@ -112,7 +115,10 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
 
 
 def _values(text: str) -> list[tuple[int, str, str]]:
-    """The measurements of a text: place, name of the quantity, number with its unit."""
+    """The measurements of a text: place, name of the quantity, number with its unit.
+
+    None if it also has a number without a name and a unit, or a share that is not called an efficiency.
+    """
     found = []
     for one in _VALUE.finditer(text):
         unit = (one["unit"] or "").strip()
@@ -120,6 +126,11 @@ def _values(text: str) -> list[tuple[int, str, str]]:
         name = (one["name"] or "").strip(" -_/")
         own = quantity_of(value) or quantity_of(f"{one['value']} {unit.split(' ')[0]}")
         role = meaning_of(name).role
+        share = own == "efficiency" and not _OF_SCALING.search(
+            text[max(0, one.start() - _NEAR) : one.end() + _NEAR]
+        )
+        if share or not (own or name or unit):
+            return []
         if role in (*MEASURED, *STATED):
             number = value if own else one["value"]
             found.append((one.start("name") if one["name"] else one.start("value"), name, number))
