@@ -16,7 +16,8 @@ _BLANK = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(
-    r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|\[\^[^\]]*\]|<[^<>]{0,200}>",
+    r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|"
+    r"\[\^[^\]]*\]|<[^<>]{0,200}>",
     re.IGNORECASE,
 )
 _PICTURES = re.compile(r"^[\u2600-\u2713\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+(?=\D{0,3}\d)")

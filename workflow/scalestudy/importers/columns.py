@@ -29,8 +29,8 @@ from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, rel
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
-from scalestudy.importers.terms import PER_NODE as OF_A_NODE
-from scalestudy.importers.together import with_ratios
+from scalestudy.importers.together import is_in_percent, with_ratios
+from scalestudy.importers.whose import by_the_clock, per_node, per_others
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
@@ -85,7 +85,6 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
-_PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -116,6 +115,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             meaning = replace(meaning, unit=unit)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
+            and not is_in_percent(cells)
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
         ):
             role = "scaling_ratio"
@@ -124,11 +124,13 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(_by_the_clock(result, said))]
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
-    return _case_as_label(gains(relative_columns(_per_node(found, said), raw, said), raw, said), raw, said)
+    return _case_as_label(
+        gains(relative_columns(per_others(per_node(found, said), said), raw, said), raw, said), raw, said
+    )
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -148,29 +150,6 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
     crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
     return with_role(meanings, case, "label") if crossed else meanings
-
-
-def _per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads a throughput per node as that of a device where nodes are the devices, and leaves it out elsewhere."""
-    roles = {meaning.role for meaning in meanings}
-    role = "throughput_per_gpu" if "nodes" in roles and "gpus" not in roles else "ignore"
-    return [
-        replace(one, role=role, per="gpu" if role != "ignore" else "")
-        if one.role == "throughput" and OF_A_NODE.search(normal(one.header)) and normal(one.header) not in said
-        else one
-        for one in meanings
-    ]
-
-
-def _by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
-    of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
-    if all(of_processors[place] for place, one in enumerate(meanings) if one.role in MEASURED):
-        return meanings
-    return [
-        replace(one, role="ignore") if found and normal(one.header) not in said else one
-        for one, found in zip(meanings, of_processors, strict=True)
-    ]
 
 
 def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

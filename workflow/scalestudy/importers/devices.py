@@ -36,8 +36,8 @@ _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|sc
 _OF_DEVICES = re.compile(
     rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
-    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|compute units|"
-    r"(?:env )?runners|slots|shards"
+    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
+    r"compute units|(?:env )?runners|slots|shards"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
@@ -191,7 +191,8 @@ def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     if meaning.role != "gpus" or meaning.per:
         return meaning
     lists = [ids_in(cell) for cell in cells]
-    if all(lists) and any(len(one) > 1 for one in lists):
+    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?- ?\d+", plain(cell))]
+    if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
         single = [one[0] for one in lists if len(one) == 1]
         thousands = any("," in cell for cell in cells) and all(
             re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell

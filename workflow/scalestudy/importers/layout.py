@@ -203,7 +203,10 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     stated = [
-        place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
+        place
+        for place, kept in enumerate(others)
+        if meaning_of(table.header[kept]).role in (*STATED, "scaling")
+        or (kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept)))
     ]
     beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]

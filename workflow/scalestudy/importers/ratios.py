@@ -35,7 +35,7 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 
 def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a column of gains, +90 % for a speedup of 1.9, as speedups; leaves it out if it is of the time saved."""
+    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves them out if they are of the time saved."""
     measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
     result = []
     for place, meaning in enumerate(meanings):

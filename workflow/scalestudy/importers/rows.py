@@ -22,7 +22,16 @@ from scalestudy.importers.instances import devices_of_instance, family_of_instan
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
-from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats, unit_of_time
+from scalestudy.importers.together import (
+    in_percent,
+    is_gain,
+    is_in_percent,
+    mean_of_repeats,
+    of_another_quantity,
+    repeats_in,
+    unit_of_repeats,
+    unit_of_time,
+)
 from scalestudy.importers.variants import Variant, own_part
 
 _MOST_NOTES = 20
@@ -47,7 +56,7 @@ class Reader:
         whole = has_decimal_commas(cell for column in cells for cell in column)
         self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
         self.signed = [any("%" in cell for cell in column) for column in cells]
-        self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
+        self.percent = list(map(in_percent, cells, meanings, self.comma))
         self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def first_note(self) -> str:
@@ -65,22 +74,6 @@ class Reader:
         notes = tuple(self.notes)
         more = len(notes) - _MOST_NOTES
         return notes if more <= 0 else (*notes[:_MOST_NOTES], f"{more} further cells or rows were left out")
-
-    def _in_percent(self, place: int, cells: Sequence[str]) -> bool:
-        """Whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
-        meaning = self.meanings[place]
-        if meaning.role not in STATED and meaning.role != "precision_ratio":
-            return False
-        values = []
-        for cell in cells:
-            try:
-                values.append(read_cell(cell, comma=self.comma[place]))
-            except ValueError:
-                if repeats_in(cell, comma=self.comma[place]) and "%" in cell:
-                    return True
-        if any(value.percent for value in values) or "%" in meaning.header:
-            return True
-        return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
 
     def table(self, variant: Variant) -> PublishedTable:
         """Return the rows of a variant."""
@@ -239,7 +232,7 @@ class Reader:
             return Count(1, words=plain(text))
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
-        meaning = self.meanings[place]
+        meaning, text = self.meanings[place], mean_of_repeats(text)
         if meaning.role in TIMES and (duration := read_duration(text)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
@@ -254,8 +247,11 @@ class Reader:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
+        if meaning.role in STATED and of_another_quantity(cell.unit):
+            raise ValueError(f"{text} has another unit")
         if self.percent[place]:
-            whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
+            factor = bool(re.match(r"x(?!\w)", cell.unit.lower())) and not is_in_percent(self.raw.cells(place))
+            whole = factor or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
             return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
         if meaning.role in ("throughput", "steps_per_s") and cell.unit:
             said = meaning_of(cell.unit)

@@ -11,11 +11,17 @@ from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
-_ARROW = re.compile(r"\s*(?:-+>|=+>|\u2192|\u27f6|\u279c|\u2794|\u27a1\ufe0f?)\s*")
-_HEADER = re.compile(
-    rf"(?P<before>(?:.*?[ (:])??)(?P<few>\d{{1,6}})(?: ?{DEVICE})? ?(?:-+>|=+>|\u2192|\u27f6|\u279c|\u2794|\u27a1\ufe0f?|\bto\b) ?"
-    rf"(?P<many>\d{{1,6}}) ?(?P<kind>{DEVICE}|{NODE})\)?(?P<after>.*)",
-    re.IGNORECASE,
+_SIGN = r"(?:-+>|=+>|\u2192|\u27f6|\u279c|\u2794|\u27a1\ufe0f?)"
+_ARROW = re.compile(rf"\s*{_SIGN}\s*")
+_NAMES = r"\b(?:n|np|p|n?gpus?|ranks?|workers?|threads?|procs?|nodes?|world_size)"
+_HEADER = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?P<before>(?:.*?[ (:])??)(?P<few>\d{{1,6}})(?: ?{DEVICE})? ?(?:{_SIGN}|\bto\b) ?"
+        rf"(?P<many>\d{{1,6}}) ?(?P<kind>{DEVICE}|{NODE})\)?(?P<after>.*)",
+        rf"(?P<before>.*?)(?P<name>{_NAMES}) ?[=:] ?"
+        rf"(?P<few>\d{{1,6}}) ?{_SIGN} ?(?P<many>\d{{1,6}})\)?(?P<after>.*)",
+    )
 )
 _MOST_OF = 0.6
 """Share of the cells of a column that have an arrow."""
@@ -27,10 +33,11 @@ def with_steps(table: RawTable) -> RawTable:
     Other arrows are from before to after a change, which are two measurements.
     """
     for place in range(len(table.header) - 1, 0, -1):
-        named = _HEADER.fullmatch(plain(table.header[place]))
+        named = next((one for form in _HEADER if (one := form.fullmatch(plain(table.header[place])))), None)
         if named and _have_arrows(table, place):
+            kind = named.groupdict().get("kind") or "gpus"
             names = [
-                f"{named[size]} {named['kind']} {named['before'].strip(' (:')}{named['after']}".strip()
+                f"{named[size]} {kind} {named['before'].strip(' (:')}{named['after']}".strip()
                 for size in ("few", "many")
             ]
             table = _in_two_columns(table, place, names)

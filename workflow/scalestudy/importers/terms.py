@@ -33,7 +33,8 @@ STEP = (
 )
 TIMED = (
     r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
-    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
+    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
+    r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
 """Words of a time."""
 OF_A_PART = re.compile(
@@ -123,7 +124,8 @@ LABELS = (
     (
         "label",
         r"source|data ?set|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|max ?len|dimensions?|"
-        r"resolution|(?:image|input|crop) ?size|(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
+        r"resolution|(?:image|input|crop) ?size|"
+        r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
         r"(?:config(?:uration)?s?|setups?)|settings?|optimi[sz]er|compiler?|xla|"
         r"dali|data ?loader|storage|"
         r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|cuda graphs?|run|name|type",

@@ -30,7 +30,9 @@ _BOX = str.maketrans(
     | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
     | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
 )
-_REMARK = re.compile(r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|\u2713|\u2714|\u2705).*$")
+_REMARK = re.compile(
+    r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|[\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]).*$"
+)
 """A remark behind the cells of a line."""
 _NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")
 _LABELS = ("label", "hardware", "strategy", "case")

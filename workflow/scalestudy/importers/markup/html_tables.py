@@ -55,7 +55,7 @@ class _Html(HTMLParser):
         elif tag == "br" and self.cell is not None:
             self.cell.append(" ")
         elif tag == "sup" and self.cell is not None:
-            self.cell.append("<sup>")  # a footnote or an exponent, which the reader of cells tells apart
+            self.cell.append("<sup>")  # a footnote or an exponent: the reader of cells decides
 
     def handle_data(self, data: str) -> None:
         if self.cell is not None:

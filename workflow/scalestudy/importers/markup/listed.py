@@ -29,7 +29,12 @@ _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7
 """What separates the measurements of an item. A comma between digits is part of a number."""
 _FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
 """A number with its unit in front of other words."""
-_WITHIN = re.compile(r"~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*")
+_LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
+"""The lower end of a range, whose upper end has the unit."""
+_WITHIN = re.compile(
+    r"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*|"
+    r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
+)
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
@@ -61,7 +66,7 @@ def _measured_rows(tables: Sequence[RawTable]) -> int:
                 for name, role, cell in zip(table.header, roles, row, strict=True)
             )
             measured = any(
-                role in MEASURED and (_is_value(cell) or read_duration(cell))
+                role in MEASURED and (_is_value(_LOWER_END.sub("", cell)) or read_duration(cell))
                 for role, cell in zip(roles, row, strict=True)
             )
             count += devices and measured
@@ -152,7 +157,7 @@ def _quantities(text: str) -> dict[str, str]:
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
         within = _WITHIN.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
-            if one and (words := quantity_of(one)) and not re.search(r"\d", words):
+            if one and (words := quantity_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
                 found.setdefault(words, one)
                 break
     return found

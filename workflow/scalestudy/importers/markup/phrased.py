@@ -15,7 +15,7 @@ from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
+from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, TIMED
 
 LONGEST = 200
 """Characters of a line that lists a measurement."""
@@ -39,11 +39,17 @@ _DEVICES = tuple(
     )
 )
 _NUMBER = r"~?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[kM](?![A-Za-z]))?"
-_DURATION = r"(?:\d+ ?h(?:ours?)?,? ?)?\d+ ?m(?:in(?:ute)?s?)?,? ?\d+(?:\.\d+)? ?s(?:ec(?:ond)?s?)?\b|\d+:\d\d(?::\d\d)?(?:\.\d+)?"
+_VALUES = rf"{_NUMBER}(?: ?(?:-|\u2013|to) ?{_NUMBER})?"
+"""A number or a range."""
+_FIRST = re.compile(rf"^{_NUMBER} ?(?:-|\u2013|to) ?(?=~?\d)")
+_DURATION = (
+    r"(?:\d+ ?h(?:ours?)?,? ?)?\d+ ?m(?:in(?:ute)?s?)?,? ?\d+(?:\.\d+)? ?s(?:ec(?:ond)?s?)?\b|"
+    r"\d+:\d\d(?::\d\d)?(?:\.\d+)?"
+)
 _UNIT = r"(?:\u00b5|%|[A-Za-z])[\w/%.]*(?: ?(?:/|per) ?[A-Za-z]+)?"
 _VALUE = re.compile(
     rf"(?P<name>[A-Za-z][A-Za-z /_-]{{0,30}}?)?\s*(?:[=:\u2248~]|\bis\b|\bof\b)?\s*"
-    rf"(?<![\w.])(?P<value>{_DURATION}|{_NUMBER})(?P<unit> ?x\b| ?{_UNIT})?",
+    rf"(?<![\w.])(?P<value>{_DURATION}|{_VALUES})(?P<unit> ?x\b| ?{_UNIT})?",
     re.IGNORECASE,
 )
 _WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|baseline|single|multi|distributed)\b")
@@ -51,6 +57,10 @@ _WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|basel
 _OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
 _NEAR = 20
 """Characters around a share in which it is called an efficiency."""
+_BATCH = re.compile(r"\bbatch[ _-]?size\W{0,3}(?:of )?(?P<size>\d{1,7})\b", re.IGNORECASE)
+_ONLY_NUMBER = re.compile(r"\s*[:=]\s*\d+(?:\.\d+)?\s*")
+_SMALL = ("a", "an", "the", "only", "just", "about", "around", "approximately", "roughly", "avg", "average", "on")
+"""Words that may differ from line to line."""
 _FEWEST = 2
 
 
@@ -59,9 +69,24 @@ def phrased_tables(lines: Sequence[str]) -> list[RawTable]:
     groups: dict[tuple[str, ...], list[tuple[int, dict[str, str]]]] = {}
     for number, line in enumerate(lines, start=1):
         read = _read(line) if len(line) <= LONGEST else None
+        if (
+            read is None
+            and len(line) <= LONGEST
+            and number < len(lines)
+            and not _VALUE.search(_without_devices(line))
+        ):
+            read = _read(f"{line.rstrip(' :')} {lines[number].strip()}"[:LONGEST])
         if read is not None:
             groups.setdefault(read[0], []).append((number, read[1]))
     return [table for rows in groups.values() for table in _tables(rows)]
+
+
+def _without_devices(line: str) -> str:
+    """The words of a line that has nothing but a number of devices; a digit if it has none, or has other words."""
+    text = _BULLET.sub("", plain(_BULLET.sub("", line, count=1)), count=1).strip(" :")
+    found = next((one for form in _DEVICES if (one := form.search(text))), None)
+    rest = f"{text[: found.start()]}{text[found.end() :]}" if found else "0"
+    return "0" if len(rest.split()) > 2 else rest
 
 
 def _tables(rows: Sequence[tuple[int, dict[str, str]]]) -> list[RawTable]:
@@ -91,8 +116,12 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     if devices is None:
         return None
     before, after = text[: devices.start()], text[devices.end() :]
+    batch = _BATCH.search(before)
+    before = _BATCH.sub(" ", before)
     if re.search(r"\d", before):
         return None
+    if _ONLY_NUMBER.fullmatch(after) and re.search(TIMED, before.lower()):
+        after = f": time = {after.strip(' :=')}"  # Execution with 2 threads: 4.2
     values = _values(after)
     if not values or re.search(r"\d", after[: values[0][0]]):
         return None
@@ -101,13 +130,15 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
         return None
     said = f"{before} {after[:start]}".lower()
     ways = " ".join(_WAY.findall(said))
-    words = re.findall(r"[a-z]+", _WAY.sub(" ", said))
+    words = [word.rstrip("s") for word in re.findall(r"[a-z]+", _WAY.sub(" ", said)) if word not in _SMALL]
     if len(words) > _MOST_WORDS:
         return None
     count = devices["count"].lower()
     row = {"gpus": "1" if count == "single" else str(NUMBERS.get(count, count))}
     if ways:
         row["strategy"] = ways
+    if batch:
+        row["batch size"] = batch["size"]
     for _, name, value in values:
         row.setdefault(name, value)
     kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
@@ -124,7 +155,8 @@ def _values(text: str) -> list[tuple[int, str, str]]:
         unit = (one["unit"] or "").strip()
         value = f"{one['value']} {unit}".strip() if unit.lower() != "x" else f"{one['value']}x"
         name = (one["name"] or "").strip(" -_/")
-        own = quantity_of(value) or quantity_of(f"{one['value']} {unit.split(' ')[0]}")
+        last = _FIRST.sub("", value, count=1)
+        own = quantity_of(last) or quantity_of(last.rpartition(" ")[0])
         role = meaning_of(name).role
         share = own == "efficiency" and not _OF_SCALING.search(
             text[max(0, one.start() - _NEAR) : one.end() + _NEAR]
