@@ -179,3 +179,55 @@ def test_columns_without_devices_are_refused_with_the_option(tmp_path: Path) -> 
     path.write_text(table("Minions;Scans/s", "1;978", "10;9628"))
     with pytest.raises(UserError, match="--column 'Minions=gpus'"):
         read_published(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| 1 GPU | 410 img/s |\n|---|---|\n| 2 GPUs | 779 img/s |\n| 4 GPUs | 1435 img/s |\n",
+        "<table><tr><td>1 GPU</td><td>410 img/s</td></tr><tr><td>2 GPUs</td><td>779 img/s</td></tr>"
+        "<tr><td>4 GPUs</td><td>1435 img/s</td></tr></table>",
+        "gpus = [1, 2, 4]\nthroughput = [410, 779, 1435]\n",
+        "# gpus img/s speedup\n1 410 1.0\n2 779 1.9\n4 1435 3.5\n",
+        "\\begin{tabular}{rr}\nGPUs & img/s \\tabularnewline\n1 & 410 \\tabularnewline\n2 & 779 \\tabularnewline\n"
+        "4 & 1435 \\tabularnewline\n\\end{tabular}\n",
+        table("Command;Time (s)", *beside("`run --np=1 a`;`run --np=2 a`;`run --np=4 a`", TIMES)),
+        table("CUDA_VISIBLE_DEVICES;img/s", *beside("0;0,1;0,1,2,3", RATES)),
+        table("Process grid;Time (s)", *beside("1x1;1x2;2x2", TIMES)),
+        table("Device;Time (s)", *beside("CPU (1 core);CPU (2 cores);CPU (4 cores)", TIMES)),
+        table("GPUs;Min (s);Mean (s);Max (s)", "1;99;100;101", "2;52;52.6;53", "4;28;28.57;29"),
+        "".join(
+            f"$ time mpirun -np {n} ./a\n\nreal\t{t}\nuser\t2m0s\n\n"
+            for n, t in (("1", "1m40s"), ("2", "0m52.6s"), ("4", "0m28.57s"))
+        ),
+    ],
+    ids=[
+        "markdown",
+        "html",
+        "lists",
+        "plot-file",
+        "latex",
+        "command",
+        "ids",
+        "grid",
+        "cpu",
+        "statistics",
+        "shell",
+    ],
+)
+def test_tables_with_other_headers_or_none(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+def test_nodes_with_their_devices_in_brackets(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Nodes (GPUs);Time (s)", *beside("1 (8);2 (16);4 (32)", TIMES)))
+    assert speedups(found) == [(8, 1.0), (16, 1.9), (32, 3.5)]
+
+
+def test_methods_as_headers_and_sizes_of_models_are_series(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("GPUs;DDP (s);FSDP (s)", "1;100;200", "2;52.6;105.2", "4;28.57;57.14"))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+    rows = [f"{p};{n};{r}" for p in ("7B", "13B") for n, r in zip("124", RATES, strict=True)]
+    found = audited(tmp_path, table("Params;GPUs;tok/s", *rows))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]

@@ -30,7 +30,7 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.together import is_in_percent, with_ratios
-from scalestudy.importers.whose import by_the_clock, per_node, per_others
+from scalestudy.importers.whose import by_statistic, by_the_clock, per_node, per_others
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
@@ -85,6 +85,10 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
+_OF_A_MODEL = re.compile(
+    r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
+)
+"""Headers of the size of a model, which tells series apart."""
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -103,6 +107,10 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "step_time_s"
         elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
             role = "label"  # `Scale`, with 4 nodes below it
+        elif (
+            role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
+        ):
+            role = "ignore"  # its measurements
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
         elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
@@ -128,9 +136,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
-    return _case_as_label(
-        gains(relative_columns(per_others(per_node(found, said), said), raw, said), raw, said), raw, said
-    )
+    found = relative_columns(per_others(per_node(found, said), said), raw, said)
+    return by_statistic(_case_as_label(gains(found, raw, said), raw, said), said)
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -237,7 +244,10 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
+        named = share(words, read_cell) == 0 or (
+            place < measured[0]
+            and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
+        )
         if apart and named and meaning.role == "ignore":
             found.append(place)
     if not found:

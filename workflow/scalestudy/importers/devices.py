@@ -24,7 +24,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.instances import devices_of_instance
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, NODE, PER_DEVICE
+from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE
 
 _DEGREE = re.compile(
     rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
@@ -40,6 +40,7 @@ _OF_DEVICES = re.compile(
     r"compute units|(?:env )?runners|slots|shards"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
+_PAIR = re.compile(r"(\d{1,6}) ?[(/] ?(\d{1,7}) ?\)?")
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)")
 _THREADS = re.compile(
@@ -73,6 +74,7 @@ def with_product(table: RawTable) -> RawTable:
 
     One degree alone has no product.
     """
+    table = _with_nodes(table)
     if any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
         return _with_threads(table)
     found: dict[str, int] = {}
@@ -84,6 +86,22 @@ def with_product(table: RawTable) -> RawTable:
     if len(found) < 2:
         return table
     return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_nodes(table: RawTable) -> RawTable:
+    """A table with nodes and devices in one column, `1 (8)` below `Nodes (GPUs)`, with a column of each."""
+    for place, header in enumerate(table.header):
+        named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
+        pairs = [_PAIR.fullmatch(plain(cell)) for cell in table.cells(place)]
+        if not named or not pairs or not all(pairs):
+            continue
+        rows = []
+        for line, cells in table.rows:
+            pair = _PAIR.fullmatch(plain(cells[place])) if place < len(cells) else None
+            rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
+        names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
+        return replace(table, header=names, rows=tuple(rows))
+    return table
 
 
 def _with_threads(table: RawTable) -> RawTable:
@@ -149,7 +167,9 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             cells = raw.cells(place)
             if place >= _FIRST and meaning.role not in _NAMED:
                 continue
-            of_result = meaning.role == "ignore" and never_a_label(meaning.header)
+            of_result = meaning.role == "ignore" and bool(
+                re.search(rf"\b{IDEAL}\b|target", normal(meaning.header))
+            )
             if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
                 continue
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
@@ -169,6 +189,8 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells such as 256x256 are the size of a problem."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
     sizes = bool(_OF_A_SIZE.search(normal(meaning.header)))
+    if re.search(r"\b(?:mpi|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
+        return False
     return any(factors) and (sizes or all(one and one[1] == one[2] for one in factors))
 
 

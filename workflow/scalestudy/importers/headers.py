@@ -63,6 +63,10 @@ EXACTLY = (
     "nw",
     "nt",
     "mpi tasks",
+    "cuda visible devices",
+    "visible devices",
+    "gpu ids",
+    "device ids",
 )
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"

@@ -198,9 +198,12 @@ class Reader:
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
-        if plain(text) == "0" or plain(text).lower().startswith("cpu"):
+        cells = [plain(cell).lower() for cell in self.raw.cells(place)]
+        if plain(text) == "0" or (
+            plain(text).lower().startswith("cpu") and not all(c.startswith("cpu") for c in cells)
+        ):
             return True
-        one = any(re.match(r"1\b", plain(cell)) for cell in self.raw.cells(place))
+        one = any(re.match(r"1\b", cell) for cell in cells)
         return one and bool(_SERIAL.match(plain(text)))
 
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:

@@ -5,12 +5,32 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning, normal
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
+_STATISTIC = re.compile(
+    r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
+)
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+
+
+def by_statistic(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out the minimum, the maximum and percentiles of a measurement that also has a mean or a median."""
+    result = list(meanings)
+    for role in MEASURED:
+        mine = [place for place, one in enumerate(meanings) if one.role == role]
+        names = {place: _STATISTIC.search(normal(meanings[place].header) or "") for place in mine}
+        bare = {place: _STATISTIC.sub("", plain(meanings[place].header).lower()).strip(" ()_") for place in mine}
+        middle = [place for place in mine if not names[place] or names[place]["middle"]]  # type: ignore[index]
+        for place in mine:
+            other = names[place] is not None and not names[place]["middle"]  # type: ignore[index]
+            alike = any(bare[place].replace(" ", "") == bare[one].replace(" ", "") for one in middle)
+            if other and alike and normal(meanings[place].header) not in said:
+                result[place] = replace(meanings[place], role="ignore")
+    return result
 
 
 def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

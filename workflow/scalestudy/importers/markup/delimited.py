@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.raw import RawTable, words_of
 
 LONGEST_CELL = 131_072
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -41,12 +41,6 @@ def delimited_tables(text: str) -> list[RawTable]:
         return []  # no header: a list of measurements
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
-
-
-def words_of(cells: tuple[str, ...]) -> tuple[str, ...]:
-    """Return cells without their numbers and plurals: those of two rows with units are equal, headers differ."""
-    bare = [re.sub(r"\d[\d.,]*", "0", re.sub(r"(?<=\w)s\b|\(s\)", "", cell.lower())) for cell in cells]
-    return tuple(bare) if any(re.search(r"0\W*[a-z]|[a-z]\W*0", cell) for cell in bare) else tuple(cells)
 
 
 def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:

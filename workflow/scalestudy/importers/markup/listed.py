@@ -35,6 +35,9 @@ _WITHIN = re.compile(
     r"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*|"
     r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
 )
+_NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
+_SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
+"""A line of the shell's own `time`."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
@@ -170,9 +173,11 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     start = 0
     for number, line in enumerate([*lines, ""], start=1):
         text = plain(line).lstrip("-*+\u2022 ") if len(line) <= LONGEST else ""
-        pair = re.fullmatch(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?", text)
+        pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         head = _HEAD.fullmatch(text) if not pair and text else None
         named = bool(head) and head is not None and _names_devices(head["devices"])
+        if not text and list(block) == [SETUP]:
+            continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
