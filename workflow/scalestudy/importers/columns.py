@@ -85,6 +85,7 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
+_ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _OF_A_MODEL = re.compile(
     r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
 )
@@ -105,8 +106,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "step_time_ms":
             meaning = replace(meaning, role="step_time_s", unit="ms")
             role = "step_time_s"
+        elif role == "scaling_ratio" and normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells)):
+            role = "label"  # the size of a problem, such as 100K
         elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
             role = "label"  # `Scale`, with 4 nodes below it
+        elif "batch" in role and any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells):
+            role = "ignore"  # how a batch is split
         elif (
             role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
         ):

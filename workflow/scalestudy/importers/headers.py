@@ -93,6 +93,11 @@ class Meaning:
     """Words of the header that tell it from another column of the same role."""
 
 
+_RATE = re.compile(
+    r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
+    r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
+    r"^(?:\w+ )?rate \(.+/"
+)
 NAMELESS = "(no header)"
 """The name of a column without a header, in what is printed and in what the user says."""
 
@@ -105,6 +110,7 @@ def normal(header: str) -> str:
         r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
     )
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
+    text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
     text = re.sub(r"[ \u00b7.]s ?(?:\^?\{?\(?-1\)?\}?|\u207b)(?!\w)", "/s", text)
@@ -119,6 +125,8 @@ def meaning_of(header: str) -> Meaning:
     for pattern in PRECISIONS.values():
         bare = re.sub(pattern, " ", bare)
     role = _role(text, bare, precisions)
+    if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
+        role = "printed_efficiency"  # not EP
     scaling = next((kind for kind in ("weak", "strong") if re.search(rf"\b{kind}\b", text)), "")
     per = "gpu" if PER_DEVICE.search(bare) else "all" if OF_ALL.search(bare) else ""
     unit, factor = "", 1.0
@@ -265,9 +273,7 @@ def _time(bare: str) -> str:
 def _is_rate(bare: str) -> bool:
     if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
         return False
-    if re.search(
-        r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|^(?:\w+ )?rate \(.+/", bare
-    ):
+    if _RATE.search(bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True

@@ -203,10 +203,12 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     stated = [
+        place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
+    ]
+    of_the_last = stated + [  # ratios by their cells
         place
         for place, kept in enumerate(others)
-        if meaning_of(table.header[kept]).role in (*STATED, "scaling")
-        or (kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept)))
+        if kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept))
     ]
     beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
@@ -229,7 +231,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
             if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
-                kept = ["" if place in stated else cell for place, cell in enumerate(kept)]
+                kept = ["" if place in of_the_last else cell for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
@@ -14,6 +14,7 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import OTHER_RATIO
 from scalestudy.importers.together import is_gain
 
+_MOST_COLUMNS = 6
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -113,16 +114,25 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
+    """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    pair = [place for place, one in enumerate(meanings) if one.role == best]
-    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
         return meanings
+    varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
+    for pair in combinations(varied, 2):
+        if _is_quotient(raw, stated[0], pair):
+            return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 else "ignore")
+    return meanings
+
+
+def _is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Whether a column is the quotient of two others in most of its rows."""
     explained = known = 0
     for _, row in raw.rows:
         try:
-            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
+            ratio, first, second = (read_cell(row[at]).printed.value for at in (place, *pair))
         except (ValueError, IndexError):
             continue
         known += 1
@@ -131,6 +141,4 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             and second > 0
             and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
         )
-    if explained <= known / 2:
-        return meanings
-    return with_role(meanings, stated[0], "precision_ratio")
+    return explained > known / 2

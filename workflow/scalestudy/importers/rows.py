@@ -28,6 +28,7 @@ from scalestudy.importers.together import (
     is_in_percent,
     mean_of_repeats,
     of_another_quantity,
+    prefix_of,
     repeats_in,
     unit_of_repeats,
     unit_of_time,
@@ -37,7 +38,8 @@ from scalestudy.importers.variants import Variant, own_part
 _MOST_NOTES = 20
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
-_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*\d)", re.IGNORECASE)
+_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
+_ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _SHOWN = 60
 """Characters of a cell that a message quotes."""
 
@@ -203,7 +205,7 @@ class Reader:
             plain(text).lower().startswith("cpu") and not all(c.startswith("cpu") for c in cells)
         ):
             return True
-        one = any(re.match(r"1\b", cell) for cell in cells)
+        one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
         return one and bool(_SERIAL.match(plain(text)))
 
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
@@ -260,7 +262,7 @@ class Reader:
             said = meaning_of(cell.unit)
             if said.role == "throughput_per_gpu" or said.per == "gpu":
                 labels["throughput_unit"] = "/gpu"
-            return cell.printed.times(meaning.factor * said.factor)
+            return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
         return cell.printed.times(meaning.factor)
 
     def _devices(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> int | None:

@@ -77,7 +77,7 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e [pn]$|\blinearity\b|\blinear ?\(?%|"
+    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|\blinear ?\(?%|"
     rf"% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
@@ -96,7 +96,7 @@ SCALING = re.compile(
 SPEEDUP = re.compile(
     r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
-    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s [pn]$|"
+    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
 RELATIVE = re.compile(

@@ -159,12 +159,26 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
         return None
     last = max(one.last for one in numbers)
     mean = sum(one.value for one in numbers) / len(numbers)
-    return Printed(mean, last if isclose(low, high) else (high - low) / 2 + last)
+    half = (high - low) / 2
+    return Printed(mean, last if isclose(low, high) else half + min(last, half))
 
 
 def unit_of_repeats(text: str) -> str:
     """Return the last of several measurements in a cell, which has their unit."""
     return _PARTS.split(plain(text))[-1]
+
+
+_PREFIXED = re.compile(
+    r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
+)
+_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def prefix_of(unit: str, cells: Sequence[str]) -> float:
+    """Return the factor of a unit such as Gbps in a column that has other prefixes too; else 1."""
+    own = _PREFIXED.match(unit)
+    others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
+    return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
 
 
 _OF_A_RATIO = re.compile(

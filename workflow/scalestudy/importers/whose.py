@@ -14,6 +14,7 @@ _STATISTIC = re.compile(
     r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
 )
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
+_OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
 
 
@@ -59,7 +60,8 @@ def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
     of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
-    if all(of_processors[place] for place, one in enumerate(meanings) if one.role in MEASURED):
+    own = [bool(_OF_GPUS.search(normal(one.header))) for one in meanings]
+    if all(of_processors[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
         return meanings
     return [
         replace(one, role="ignore") if found and normal(one.header) not in said else one

@@ -81,9 +81,21 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
             continue
         if rows and (split is not _words or len(rows) > 1):
             caption = above.strip("#*:> ") if len(above) <= LONGEST else ""
-            header = [name.strip(" :") for name in header]
+            header = _with_names_above(lines, start, [name.strip(" :") for name in header])
             return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
     return None, start
+
+
+def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[str]:
+    """Headers with those of the line above if some are equal: Init and Train above time(s) and time(s)."""
+    above = lines[start - 1] if start else ""
+    if len(set(header)) == len(header) or not above.strip() or _RULE.fullmatch(above) or re.search(r"\d", above):
+        return header
+    placed = _placed(above, lines[start], header)
+    if placed is None or len(_CELL.findall(above)) < _FEWEST:
+        return header
+    joined = [f"{name} {own}".strip() for name, own in zip(placed, header, strict=True)]
+    return joined if len(set(joined)) > len(set(header)) else header
 
 
 def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:

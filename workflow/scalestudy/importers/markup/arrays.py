@@ -14,7 +14,7 @@ LONGEST = 2000
 _GAP = 5
 """Lines between two lists that belong together, at most."""
 _LIST = re.compile(
-    r"\s*[\"']?(?P<name>[A-Za-z]\w{0,40})[\"']?\s*[=:]\s*(?:np\.array|numpy\.array|torch\.tensor|list|c|tuple)?\s*"
+    r"[\s>*#-]*[\"']?(?P<name>[A-Za-z]\w{0,40})[\"']?\s*[=:]\s*(?:np\.array|numpy\.array|torch\.tensor|list|c|tuple)?\s*"
     r"[\[({]+(?P<cells>[\d.,\seE+-]{3,})[\])}]+\s*[,;]?\s*(?:#.*|//.*)?"
 )
 _List = tuple[int, str, list[str]]

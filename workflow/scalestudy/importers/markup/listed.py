@@ -36,6 +36,12 @@ _WITHIN = re.compile(
     r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
 )
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
+_FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
+_COMMAND = re.compile(
+    r"(?:^|\s)(?P<devices>(?:--(?:devices|nproc[_-]per[_-]node|num[_-]gpus|n?gpus|num[_-]processes|tensor[_-]parallel[_-]size|"
+    r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
+)
+"""The number of devices in a command."""
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
 """A line of the shell's own `time`."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
@@ -172,17 +178,22 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     block: dict[str, str] = {}
     start = 0
     for number, line in enumerate([*lines, ""], start=1):
-        text = plain(line).lstrip("-*+\u2022 ") if len(line) <= LONGEST else ""
+        text = plain(line).lstrip("-*+\u2022> ") if len(line) <= LONGEST else ""
         pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
-        head = _HEAD.fullmatch(text) if not pair and text else None
-        named = bool(head) and head is not None and _names_devices(head["devices"])
-        if not text and list(block) == [SETUP]:
+        if _FENCE.fullmatch(line):
+            continue
+        command = _COMMAND.search(line) if len(line) <= LONGEST else None
+        head = command or (_HEAD.fullmatch(text) if not pair and text else None)
+        named = bool(command) or (head is not None and _names_devices(head["devices"]))
+        pair = None if command else pair
+        if not text and list(block) in ([SETUP], ["gpus"]):
             continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         if named and head:
-            block, start = {SETUP: head["devices"]}, number
+            devices = re.findall(r"\d+", head["devices"])
+            block, start = ({"gpus": devices[-1]} if command else {SETUP: head["devices"]}), number
         elif pair:
             start = start if block else number
             block[pair["name"]] = pair["value"]
