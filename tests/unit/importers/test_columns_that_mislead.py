@@ -98,3 +98,39 @@ def test_expected_speedups_are_refused_with_the_option_that_reads_them(tmp_path:
     path.write_text(table("GPUs;Expected Speedup", *beside("1;2;4", ("1x", "1.9x", "3.5x"))))
     with pytest.raises(UserError, match="--column 'Expected Speedup=printed_speedup'"):
         read_published(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "devices"),
+    [
+        ("1 node, 8 GPUs;2 nodes, 16 GPUs;4 nodes, 32 GPUs", [8, 16, 32]),
+        ("1 node, 8 GPUs;2 nodes, 8 GPUs;4 nodes, 8 GPUs", [8, 16, 32]),
+        ("1 node with 8 GPUs;2 nodes of 8 GPUs each;4 nodes of 8 GPUs each", [8, 16, 32]),
+    ],
+    ids=["of-all", "of-each", "each"],
+)
+def test_nodes_and_devices_in_labels(tmp_path: Path, cells: str, devices: list[int]) -> None:
+    (found,) = audited(tmp_path, table("Setup;Time (s)", *beside(cells, TIMES)))
+    assert [gpus for gpus, _ in speedups(found)] == devices
+
+
+def test_a_multiple_of_real_time_is_no_speedup(tmp_path: Path) -> None:
+    rows = ("1;0.41x;41.0", "2;0.779x;77.9", "4;1.435x;143.5")
+    (found,) = audited(tmp_path, table("Threads;Speed;FPS", *rows))
+    assert speedups(found) == ONCE
+    assert not found.remarks
+
+
+def test_degrees_behind_hardware_are_no_other_hardware(tmp_path: Path) -> None:
+    cells = "1xH100 TP1;2xH100 TP2;4xH100 TP4"
+    (found,) = audited(
+        tmp_path,
+        table("Config;Time", *beside(cells, ("1h 40m per epoch", "52m 36s per epoch", "28m 34s per epoch"))),
+    )
+    assert speedups(found) == ONCE
+    assert not found.remarks
+
+
+def test_processes_with_threads_of_short_names(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("MPI;OMP;t / s", "1;1;100", "1;2;52.6", "2;2;28.57"))
+    assert speedups(found) == ONCE

@@ -173,7 +173,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
 
 def read_duration(text: str) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
-    text = _AND.sub(" ", plain(text).lower())
+    text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)$", "", plain(text).lower())
+    text = _AND.sub(" ", text)
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text
         text = re.sub(r"[\"\u2033]|''", "s", text).replace("'", "m").replace("\u2032", "m")

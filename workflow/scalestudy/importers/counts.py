@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import prod
 
 from scalestudy.importers.cells import plain
@@ -114,6 +115,7 @@ def read_count(text: str) -> Count:
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
+    rest = _DEGREES.sub("", rest).strip(" ,;/-")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
     other = rest.startswith("+")  # a way to train, not a device
@@ -191,7 +193,10 @@ _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*,(\u00d7]* ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*\u00d7] ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
+        r"(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
         r"\b(?P<nodes>\d{1,3}) ?[x*] ?(?P<each>\d{1,2})\b(?![\d.x])",
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
@@ -226,13 +231,29 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
                 parts.get("nodes") or 1
             )
+            gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
             rest = f"{words[: found.start()]} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
-            return Count(gpus, nodes, parts.get("hardware") or "", rest)
+            return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
     raise ValueError(f"{text} names no number of devices")
+
+
+def each_node(count: Count, cells: Iterable[str]) -> Count:
+    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes."""
+    if not count.either or not count.nodes:
+        return count
+    pairs = set()
+    for cell in cells:
+        try:
+            other = count_in_words(cell)
+        except ValueError:
+            continue
+        pairs.add((other.nodes, other.gpus))
+    alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
+    return replace(count, gpus=count.gpus * count.nodes) if alike else count
 
 
 def _apart(words: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
 from scalestudy.importers.headers import (
     DEGREE,
     IDS,
@@ -42,9 +42,9 @@ _OF_DEVICES = re.compile(
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _PAIR = re.compile(r"(\d{1,6}) ?[(/] ?(\d{1,7}) ?\)?")
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
-_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)")
+_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
 _THREADS = re.compile(
-    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?"
+    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
 )
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
@@ -75,7 +75,9 @@ def with_product(table: RawTable) -> RawTable:
     One degree alone has no product.
     """
     table = _with_nodes(table)
-    if any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
+    names = [normal(header) for header in table.header]
+    hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
+    if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
         return _with_threads(table)
     found: dict[str, int] = {}
     for place, header in enumerate(table.header):
@@ -118,7 +120,9 @@ def _with_threads(table: RawTable) -> RawTable:
     counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
     if not counted or len(set(cells[1])) < 2:
         return table
-    return _with_column(table, f"{names[ranks[0]]} x {names[threads[0]]}", [ranks[0], threads[0]])
+    both = names[ranks[0]], names[threads[0]]
+    name = "ranks x threads" if "mpi" in both else " x ".join(both)
+    return _with_column(table, name, [ranks[0], threads[0]])
 
 
 def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
@@ -175,6 +179,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [_count(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
+            if all(count and count.either for count in counts):  # of each node, perhaps
+                sizes |= {each_node(count, cells).gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]

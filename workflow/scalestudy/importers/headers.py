@@ -110,6 +110,7 @@ def normal(header: str) -> str:
         r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
     )
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
+    text = re.sub(r" ?/ ?1$", "", text)  # without a unit: N / 1
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
@@ -172,7 +173,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     exact = text.replace(" ", "_")
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
-    if re.fullmatch(r"t ?[pn\d]? ?[(\[] ?(?:m?s|secs?|seconds|min|h) ?[)\]]", text):
+    if re.fullmatch(r"t ?[pn\d]? ?[(\[/] ?(?:m?s|secs?|seconds|min|h) ?[)\]]?", text):
         return "time_s"
     if label := _label(text):
         return label

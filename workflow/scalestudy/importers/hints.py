@@ -64,7 +64,7 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         kind = meaning_of(_PLANNED.sub("", normal(planned.header))).role
         kind = kind if kind in (*MEASURED, *STATED) else "printed_speedup"
         option = f"--column '{_short(planned.header)}={kind}'"
-        return f"'{_short(planned.header)}' is no measurement by its name; add {option} to read it all the same"
+        return f"'{_short(planned.header)}' is not a measured column by its name; add {option} to read it"
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
     role, meaning = named[0]

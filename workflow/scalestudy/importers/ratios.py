@@ -100,7 +100,7 @@ def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
 
 
 def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
-    """Whether ratios such as `3.35x` are relative to the most devices, so that they are no speedups."""
+    """Whether ratios such as `3.35x` are relative to the most devices or to real time: no speedups."""
     gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
     found: list[tuple[int, float]] = []
     for _, row in raw.rows if gpus is not None else ():
@@ -110,7 +110,8 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
             continue
     if len(found) < 2 or min(found)[0] == max(found)[0]:
         return False
-    return max(found)[1] == 1 and min(found)[1] > 1
+    speeds = min(found)[1] < 1 and "throughput" in {meanings[place].role}  # 0.4x real time
+    return speeds or (max(found)[1] == 1 and min(found)[1] > 1)
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

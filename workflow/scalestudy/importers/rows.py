@@ -15,7 +15,7 @@ from scalestudy.importers.cells import (
     read_cell,
     read_duration,
 )
-from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
@@ -176,7 +176,7 @@ class Reader:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = self._count(meaning, text)
+                count = self._count(place, text)
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
@@ -212,7 +212,8 @@ class Reader:
         self.noted.add(line)
         self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
 
-    def _count(self, meaning: Meaning, text: str) -> Count:
+    def _count(self, place: int, text: str) -> Count:
+        meaning = self.meanings[place]
         if meaning.role == "nodes":
             bare = re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
             return read_count(bare if bare.isdecimal() else text)
@@ -222,7 +223,8 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            return self._named(text)
+            count = self._named(text)
+            return each_node(count, self.raw.cells(place))
         count = read_count(text)
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
