@@ -134,3 +134,13 @@ def test_degrees_behind_hardware_are_no_other_hardware(tmp_path: Path) -> None:
 def test_processes_with_threads_of_short_names(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("MPI;OMP;t / s", "1;1;100", "1;2;52.6", "2;2;28.57"))
     assert speedups(found) == ONCE
+
+
+def test_ids_with_a_dash_are_ids_beside_lists(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;tok/s", "4;410", "4,5;779", "4\u20137;1435"))
+    assert speedups(found) == ONCE
+
+
+def test_programs_that_differ_are_no_series(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("code;fit [s];threads", "alpha;118.4;1", "beta;58.1;16", "gamma;1.7;24"))
+    assert [remark.kind for remark in found.remarks] == ["confounded"]

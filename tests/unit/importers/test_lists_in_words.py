@@ -92,3 +92,19 @@ def test_a_clock_is_no_name_with_a_value(tmp_path: Path) -> None:
     text = "GPU Config   Wall time\n1x A100      1:40:00\n2x A100      0:52:36\n4x A100      0:28:34\n"
     (found,) = audited(tmp_path, text)
     assert speedups(found) == ONCE
+
+
+def test_times_in_different_units_are_one_measurement(tmp_path: Path) -> None:
+    text = "# - 1 worker: 10,000 pages = 3 hours\n# - 4 workers: 10,000 pages = 45 minutes\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (4, 4.0)]
+
+
+def test_a_list_of_times_below_one_of_speedups_is_another_list(tmp_path: Path) -> None:
+    text = (
+        "**Speedup:**\n- 2 cores: 1.9x faster\n- 4 cores: 3.4x faster\n\n"
+        "**Times:**\n- 1 worker: 100 s\n- 2 workers: 50 s\n- 4 workers: 25 s\n"
+    )
+    first, second = audited(tmp_path, text)
+    assert speedups(first) == [(2, 1.9), (4, 3.4)]
+    assert speedups(second) == [(1, 1.0), (2, 2.0), (4, 4.0)]

@@ -219,7 +219,8 @@ def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     if meaning.role != "gpus" or meaning.per:
         return meaning
     lists = [ids_in(cell) for cell in cells]
-    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?- ?\d+", plain(cell))]
+    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
+    ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too
     if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
         single = [one[0] for one in lists if len(one) == 1]
         thousands = any("," in cell for cell in cells) and all(
@@ -239,7 +240,7 @@ def ids_in(cell: str) -> list[int]:
     words = re.sub(r"^(?:cuda|gpus?|ids?)[ :=]*", "", plain(cell).strip("[](){}").lower())
     found: list[int] = []
     for part in re.split(r"\s*[,+&]\s*|\s+", words.strip("[](){} ")):
-        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*-\s*(\d{1,3}))?", part)
+        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*[-\u2013]\s*(\d{1,3}))?", part)
         if ends is None:
             return []
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)

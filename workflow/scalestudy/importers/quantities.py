@@ -53,3 +53,11 @@ def _measured(words: str) -> bool:
     return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
         meaning.role in ("time_s", "total_time_s") and meaning.unit
     )
+
+
+def name_of(cell: str) -> str:
+    """Return a name for what a cell's own unit says, which is `time` for a time in any unit."""
+    words = quantity_of(cell)
+    return (
+        "time" if re.fullmatch(r"time \([a-z]+\)|[a-z]+", words) and meaning_of(words).role == "time_s" else words
+    )

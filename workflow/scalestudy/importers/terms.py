@@ -111,7 +111,10 @@ LABELS = (
         "strategy",
         r"strategy|parallelism|parallelization|method|distribution|ddp|zero(?: stage)?|algorithm",
     ),
-    ("framework", r"framework|library|implementation|engine|software|backend|version|codebase"),
+    (
+        "framework",
+        r"framework|code|tool|package|program|library|implementation|engine|software|backend|version|codebase",
+    ),
     (
         "hardware",
         r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"

@@ -10,7 +10,7 @@ from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
@@ -42,12 +42,16 @@ _COMMAND = re.compile(
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
 """The number of devices in a command."""
+_SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
+"""The sign of a comment in front of an item."""
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
 """A line of the shell's own `time`."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
 _HEAD = re.compile(r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*")
+_FEWEST = 2
+"""Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 _GAP = 3
 """Lines between two items of one list, at most."""
 _LONGEST_LABEL = 40
@@ -104,6 +108,8 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
     for line, row in rows:
         last = groups[-1][-1] if groups else None
         same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
+        if same and len(groups[-1]) >= _FEWEST and len(set(row) & set(groups[-1][-1][1])) < _FEWEST:
+            same = False  # another list: of times below one of speedups
         if same:
             groups[-1].append((line, row))
         else:
@@ -140,7 +146,7 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
     rows = []
     for number, line in enumerate(lines, start=1):
-        text = _IN_FRONT.sub(r"\1: ", plain(line)) if len(line) <= LONGEST else ""
+        text = _IN_FRONT.sub(r"\1: ", _SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
         item = _ITEM.fullmatch(text)
         if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
@@ -166,7 +172,7 @@ def _quantities(text: str) -> dict[str, str]:
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
         within = _WITHIN.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
-            if one and (words := quantity_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
+            if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
                 found.setdefault(words, one)
                 break
     return found

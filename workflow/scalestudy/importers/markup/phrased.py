@@ -13,7 +13,7 @@ from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import NUMBERS, WORDS
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, TIMED
 
@@ -23,7 +23,7 @@ _GAP = 3
 """Lines between two of one list, at most."""
 _MOST_WORDS = 6
 """Words before the measurement of a line, beside those of the devices."""
-_BULLET = re.compile(r"\s*(?:>\s*)*(?:[-*+\u2022]\s+|\d{1,2}[.)]\s+|\[[^\]\d]{1,20}\]\s*)?")
+_BULLET = re.compile(r"\s*(?:(?:>|#|//)\s*)*(?:[-*+\u2022]\s+|\d{1,2}[.)]\s+|\[[^\]\d]{1,20}\]\s*)?")
 _CLOCK = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\]?\s*(?:[A-Z]{4,8}\b:?\s*)?")
 _NAME = (
     rf"(?:(?:num(?:ber)?(?: of|_)?|n|#)[ _]?)?(?:{DEVICE}|{NODE})(?:_per_node)?(?:\(s\))?|world[ _]size|"
@@ -156,7 +156,7 @@ def _values(text: str) -> list[tuple[int, str, str]]:
         value = f"{one['value']} {unit}".strip() if unit.lower() != "x" else f"{one['value']}x"
         name = (one["name"] or "").strip(" -_/")
         last = _FIRST.sub("", value, count=1)
-        own = quantity_of(last) or quantity_of(last.rpartition(" ")[0])
+        own = name_of(last) or name_of(last.rpartition(" ")[0])
         role = meaning_of(name).role
         share = own == "efficiency" and not _OF_SCALING.search(
             text[max(0, one.start() - _NEAR) : one.end() + _NEAR]
