@@ -144,3 +144,16 @@ def test_ids_with_a_dash_are_ids_beside_lists(tmp_path: Path) -> None:
 def test_programs_that_differ_are_no_series(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("code;fit [s];threads", "alpha;118.4;1", "beta;58.1;16", "gamma;1.7;24"))
     assert [remark.kind for remark in found.remarks] == ["confounded"]
+
+
+def test_variants_in_front_of_the_number_of_devices_are_series(tmp_path: Path) -> None:
+    rows = (
+        "1 GPU;100 s;1.00x",
+        "DDP (2 GPUs);52.6 s;1.90x",
+        "FSDP (2 GPUs);62.5 s;1.60x",
+        "DDP (4 GPUs);28.57 s;3.50x",
+        "FSDP (4 GPUs);40 s;2.50x",
+    )
+    found = audited(tmp_path, table("Setup;Time;Speedup", *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.6), (4, 2.5)]]
+    assert not any(one.remarks for one in found)

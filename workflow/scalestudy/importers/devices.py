@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
@@ -186,9 +187,20 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
+            if not per and enough and _is_of_several(cells):
+                continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _is_of_several(cells: Sequence[str]) -> bool:
+    """Whether labels begin with the names of variants on the same devices: `DDP (4 GPUs)`, `FSDP (4 GPUs)`."""
+    labels = {plain(cell) for cell in cells}
+    counts = {label: _count(label, count_in_words) for label in labels}
+    sizes = Counter(count.gpus for count in counts.values() if count)
+    several = [label for label, count in counts.items() if count and sizes[count.gpus] > 1]
+    return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
 
 
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
