@@ -15,7 +15,22 @@ _BLANK = re.compile(
     r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"<sup>.*?</sup>|\[\^[^\]]*\]|<[^<>]{0,200}>", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|"
+    r"\[\^[^\]]*\]|<[^<>]{0,200}>",
+    re.IGNORECASE,
+)
+_PICTURES = re.compile(r"^[\u2600-\u2713\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+(?=\D{0,3}\d)")
+"""Pictures in front of a number: a trophy, a rocket."""
+_MATH = re.compile(r"\$(?! )([^$]{1,60})(?<! )\$(?!\d)")
+_SIGNS_OF_MATH = (
+    (re.compile(r" ?\\times\b ?"), "x"),
+    (re.compile(r" ?\\pm\b ?"), " \u00b1 "),
+    (re.compile(r"\\(?:sim|approx)\b ?"), "~"),
+    (re.compile(r"\{,\}|\\[,;:! ](?=\d{3})"), ","),
+    (re.compile(r"\\(?:math|text)(?:bf|rm|it|sf)?\b ?"), ""),
+    (re.compile(r"\\(?=[%#&_])|[{}]"), ""),
+)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _SIGNS = str.maketrans(
     {"\u00d7": "x", "\u2715": "x", "\u2212": "-", "\u2248": "~", "\u223c": "~", "\u00a0": " ", "\u202f": " "}
@@ -97,12 +112,21 @@ _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\
 def plain(text: str) -> str:
     """Return the text of a cell without markup: no emphasis, links, footnotes or HTML."""
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
-    text = unescape(_LINK.sub(r"\1", text)).translate(_SIGNS)
+    text = _MATH.sub(_of_math, unescape(_LINK.sub(r"\1", text)))
+    text = _PICTURES.sub("", text.translate(_SIGNS))
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
     if text.count("*") == 1:  # two or more are emphasis
         text = re.sub(r"(?<=[\w)]) ?\* ?(?=[\w(])", "x", text)
     return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
+
+
+def _of_math(found: re.Match[str]) -> str:
+    """The text between dollar signs, with its commands as signs: $1.9\\times$ is 1.9x."""
+    text = found[1]
+    for pattern, sign in _SIGNS_OF_MATH:
+        text = pattern.sub(sign, text)
+    return text
 
 
 def is_blank(text: str) -> bool:
@@ -149,7 +173,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
 
 def read_duration(text: str) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
-    text = _AND.sub(" ", plain(text).lower())
+    text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)$", "", plain(text).lower())
+    text = _AND.sub(" ", text)
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text
         text = re.sub(r"[\"\u2033]|''", "s", text).replace("'", "m").replace("\u2032", "m")

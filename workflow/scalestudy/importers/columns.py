@@ -15,7 +15,6 @@ from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
     Meaning,
-    in_brackets,
     is_utilization,
     meaning_of,
     never_a_label,
@@ -23,13 +22,15 @@ from scalestudy.importers.headers import (
     with_role,
 )
 from scalestudy.importers.labels import by_caption, strategies
-from scalestudy.importers.layout import quantity_of, upright
+from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
-from scalestudy.importers.ratios import is_of_most, ratio_of_columns, relative_columns
+from scalestudy.importers.quantities import in_brackets, quantity_of
+from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
-from scalestudy.importers.terms import PER_NODE as OF_A_NODE
-from scalestudy.importers.together import with_ratios
+from scalestudy.importers.together import is_in_percent, with_ratios
+from scalestudy.importers.whose import by_statistic, by_the_clock, per_node, per_others
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
@@ -49,6 +50,11 @@ class Corrections:
 NOTHING_CORRECTED = Corrections({})
 
 
+def arranged(raw: RawTable) -> RawTable:
+    """Return a table with a row per number of devices and a column per quantity."""
+    return upright(with_ratios(with_steps(raw)))
+
+
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
     """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
     return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
@@ -56,7 +62,7 @@ def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
 
 def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
     """Raises UserError if a correction names a kind, a column or a table that does not exist."""
-    headers = {normal(header) for table in raw for header in upright(with_ratios(table)).header}
+    headers = {normal(header) for table in raw for header in arranged(table).header}
     for header, role in corrections.columns.items():
         if role not in ROLES:
             raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
@@ -79,7 +85,11 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
-_PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+_ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
+_OF_A_MODEL = re.compile(
+    r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
+)
+"""Headers of the size of a model, which tells series apart."""
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -96,8 +106,16 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "step_time_ms":
             meaning = replace(meaning, role="step_time_s", unit="ms")
             role = "step_time_s"
+        elif role == "scaling_ratio" and normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells)):
+            role = "label"  # the size of a problem, such as 100K
         elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
             role = "label"  # `Scale`, with 4 nodes below it
+        elif "batch" in role and any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells):
+            role = "ignore"  # how a batch is split
+        elif (
+            role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
+        ):
+            role = "ignore"  # its measurements
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
         elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
@@ -110,6 +128,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             meaning = replace(meaning, unit=unit)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
+            and not is_in_percent(cells)
             and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
         ):
             role = "scaling_ratio"
@@ -118,11 +137,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
             role = "label"
         result.append(replace(meaning, role=role))
-    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(_by_the_clock(result, said))]
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
     result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
-    return _case_as_label(relative_columns(_per_node(found, said), raw, said), raw, said)
+    found = relative_columns(per_others(per_node(found, said), said), raw, said)
+    return by_statistic(_case_as_label(gains(found, raw, said), raw, said), said)
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -142,29 +162,6 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
     crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
     return with_role(meanings, case, "label") if crossed else meanings
-
-
-def _per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads a throughput per node as that of a device where nodes are the devices, and leaves it out elsewhere."""
-    roles = {meaning.role for meaning in meanings}
-    role = "throughput_per_gpu" if "nodes" in roles and "gpus" not in roles else "ignore"
-    return [
-        replace(one, role=role, per="gpu" if role != "ignore" else "")
-        if one.role == "throughput" and OF_A_NODE.search(normal(one.header)) and normal(one.header) not in said
-        else one
-        for one in meanings
-    ]
-
-
-def _by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
-    of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
-    if all(of_processors[place] for place, one in enumerate(meanings) if one.role in MEASURED):
-        return meanings
-    return [
-        replace(one, role="ignore") if found and normal(one.header) not in said else one
-        for one, found in zip(meanings, of_processors, strict=True)
-    ]
 
 
 def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
@@ -252,7 +249,10 @@ def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = share(words, read_cell) == 0 or (place < measured[0] and not never_a_label(meaning.header))
+        named = share(words, read_cell) == 0 or (
+            place < measured[0]
+            and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
+        )
         if apart and named and meaning.role == "ignore":
             found.append(place)
     if not found:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import prod
 
 from scalestudy.importers.cells import plain
@@ -46,7 +47,7 @@ _FORMS = tuple(
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
-        r"(?P<gpus>\d{1,9}) ?x",
+        r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
         r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?<=[\d\s])) ?[x*] ?(?P<gpus>\d{1,9})",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
@@ -114,7 +115,8 @@ def read_count(text: str) -> Count:
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
-    rest = "" if _NO_HARDWARE.fullmatch(rest) else rest.strip(" ,;")
+    rest = _DEGREES.sub("", rest).strip(" ,;/-")
+    rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
     other = rest.startswith("+")  # a way to train, not a device
     way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
@@ -126,7 +128,7 @@ def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
     words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return _CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).strip()
+        return " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
@@ -149,6 +151,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
+    ):
+        return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
     if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
         return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
@@ -187,7 +193,10 @@ _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*,(\u00d7]* ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*\u00d7] ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
+        r"(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
         r"\b(?P<nodes>\d{1,3}) ?[x*] ?(?P<each>\d{1,2})\b(?![\d.x])",
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
@@ -222,13 +231,29 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
                 parts.get("nodes") or 1
             )
+            gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
             rest = f"{words[: found.start()]} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
-            return Count(gpus, nodes, parts.get("hardware") or "", rest)
+            return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
     raise ValueError(f"{text} names no number of devices")
+
+
+def each_node(count: Count, cells: Iterable[str]) -> Count:
+    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes."""
+    if not count.either or not count.nodes:
+        return count
+    pairs = set()
+    for cell in cells:
+        try:
+            other = count_in_words(cell)
+        except ValueError:
+            continue
+        pairs.add((other.nodes, other.gpus))
+    alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
+    return replace(count, gpus=count.gpus * count.nodes) if alike else count
 
 
 def _apart(words: str) -> str:

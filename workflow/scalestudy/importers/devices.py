@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
 from scalestudy.importers.headers import (
     DEGREE,
     IDS,
@@ -17,22 +18,34 @@ from scalestudy.importers.headers import (
     PER_NODE,
     Meaning,
     meaning_of,
+    never_a_label,
     normal,
     with_role,
 )
 from scalestudy.importers.instances import devices_of_instance
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE
 
 _DEGREE = re.compile(
     rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
     r"(?: ?(?:size|degree))?"
 )
+_PARALLELISM = ("parallelism", "degree of parallelism", "dop")
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
+_OF_DEVICES = re.compile(
+    rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
+    rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
+    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
+    r"compute units|(?:env )?runners|slots|shards"
+)
+"""Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
+_PAIR = re.compile(r"(\d{1,6}) ?[(/] ?(\d{1,7}) ?\)?")
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
-_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)")
+_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
 _THREADS = re.compile(
-    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?"
+    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
 )
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
@@ -40,6 +53,8 @@ _A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
+_NAMED = ("hardware", "label")
+"""Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
@@ -49,12 +64,21 @@ _ALONE = re.compile(
 """Labels of a run on one device, beside labels that name several."""
 
 
+def is_degree(header: str) -> bool:
+    """Return whether a header is of a degree of parallelism: TP, tensor parallel size."""
+    name = normal(header).strip(" .")
+    return bool(_DEGREE.fullmatch(name)) or name in _PARALLELISM
+
+
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the number of devices as the product of its degrees of parallelism, if it has no other.
 
     One degree alone has no product.
     """
-    if any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
+    table = _with_nodes(table)
+    names = [normal(header) for header in table.header]
+    hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
+    if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
         return _with_threads(table)
     found: dict[str, int] = {}
     for place, header in enumerate(table.header):
@@ -65,6 +89,22 @@ def with_product(table: RawTable) -> RawTable:
     if len(found) < 2:
         return table
     return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_nodes(table: RawTable) -> RawTable:
+    """A table with nodes and devices in one column, `1 (8)` below `Nodes (GPUs)`, with a column of each."""
+    for place, header in enumerate(table.header):
+        named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
+        pairs = [_PAIR.fullmatch(plain(cell)) for cell in table.cells(place)]
+        if not named or not pairs or not all(pairs):
+            continue
+        rows = []
+        for line, cells in table.rows:
+            pair = _PAIR.fullmatch(plain(cells[place])) if place < len(cells) else None
+            rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
+        names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
+        return replace(table, header=names, rows=tuple(rows))
+    return table
 
 
 def _with_threads(table: RawTable) -> RawTable:
@@ -81,7 +121,9 @@ def _with_threads(table: RawTable) -> RawTable:
     counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
     if not counted or len(set(cells[1])) < 2:
         return table
-    return _with_column(table, f"{names[ranks[0]]} x {names[threads[0]]}", [ranks[0], threads[0]])
+    both = names[ranks[0]], names[threads[0]]
+    name = "ranks x threads" if "mpi" in both else " x ".join(both)
+    return _with_column(table, name, [ranks[0], threads[0]])
 
 
 def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
@@ -105,10 +147,14 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         cells = [plain(cell) for cell in raw.cells(place)]
         numbers = [int(cell) for cell in cells if re.fullmatch(r"[1-9]\d{0,5}", cell)]
         index = numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 2
-        counted = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1 and not index
+        whole = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1
+        counted = whole and not index
         name = normal(meaning.header).strip(" .")
+        named = _OF_DEVICES.fullmatch(name) and not never_a_label(meaning.header) and not PER_DEVICE.search(name)
+        if whole and named and meaning.role in ("ignore", "label"):
+            return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        degree = _DEGREE.fullmatch(name) or name in ("parallelism", "degree of parallelism", "dop")
+        degree = is_degree(meaning.header)
         if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
@@ -120,28 +166,49 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
 def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads the number of devices from one of the first columns, if all of its labels name one."""
+    measured = next((at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)), len(meanings))
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
-        for place, meaning in enumerate(meanings[:_FIRST]):
+        for place, meaning in enumerate(meanings[: max(_FIRST, measured)]):
             cells = raw.cells(place)
-            if meaning.role not in _LABELS or len(cells) < 2 or _of_a_size(meaning, cells):
+            if place >= _FIRST and meaning.role not in _NAMED:
+                continue
+            of_result = meaning.role == "ignore" and bool(
+                re.search(rf"\b{IDEAL}\b|target", normal(meaning.header))
+            )
+            if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
                 continue
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [_count(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
+            if all(count and count.either for count in counts):  # of each node, perhaps
+                sizes |= {each_node(count, cells).gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
+            if not per and enough and _is_of_several(cells):
+                continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _is_of_several(cells: Sequence[str]) -> bool:
+    """Whether labels begin with the names of variants on the same devices: `DDP (4 GPUs)`, `FSDP (4 GPUs)`."""
+    labels = {plain(cell) for cell in cells}
+    counts = {label: _count(label, count_in_words) for label in labels}
+    sizes = Counter(count.gpus for count in counts.values() if count)
+    several = [label for label, count in counts.items() if count and sizes[count.gpus] > 1]
+    return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
 
 
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells such as 256x256 are the size of a problem."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
     sizes = bool(_OF_A_SIZE.search(normal(meaning.header)))
+    if re.search(r"\b(?:mpi|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
+        return False
     return any(factors) and (sizes or all(one and one[1] == one[2] for one in factors))
 
 
@@ -164,7 +231,9 @@ def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     if meaning.role != "gpus" or meaning.per:
         return meaning
     lists = [ids_in(cell) for cell in cells]
-    if all(lists) and any(len(one) > 1 for one in lists):
+    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
+    ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too
+    if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
         single = [one[0] for one in lists if len(one) == 1]
         thousands = any("," in cell for cell in cells) and all(
             re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell
@@ -183,7 +252,7 @@ def ids_in(cell: str) -> list[int]:
     words = re.sub(r"^(?:cuda|gpus?|ids?)[ :=]*", "", plain(cell).strip("[](){}").lower())
     found: list[int] = []
     for part in re.split(r"\s*[,+&]\s*|\s+", words.strip("[](){} ")):
-        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*-\s*(\d{1,3}))?", part)
+        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*[-\u2013]\s*(\d{1,3}))?", part)
         if ends is None:
             return []
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)

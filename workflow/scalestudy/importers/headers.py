@@ -64,6 +64,10 @@ EXACTLY = (
     "nw",
     "nt",
     "mpi tasks",
+    "cuda visible devices",
+    "visible devices",
+    "gpu ids",
+    "device ids",
 )
 """Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
@@ -90,6 +94,11 @@ class Meaning:
     """Words of the header that tell it from another column of the same role."""
 
 
+_RATE = re.compile(
+    r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
+    r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
+    r"^(?:\w+ )?rate \(.+/"
+)
 NAMELESS = "(no header)"
 """The name of a column without a header, in what is printed and in what the user says."""
 
@@ -102,6 +111,8 @@ def normal(header: str) -> str:
         r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
     )
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
+    text = re.sub(r" ?/ ?1$", "", text)  # without a unit: N / 1
+    text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
     text = re.sub(r"[ \u00b7.]s ?(?:\^?\{?\(?-1\)?\}?|\u207b)(?!\w)", "/s", text)
@@ -117,6 +128,8 @@ def meaning_of(header: str) -> Meaning:
     for pattern in PRECISIONS.values():
         bare = re.sub(pattern, " ", bare)
     role = _role(text, bare, precisions)
+    if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
+        role = "printed_efficiency"  # not EP
     scaling = next((kind for kind in ("weak", "strong") if re.search(rf"\b{kind}\b", text)), "")
     per = "gpu" if PER_DEVICE.search(bare) else "all" if OF_ALL.search(bare) else ""
     unit, factor = "", 1.0
@@ -147,20 +160,6 @@ def is_relative(header: str) -> bool:
     return bool(RELATIVE.search(text)) and not NEVER.search(text)
 
 
-def in_brackets(meaning: Meaning) -> Meaning:
-    """Return a column as a time if its header ends in a unit of time: NCCL (ms), solve_s, halo ms."""
-    units = r"(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?)"
-    unit = (
-        re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
-        or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
-        or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
-    )
-    if unit is None:
-        return meaning
-    name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
-    return replace(meaning, role="time_s", unit=name)
-
-
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
     """Return the meanings of all columns, of which one has another role."""
     return [*meanings[:place], replace(meanings[place], role=role, **changes), *meanings[place + 1 :]]
@@ -176,6 +175,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     exact = text.replace(" ", "_")
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
+    if re.fullmatch(r"t ?[pn\d]? ?[(\[/] ?(?:m?s|secs?|seconds|min|h) ?[)\]]?", text):
+        return "time_s"
     if label := _label(text):
         return label
     if SPREAD.search(bare):
@@ -196,7 +197,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return time
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}\W*(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
-    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?{DEVICE}[^)]*\))?"
+    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
     if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
@@ -204,10 +205,14 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |training |cpu |physical |logical |tpu |gaudi ?\d? |v\d\w? )*"
-    device = rf"{COUNT}{of_kind}{DEVICE}(?: ?(?:num|count|number|cards?|used|total|s\b|\W))*"
+    of_kind += (
+        r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
+    )
+    of_kind += r"v\d\w? )*"
+    after = r"(?: ?(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W))*"
+    device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
-    if any(re.fullmatch(device, one) for one in (bare, named)) or bare in EXACTLY:
+    if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"
     if re.fullmatch(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}", bare):
         return "gpus"
@@ -271,11 +276,11 @@ def _time(bare: str) -> str:
 def _is_rate(bare: str) -> bool:
     if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
         return False
-    if re.search(r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)", bare):
+    if _RATE.search(bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
         return True
-    if re.search(r"\bns/day\b|\bsypd\b|\b[mg]lups\b|\b[mg]teps\b|\b[kmgt]?h/s\b", bare):
+    if re.search(r"\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^rtfx$|^pps$", bare):
         return True
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False

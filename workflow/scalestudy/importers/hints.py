@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
@@ -16,6 +16,9 @@ _FIRST = 3
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
+_PLANNED = re.compile(
+    r"(?:expected|estimated?|est\.|predicted|projected|theoretical|ideal|target|typical)\s+(?=\w)"
+)
 OF_SEVERAL = re.compile(r"^[ts]_?\d+$|speed|time|\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
 """Headers of a statistic, which no number of devices is."""
 
@@ -56,6 +59,12 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
     found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found
+    planned = next((one for one in meanings if _PLANNED.match(normal(one.header))), None)
+    if not named and planned is not None:
+        kind = meaning_of(_PLANNED.sub("", normal(planned.header))).role
+        kind = kind if kind in (*MEASURED, *STATED) else "printed_speedup"
+        option = f"--column '{_short(planned.header)}={kind}'"
+        return f"'{_short(planned.header)}' is not a measured column by its name; add {option} to read it"
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
     role, meaning = named[0]

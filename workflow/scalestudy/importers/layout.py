@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain, read_cell, read_duration, share
-from scalestudy.importers.counts import count_of_header
-from scalestudy.importers.devices import with_product
+from scalestudy.importers.cells import is_blank, plain, read_cell, share
+from scalestudy.importers.counts import count_of_header, read_count
+from scalestudy.importers.devices import is_degree, with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
@@ -44,6 +45,8 @@ def upright(table: RawTable) -> RawTable:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
+    if not {*known} & {*MEASURED, *STATED}:
+        known = [known_role(name) for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
     kinds = {known[place] for place in measured}
@@ -89,9 +92,16 @@ def _pivoted(table: RawTable) -> RawTable:
 
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
-    of_devices = meaning_of(table.header[0]).role in ("gpus", "nodes") or re.search(
-        r"\bgpus?\b|\bdevices?\b", normal(table.header[0])
+    of_devices = (
+        meaning_of(table.header[0]).role in ("gpus", "nodes")
+        or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
+        or is_degree(table.header[0])
     )
+    if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
+        counts = [_count(words) for words in map(plain, table.header[1:])]
+        measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
+        if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
+            return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
     for place, header in enumerate(table.header[1:], start=1):
         words = plain(header)
@@ -112,6 +122,14 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _count(words: str) -> int:
+    """The devices of a header that is no more than their number; 0 for another."""
+    try:
+        return read_count(words).gpus
+    except ValueError:
+        return 0
 
 
 def _with_common_words(header: Sequence[str]) -> dict[int, tuple[str, str]]:
@@ -187,6 +205,11 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     stated = [
         place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
     ]
+    of_the_last = stated + [  # ratios by their cells
+        place
+        for place, kept in enumerate(others)
+        if kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept))
+    ]
     beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
     if corner == UNSAID and stated and len(numbers) > 1:
@@ -208,7 +231,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
             if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
-                kept = ["" if place in stated else cell for place, cell in enumerate(kept)]
+                kept = ["" if place in of_the_last else cell for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
@@ -268,24 +291,3 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
         if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
             return words
     return UNSAID
-
-
-def quantity_of(cell: str) -> str:
-    """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
-    try:
-        read = read_cell(cell)
-    except ValueError:
-        return "time (s)" if read_duration(cell) else ""
-    if read.percent:
-        return "efficiency"
-    if read.unit.lower() == "x":
-        return "speedup"
-    named = (read.unit, f"time ({read.unit})") if read.unit else ()
-    return next((words for words in named if _measured(words)), "")
-
-
-def _measured(words: str) -> bool:
-    meaning = meaning_of(words)
-    return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
-        meaning.role in ("time_s", "total_time_s") and meaning.unit
-    )

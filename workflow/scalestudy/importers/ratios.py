@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, pairwise
 
-from scalestudy.importers.cells import Printed, is_blank, read_cell
+from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED
+from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import OTHER_RATIO
+from scalestudy.importers.together import is_gain
 
+_MOST_COLUMNS = 6
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -30,6 +33,49 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
                 meaning = replace(meaning, role="scaling_ratio")
         result.append(meaning)
     return result
+
+
+def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves them out if they are of the time saved."""
+    measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
+    result = []
+    for place, meaning in enumerate(meanings):
+        if normal(meaning.header) not in said and is_gain(
+            [row[place] for _, row in raw.rows if place < len(row)], meaning
+        ):
+            saved = measured is not None and _is_saved(
+                raw, place, measured, of_times=meanings[measured].role in TIMES
+            )
+            meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
+        result.append(meaning)
+    return result
+
+
+def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
+    """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
+
+    Gains over the row before of numbers that are printed as `about` are left out too, since they show nothing.
+    """
+    found: list[tuple[float, float]] = []
+    for _, row in raw.rows:
+        try:
+            value = read_cell(row[measured]).printed.value
+            found.append((1 / value if of_times else value, _share(row[place])))
+        except (ValueError, IndexError, ZeroDivisionError):
+            continue
+    saved = gained = stepwise = 0
+    about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
+    for (before, _), (rate, share) in pairwise(found):
+        speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
+        saved += any(abs(share - (1 - 1 / speedup)) < CLOSE for speedup in speedups)
+        close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
+        gained += any(close)
+        stepwise += close[:1] == [True] and not close[1]
+    return saved > gained or (about and stepwise > 0)
+
+
+def _share(cell: str) -> float:
+    return 0.0 if is_blank(cell) else read_cell(cell).printed.value / 100
 
 
 def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:
@@ -54,7 +100,7 @@ def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
 
 
 def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
-    """Whether ratios such as `3.35x` are relative to the most devices, so that they are no speedups."""
+    """Whether ratios such as `3.35x` are relative to the most devices or to real time: no speedups."""
     gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
     found: list[tuple[int, float]] = []
     for _, row in raw.rows if gpus is not None else ():
@@ -64,20 +110,30 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
             continue
     if len(found) < 2 or min(found)[0] == max(found)[0]:
         return False
-    return max(found)[1] == 1 and min(found)[1] > 1
+    speeds = min(found)[1] < 1 and "throughput" in {meanings[place].role}  # 0.4x real time
+    return speeds or (max(found)[1] == 1 and min(found)[1] > 1)
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a speedup beside two columns of one kind as theirs if it is their quotient in most rows."""
+    """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    pair = [place for place, one in enumerate(meanings) if one.role == best]
-    if len(stated) != 1 or len(pair) != 2 or normal(meanings[stated[0]].header) in said:
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
         return meanings
+    varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
+    for pair in combinations(varied, 2):
+        if _is_quotient(raw, stated[0], pair):
+            return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 else "ignore")
+    return meanings
+
+
+def _is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Whether a column is the quotient of two others in most of its rows."""
     explained = known = 0
     for _, row in raw.rows:
         try:
-            ratio, first, second = (read_cell(row[place]).printed.value for place in (stated[0], *pair))
+            ratio, first, second = (read_cell(row[at]).printed.value for at in (place, *pair))
         except (ValueError, IndexError):
             continue
         known += 1
@@ -86,6 +142,4 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             and second > 0
             and min(abs(ratio * first / second - 1), abs(ratio * second / first - 1)) < 0.05
         )
-    if explained <= known / 2:
-        return meanings
-    return with_role(meanings, stated[0], "precision_ratio")
+    return explained > known / 2

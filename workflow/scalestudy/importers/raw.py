@@ -9,6 +9,14 @@ from dataclasses import dataclass, replace
 from scalestudy.importers.cells import is_blank, plain
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.quantities import quantity_of
+
+
+def words_of(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return cells without their numbers and plurals: those of two rows with units are equal, headers differ."""
+    bare = [re.sub(r"\d[\d.,]*", "0", re.sub(r"(?<=\w)s\b|\(s\)", "", cell.lower())) for cell in cells]
+    return tuple(bare) if any(re.search(r"0\W*[a-z]|[a-z]\W*0", cell) for cell in bare) else tuple(cells)
+
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
@@ -47,7 +55,20 @@ def tidied(table: RawTable) -> RawTable:
 
     Tables beside each other with equal headers become one.
     """
+    table = _with_names(table)
     return _with_sections(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+
+
+def _with_names(table: RawTable) -> RawTable:
+    """The table with headers by the units of its cells, if its first row stands where headers do."""
+    first = table.rows[0][1] if table.rows else ()
+    units = [quantity_of(cell) for cell in table.header]
+    if len(first) != len(table.header) or not any(units) or units != [quantity_of(cell) for cell in first]:
+        return table
+    if words_of(table.header) != words_of(first):
+        return table
+    names = ("setup", *units[1:])
+    return replace(table, header=names, rows=((table.line, table.header), *table.rows))
 
 
 def _without_title(table: RawTable) -> RawTable:

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import plain, read_cell, share
-from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, check_corrections, columns_of
+from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, arranged, check_corrections, columns_of
 from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
-from scalestudy.importers.layout import UNSAID, upright
+from scalestudy.importers.layout import UNSAID
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.tables import read_tables
-from scalestudy.importers.together import with_ratios
 from scalestudy.importers.variants import variants_of
 
 _MOST_SHOWN = 5
@@ -71,7 +70,7 @@ def _nameless(raw: RawTable) -> list[str]:
 
 def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
     """The variants of a table. Raises _NoScalingError if it does not show scaling."""
-    raw = upright(with_ratios(raw))
+    raw = arranged(raw)
     where = str(path) if alone else f"{path}: table at line {raw.line}"
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}

@@ -15,20 +15,31 @@ from scalestudy.importers.cells import (
     read_cell,
     read_duration,
 )
-from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
-from scalestudy.importers.together import is_gain, repeats_in, unit_of_repeats, unit_of_time
+from scalestudy.importers.together import (
+    in_percent,
+    is_gain,
+    is_in_percent,
+    mean_of_repeats,
+    of_another_quantity,
+    prefix_of,
+    repeats_in,
+    unit_of_repeats,
+    unit_of_time,
+)
 from scalestudy.importers.variants import Variant, own_part
 
 _MOST_NOTES = 20
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
-_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*\d)", re.IGNORECASE)
+_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
+_ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _SHOWN = 60
 """Characters of a cell that a message quotes."""
 
@@ -47,7 +58,7 @@ class Reader:
         whole = has_decimal_commas(cell for column in cells for cell in column)
         self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
         self.signed = [any("%" in cell for cell in column) for column in cells]
-        self.percent = [self._in_percent(place, column) for place, column in enumerate(cells)]
+        self.percent = list(map(in_percent, cells, meanings, self.comma))
         self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def first_note(self) -> str:
@@ -65,22 +76,6 @@ class Reader:
         notes = tuple(self.notes)
         more = len(notes) - _MOST_NOTES
         return notes if more <= 0 else (*notes[:_MOST_NOTES], f"{more} further cells or rows were left out")
-
-    def _in_percent(self, place: int, cells: Sequence[str]) -> bool:
-        """Whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
-        meaning = self.meanings[place]
-        if meaning.role not in STATED and meaning.role != "precision_ratio":
-            return False
-        values = []
-        for cell in cells:
-            try:
-                values.append(read_cell(cell, comma=self.comma[place]))
-            except ValueError:
-                if repeats_in(cell, comma=self.comma[place]) and "%" in cell:
-                    return True
-        if any(value.percent for value in values) or "%" in meaning.header:
-            return True
-        return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
 
     def table(self, variant: Variant) -> PublishedTable:
         """Return the rows of a variant."""
@@ -181,7 +176,7 @@ class Reader:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = self._count(meaning, text)
+                count = self._count(place, text)
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
@@ -205,16 +200,20 @@ class Reader:
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
-        if plain(text) == "0" or plain(text).lower().startswith("cpu"):
+        cells = [plain(cell).lower() for cell in self.raw.cells(place)]
+        if plain(text) == "0" or (
+            plain(text).lower().startswith("cpu") and not all(c.startswith("cpu") for c in cells)
+        ):
             return True
-        one = any(re.match(r"1\b", plain(cell)) for cell in self.raw.cells(place))
+        one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
         return one and bool(_SERIAL.match(plain(text)))
 
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
         self.noted.add(line)
         self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
 
-    def _count(self, meaning: Meaning, text: str) -> Count:
+    def _count(self, place: int, text: str) -> Count:
+        meaning = self.meanings[place]
         if meaning.role == "nodes":
             bare = re.sub(r"\s*(?:nodes?|hosts?|machines?)$", "", plain(text))
             return read_count(bare if bare.isdecimal() else text)
@@ -224,7 +223,8 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            return self._named(text)
+            count = self._named(text)
+            return each_node(count, self.raw.cells(place))
         count = read_count(text)
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
@@ -239,7 +239,7 @@ class Reader:
             return Count(1, words=plain(text))
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
-        meaning = self.meanings[place]
+        meaning, text = self.meanings[place], mean_of_repeats(text)
         if meaning.role in TIMES and (duration := read_duration(text)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
@@ -254,14 +254,17 @@ class Reader:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
+        if meaning.role in STATED and of_another_quantity(cell.unit):
+            raise ValueError(f"{text} has another unit")
         if self.percent[place]:
-            whole = cell.unit.lower() == "x" or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
+            factor = bool(re.match(r"x(?!\w)", cell.unit.lower())) and not is_in_percent(self.raw.cells(place))
+            whole = factor or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
             return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
         if meaning.role in ("throughput", "steps_per_s") and cell.unit:
             said = meaning_of(cell.unit)
             if said.role == "throughput_per_gpu" or said.per == "gpu":
                 labels["throughput_unit"] = "/gpu"
-            return cell.printed.times(meaning.factor * said.factor)
+            return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
         return cell.printed.times(meaning.factor)
 
     def _devices(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> int | None:

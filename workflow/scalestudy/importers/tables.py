@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.markup.aligned import aligned_tables, without_boxes
+from scalestudy.importers.markup.aligned import aligned_tables, label_devices, without_boxes
+from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
@@ -79,7 +80,7 @@ def find_tables(text: str) -> list[RawTable]:
     printed = list(lines)
     tables = list(_taken_out(lines))
     tables += [*piped_tables(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
-    tables += record_tables(text) if not tables else ()
+    tables += [*record_tables(text), *array_tables(lines)] if not tables else ()
     marked = bool(tables) or "<table" in text.lower()
     if not marked and delimiter_of(lines) != "  " and starts_with_header(lines) and not listed_tables(lines[:200]):
         return [_tidied(table) for table in delimited_tables(text)]
@@ -102,9 +103,21 @@ def _without_prefix(text: str) -> str:
     lines = text.splitlines()
     filled = [line for line in lines if line.strip()]
     found = _PREFIX.match(filled[0]) if filled else None
-    if found is None or len(filled) < _FEW or not all(line.lstrip().startswith(found[1]) for line in filled):
+    if found is None or len(filled) < _FEW:
+        return text
+    if found[1] == "#" and _is_commented_header(filled):
+        return text.replace(filled[0], filled[0].replace("#", " ", 1), 1)
+    if not all(line.lstrip().startswith(found[1]) for line in filled):
         return text
     return "\n".join(line.lstrip()[len(found[1]) :] for line in lines)
+
+
+def _is_commented_header(filled: Sequence[str]) -> bool:
+    """Whether the first line is the header of the numbers below it, as in files for plots: # gpus time."""
+    names = len(filled[0].replace("#", " ", 1).split())
+    rows = [line.split() for line in filled[1:]]
+    numbers = all(re.fullmatch(r"[\d.eE+-]+", cell) for row in rows for cell in row)
+    return names > 1 and numbers and all(len(row) == names for row in rows)
 
 
 def _taken_out(lines: list[str]) -> Iterable[RawTable]:
@@ -129,6 +142,8 @@ def _with_caption_below(table: RawTable, lines: list[str]) -> RawTable:
 def _has_devices(table: RawTable) -> bool:
     """Whether a table without markup has devices and a measurement, and rows for two numbers of devices."""
     roles = {meaning_of(name).role for name in table.header}
+    if label_devices(table.rows) and roles & {*MEASURED, *STATED}:
+        return True
     return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED}) and len(table.rows) > 1
 
 

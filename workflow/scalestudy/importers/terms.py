@@ -17,7 +17,7 @@ NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
 HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
 COUNT = (
-    r"(?:#|no\.?|num(?:ber)?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
+    r"(?:#|no\.?|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"
 )
 SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
@@ -33,7 +33,8 @@ STEP = (
 )
 TIMED = (
     r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
-    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t [pn]\b|^t$|^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
+    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
+    r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
 """Words of a time."""
 OF_A_PART = re.compile(
@@ -76,7 +77,7 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e [pn]$|\blinearity\b|\blinear ?\(?%|"
+    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|\blinear ?\(?%|"
     rf"% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
@@ -89,11 +90,13 @@ OTHER_RATIO = re.compile(
 OF_A_PRECISION = re.compile(
     r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
 )
-SCALING = re.compile(r"\bscal(?:ing|e|ability)\b(?! factor)")
+SCALING = re.compile(
+    rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
+)
 SPEEDUP = re.compile(
     r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
-    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s [pn]$|"
+    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
 RELATIVE = re.compile(
@@ -108,7 +111,10 @@ LABELS = (
         "strategy",
         r"strategy|parallelism|parallelization|method|distribution|ddp|zero(?: stage)?|algorithm",
     ),
-    ("framework", r"framework|library|implementation|engine|software|backend|version|codebase"),
+    (
+        "framework",
+        r"framework|code|tool|package|program|library|implementation|engine|software|backend|version|codebase",
+    ),
     (
         "hardware",
         r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
@@ -121,7 +127,9 @@ LABELS = (
     (
         "label",
         r"source|data ?set|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|max ?len|dimensions?|"
-        r"resolution|(?:image|input|crop) ?size|config(?:uration)?|setup|settings?|optimi[sz]er|compiler?|xla|"
+        r"resolution|(?:image|input|crop) ?size|"
+        r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
+        r"(?:config(?:uration)?s?|setups?)|settings?|optimi[sz]er|compiler?|xla|"
         r"dali|data ?loader|storage|"
         r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|cuda graphs?|run|name|type",
     ),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isclose
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
-from scalestudy.importers.layout import quantity_of
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(
@@ -158,12 +159,73 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
         return None
     last = max(one.last for one in numbers)
     mean = sum(one.value for one in numbers) / len(numbers)
-    return Printed(mean, last if isclose(low, high) else (high - low) / 2 + last)
+    half = (high - low) / 2
+    return Printed(mean, last if isclose(low, high) else half + min(last, half))
 
 
 def unit_of_repeats(text: str) -> str:
     """Return the last of several measurements in a cell, which has their unit."""
     return _PARTS.split(plain(text))[-1]
+
+
+_PREFIXED = re.compile(
+    r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
+)
+_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def prefix_of(unit: str, cells: Sequence[str]) -> float:
+    """Return the factor of a unit such as Gbps in a column that has other prefixes too; else 1."""
+    own = _PREFIXED.match(unit)
+    others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
+    return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
+
+
+_OF_A_RATIO = re.compile(
+    r"x(?!\w)|times|fold|faster|slower|speed|eff|scal|of |vs|over|compared|linear|ideal|rel|w\.?r\.?t|\W|"
+    r"(?:sub|super)-?linear|base|ref|best|optimal|good|excellent|poor|peak|max|avg|mean|"
+    r"on |with |at |for |from |to ",
+    re.IGNORECASE,
+)
+
+
+def of_another_quantity(unit: str) -> bool:
+    """Return whether the words behind the number of a ratio are the unit of something else: 15 PFLOP/s."""
+    return bool(unit) and not _OF_A_RATIO.match(unit)
+
+
+def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
+    """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
+    if meaning.role not in STATED and meaning.role != "precision_ratio":
+        return False
+    values = []
+    for cell in cells:
+        try:
+            values.append(read_cell(cell, comma=comma))
+        except ValueError:
+            if repeats_in(cell, comma=comma) and "%" in cell:
+                return True
+    if any(value.percent for value in values) or "%" in meaning.header:
+        return True
+    return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
+
+
+def is_in_percent(cells: Sequence[str]) -> bool:
+    """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
+    return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
+
+
+def mean_of_repeats(text: str) -> str:
+    """Return the mean of several repeats, behind their arrow or equals sign; else the text."""
+    found = _TO_MEAN.fullmatch(plain(text))
+    return found["mean"] if found else text
+
+
+_TO_MEAN = re.compile(
+    r"(?:[\d.,]+ ?[a-z]{0,3}\s*[;,/|+]\s*){1,19}[\d.,]+ ?[a-z]{0,3}\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*"
+    r"(?P<mean>[\d.,]+ ?[a-z]{0,3})",
+    re.IGNORECASE,
+)
 
 
 def is_gain(cells: list[str], meaning: Meaning) -> bool:
@@ -175,7 +237,8 @@ def is_gain(cells: list[str], meaning: Meaning) -> bool:
     percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
-    return bool(signed) or bool(percents and nothing and (named or len(percents) == len(texts)))
+    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
+    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
 
 
 def unit_of_time(text: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import count_of_header
+from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -30,9 +30,12 @@ _BOX = str.maketrans(
     | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
     | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
 )
-_REMARK = re.compile(r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|\u2713|\u2714|\u2705).*$")
+_REMARK = re.compile(
+    r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|[\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]).*$"
+)
 """A remark behind the cells of a line."""
 _NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")
+_LABELS = ("label", "hardware", "strategy", "case")
 _FEWEST = 2
 """Rows of a table."""
 Split = Callable[[str], list[str]]
@@ -71,14 +74,28 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
             return replace(framed, caption=above.strip("#*:> ") if len(above) <= LONGEST else ""), framed.rows[-1][
                 0
             ]
-        if len(header) < 2 or not _is_header(header, only=only):
+        if len(header) < 2 or not (_is_header(header, only=only) or _may_have_labels(header, split)):
             continue
         rows, end = _rows(lines, start, taken, header, split)
+        if not _is_header(header, only=only) and not label_devices(rows):
+            continue
         if rows and (split is not _words or len(rows) > 1):
             caption = above.strip("#*:> ") if len(above) <= LONGEST else ""
-            header = [name.strip(" :") for name in header]
+            header = _with_names_above(lines, start, [name.strip(" :") for name in header])
             return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
     return None, start
+
+
+def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[str]:
+    """Headers with those of the line above if some are equal: Init and Train above time(s) and time(s)."""
+    above = lines[start - 1] if start else ""
+    if len(set(header)) == len(header) or not above.strip() or _RULE.fullmatch(above) or re.search(r"\d", above):
+        return header
+    placed = _placed(above, lines[start], header)
+    if placed is None or len(_CELL.findall(above)) < _FEWEST:
+        return header
+    joined = [f"{name} {own}".strip() for name, own in zip(placed, header, strict=True)]
+    return joined if len(set(joined)) > len(set(header)) else header
 
 
 def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
@@ -176,16 +193,20 @@ def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[
     if split is not _spaced:
         return None
     words = re.split(r"\s+", line.strip())
+    if len(words) == len(header) and all(_NUMBER.match(word) or is_blank(word) for word in words[1:]):
+        return words
+    if 1 < len(cells) < len(header) and (placed := _placed(line, first, header)):
+        return placed
     if len(words) == len(header):
         return words
     named = re.match(r"\s*(?P<name>[A-Za-z][\w ()/%.-]*?:)\s*(?P<rest>.*)", line)
     if named and len(rest := named["rest"].split()) == len(header) - 1:
         return [named["name"], *rest]
-    return _placed(line, first, header) if 1 < len(cells) < len(header) else None
+    return None
 
 
 def _placed(line: str, first: str, header: Sequence[str]) -> list[str] | None:
-    """The cells of a line below the headers that they overlap; None if two are below one."""
+    """The cells of a line below the headers that they overlap; None if two are below one, or one below two."""
     spans, at = [], 0
     for name in header:
         at = first.index(name, at)
@@ -195,7 +216,8 @@ def _placed(line: str, first: str, header: Sequence[str]) -> list[str] | None:
     for found in _CELL.finditer(line.expandtabs()):
         over = [min(found.end(), end) - max(found.start(), start) for start, end in spans]
         best = max(range(len(over)), key=lambda place: over[place])
-        if over[best] <= 0 or result[best]:
+        several = " " in found.group() and sum(one > 0 for one in over) > 1
+        if over[best] <= 0 or result[best] or several:
             return None
         result[best] = found.group()
     return result
@@ -214,6 +236,27 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
     if any(_NUMBER.match(plain(cell)) for cell in cells) or not {"gpus", "nodes"} & set(roles):
         return False
     return only or bool({*MEASURED, *STATED} & set(roles))
+
+
+def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
+    """Whether cells are headers of labels and of measurements."""
+    roles = [meaning_of(cell.strip(" :")).role for cell in cells]
+    numbers = any(_NUMBER.match(plain(cell)) for cell in cells) or any(len(cell) > 60 for cell in cells)
+    return split is not _words and not numbers and roles[0] in _LABELS and bool({*MEASURED, *STATED} & set(roles))
+
+
+def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
+    """Return whether the labels of all rows name numbers of devices, not all the same: 1x A100, 2x A100."""
+    names = [plain(cells[0]) for _, cells in rows]
+    counts = [count for name in names if (count := _devices(name))]
+    return len(counts) == len(names) and len(set(counts)) > 1
+
+
+def _devices(name: str) -> int:
+    try:
+        return read_count(name).gpus if not re.fullmatch(r"[\d.,]+", name) else 0
+    except ValueError:
+        return 0
 
 
 def _barred(line: str) -> list[str]:

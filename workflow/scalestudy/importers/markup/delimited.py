@@ -6,9 +6,12 @@ import csv
 import io
 import re
 
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.raw import RawTable, words_of
 
 LONGEST_CELL = 131_072
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""A comma between thousands, which separates no cells where spaces do."""
+_SPACED = re.compile(r"\S\s{2,}\S")
 _FIRST = 50
 _FEW = 4
 """Rows from which their numbers of cells are compared."""
@@ -34,6 +37,8 @@ def delimited_tables(text: str) -> list[RawTable]:
     start = next((place for place, (_, cells) in enumerate(rows) if len(cells) > 1 or widest < 2), 0)
     if not rows:
         return []
+    if len(rows) > start + 1 and words_of(rows[start][1]) == words_of(rows[start + 1][1]):
+        return []  # no header: a list of measurements
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
 
@@ -59,11 +64,12 @@ def starts_with_header(lines: list[str]) -> bool:
 def delimiter_of(lines: list[str]) -> str:
     """Return the delimiter: the first of tab, semicolon, bar and comma that every line of the beginning has."""
     first = [line for line in lines[:50] if line.strip()]
+    bare = [_THOUSANDS.sub("", line) for line in first] if any(map(_SPACED.search, first)) else first
     for delimiter in ("\t", ";", "|", ","):
-        having = [line for line in first if delimiter in line]
+        having = [line for line in (bare if delimiter == "," else first) if delimiter in line]
         if having and len(having) >= max(1, len(first) * 0.6):
             return delimiter
-    if any("," in line for line in first):
+    if any("," in line for line in bare):
         return ","
-    spaced = [line for line in first if re.search(r"\S\s{2,}\S", line)]
+    spaced = [line for line in first if _SPACED.search(line)]
     return "  " if len(spaced) > 1 else ","

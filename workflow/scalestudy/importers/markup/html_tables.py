@@ -54,6 +54,8 @@ class _Html(HTMLParser):
             self.cell, self.span = [], (_span(named.get("colspan")), _span(named.get("rowspan")))
         elif tag == "br" and self.cell is not None:
             self.cell.append(" ")
+        elif tag == "sup" and self.cell is not None:
+            self.cell.append("<sup>")  # a footnote or an exponent: the reader of cells decides
 
     def handle_data(self, data: str) -> None:
         if self.cell is not None:
@@ -66,6 +68,8 @@ class _Html(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
             self._close()
+        elif tag == "sup" and self.cell is not None:
+            self.cell.append("</sup>")
         elif tag == "caption":
             self.titled = False
         if tag == "table":

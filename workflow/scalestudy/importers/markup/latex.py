@@ -53,6 +53,7 @@ def latex_tables(text: str) -> Iterator[RawTable]:
     """Yield the tables of a text of LaTeX; rows with & and \\\\ without a tabular around them are one table."""
     if "&" not in text or "\\" not in text:
         return
+    text = text.replace("\\tabularnewline", "\\\\")
     text = re.sub(r"(?<!\\)%[^\n]*", lambda comment: " " * len(comment.group()), text)
     found = False
     for begin in _BEGIN.finditer(text):

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.layout import quantity_of
+from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
@@ -22,17 +23,35 @@ _PAIR = re.compile(
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
     r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
-    r"(?::|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
+    r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
 _FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
 """A number with its unit in front of other words."""
-_WITHIN = re.compile(r"~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*")
+_LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
+"""The lower end of a range, whose upper end has the unit."""
+_WITHIN = re.compile(
+    r"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*|"
+    r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
+)
+_NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
+_FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
+_COMMAND = re.compile(
+    r"(?:^|\s)(?P<devices>(?:--(?:devices|nproc[_-]per[_-]node|num[_-]gpus|n?gpus|num[_-]processes|tensor[_-]parallel[_-]size|"
+    r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
+)
+"""The number of devices in a command."""
+_SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
+"""The sign of a comment in front of an item."""
+_SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
+"""A line of the shell's own `time`."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
 _HEAD = re.compile(r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*")
+_FEWEST = 2
+"""Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 _GAP = 3
 """Lines between two items of one list, at most."""
 _LONGEST_LABEL = 40
@@ -42,7 +61,45 @@ _LONGEST_BLOCK = 25
 
 def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     """Return the measurements of a text: `gpus=4 throughput=900`, or `- 4 GPUs: 900 img/s (3.6x)`."""
-    return _tables(_of_pairs(lines)) or _tables(_of_items(lines)) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+    found = _tables(_of_pairs(lines)) or _tables(_of_items(lines))
+    equal = phrased_tables(lines)
+    if _measured_rows(equal) > _measured_rows(found):
+        return equal
+    return found or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+
+
+def _measured_rows(tables: Sequence[RawTable]) -> int:
+    """The rows that have a number of devices and a measurement."""
+    count = 0
+    for table in tables:
+        roles = [meaning_of(name).role for name in table.header]
+        for _, row in table.rows:
+            devices = any(
+                cell and (name == SETUP or (role in ("gpus", "nodes") and _counts(cell)))
+                for name, role, cell in zip(table.header, roles, row, strict=True)
+            )
+            measured = any(
+                role in MEASURED and (_is_value(_LOWER_END.sub("", cell)) or read_duration(cell))
+                for role, cell in zip(roles, row, strict=True)
+            )
+            count += devices and measured
+    return count
+
+
+def _counts(text: str) -> bool:
+    try:
+        read_count(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_value(text: str) -> bool:
+    try:
+        read_cell(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
@@ -51,6 +108,8 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
     for line, row in rows:
         last = groups[-1][-1] if groups else None
         same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
+        if same and len(groups[-1]) >= _FEWEST and len(set(row) & set(groups[-1][-1][1])) < _FEWEST:
+            same = False  # another list: of times below one of speedups
         if same:
             groups[-1].append((line, row))
         else:
@@ -87,10 +146,12 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
     rows = []
     for number, line in enumerate(lines, start=1):
-        text = _IN_FRONT.sub(r"\1: ", plain(line)) if len(line) <= LONGEST else ""
+        text = _IN_FRONT.sub(r"\1: ", _SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
         item = _ITEM.fullmatch(text)
         if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
+        if item["devices"].count("(") != item["devices"].count(")"):
+            continue  # the sign stands within a remark
         row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
         if len(row) > 1:
             rows.append((number, row))
@@ -111,7 +172,7 @@ def _quantities(text: str) -> dict[str, str]:
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
         within = _WITHIN.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
-            if one and (words := quantity_of(one)) and not re.search(r"\d", words):
+            if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
                 found.setdefault(words, one)
                 break
     return found
@@ -123,15 +184,22 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     block: dict[str, str] = {}
     start = 0
     for number, line in enumerate([*lines, ""], start=1):
-        text = plain(line).lstrip("-*+\u2022 ") if len(line) <= LONGEST else ""
-        pair = re.fullmatch(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?", text)
-        head = _HEAD.fullmatch(text) if not pair and text else None
-        named = bool(head) and head is not None and _names_devices(head["devices"])
+        text = plain(line).lstrip("-*+\u2022> ") if len(line) <= LONGEST else ""
+        pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
+        if _FENCE.fullmatch(line):
+            continue
+        command = _COMMAND.search(line) if len(line) <= LONGEST else None
+        head = command or (_HEAD.fullmatch(text) if not pair and text else None)
+        named = bool(command) or (head is not None and _names_devices(head["devices"]))
+        pair = None if command else pair
+        if not text and list(block) in ([SETUP], ["gpus"]):
+            continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         if named and head:
-            block, start = {SETUP: head["devices"]}, number
+            devices = re.findall(r"\d+", head["devices"])
+            block, start = ({"gpus": devices[-1]} if command else {SETUP: head["devices"]}), number
         elif pair:
             start = start if block else number
             block[pair["name"]] = pair["value"]

@@ -1,0 +1,159 @@
+"""Columns and rows that look like devices, speedups or measurements, but are something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.reading import read_published
+from test_printed_habits import TIMES, audited, beside, speedups, table
+
+ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
+
+
+def test_a_ratio_of_two_of_three_times_is_no_speedup_over_devices(tmp_path: Path) -> None:
+    rows = ("245;198;312;4;0.79x", "3847;3203;1156;8;3.33x", "15234;12891;3247;12;4.69x")
+    path = tmp_path / "table.md"
+    path.write_text(table("BFS (us);DFS (us);Parallel (us);Threads;Speedup", *rows))
+    file = read_published(path)
+    assert not any(row.printed_speedup for one in file.tables for row in one.rows)
+
+
+def test_a_serial_run_beside_a_parallel_run_on_one_core_is_the_baseline(tmp_path: Path) -> None:
+    rows = (
+        "Sequential (1 core);100;1.00x;100%",
+        "Parallel (1 core);98;1.02x;102%",
+        "Parallel (2 cores);52.6;1.90x;95%",
+        "Parallel (4 cores);28.57;3.50x;87.5%",
+    )
+    (found,) = audited(tmp_path, table("Configuration;Time (ms);Speedup;Efficiency", *rows))
+    assert [remark.kind for remark in found.remarks] == []
+    assert found.checked.efficiencies == 3
+
+
+def test_the_size_of_a_problem_below_scale_is_no_ratio(tmp_path: Path) -> None:
+    rows = ("100K;1;800K jobs/day", "1M;10;8M jobs/day", "10M;50;40M jobs/day")
+    (found,) = audited(tmp_path, table("Scale;Workers;Capacity", *rows))
+    assert speedups(found) == [(1, 1.0), (10, 10.0), (50, 50.0)]
+    assert found.checked.speedups == 0
+
+
+def test_prefixes_that_differ_are_not_left_out(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Nodes;Throughput", "1;850 Mbps", "2;1.7 Gbps"))
+    assert speedups(found) == [(1, 1.0), (2, 2.0)]
+
+
+def test_formulas_in_headers(tmp_path: Path) -> None:
+    rows = [
+        f"{n};{t};{s};{e}"
+        for n, t, s, e in zip("124", TIMES, ("1.0", "1.9", "3.5"), ("1", "0.95", "0.875"), strict=True)
+    ]
+    (found,) = audited(tmp_path, table("p;Tp (s);Sp = T1/Tp;Ep = Sp/p", *rows))
+    assert (found.checked.speedups, found.checked.efficiencies) == (3, 3)
+    assert not found.remarks
+
+
+def test_times_of_the_processor_and_of_the_gpu_are_two_series(tmp_path: Path) -> None:
+    first, second = audited(tmp_path, table("GPUs;CPU time (s);CUDA time (s)", "1;24;0.9", "4;6;0.3"))
+    assert speedups(first) == [(1, 1.0), (4, 4.0)]
+    assert speedups(second) == [(1, 1.0), (4, 3.0)]
+
+
+def test_a_line_of_headers_above_equal_headers(tmp_path: Path) -> None:
+    text = (
+        "                Init    Train   Speedup\n"
+        "        GPUs    time(s) time(s) (train)\n\n"
+        "        1       68      100     1.00\n"
+        "        2       142     52.6    1.90\n"
+        "        4       75      28.57   3.50\n"
+    )
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+    assert found.checked.speedups == 3
+
+
+def test_commands_with_their_devices_above_a_rate(tmp_path: Path) -> None:
+    text = "".join(
+        f"```\npython generate.py --model /m --devices {n} --strategy x\n```\n"
+        f"-> Token generation rate: **{r} tokens/sec**\n\n"
+        for n, r in (("1", "41.0"), ("2", "77.9"), ("4", "143.5"))
+    )
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+def test_a_wide_range_has_a_speedup(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Workers;Time", "2;1-2 min", "4;35-45 s"))
+    assert speedups(found) == [(2, 1.0), (4, 2.25)]
+
+
+def test_how_a_batch_is_split_is_not_asked_about(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Batch split;img/s", "1;N/A;410", "2;16+16;779", "4;8+8+8+8;1435"))
+    assert speedups(found) == ONCE
+
+
+def test_expected_speedups_are_refused_with_the_option_that_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;Expected Speedup", *beside("1;2;4", ("1x", "1.9x", "3.5x"))))
+    with pytest.raises(UserError, match="--column 'Expected Speedup=printed_speedup'"):
+        read_published(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "devices"),
+    [
+        ("1 node, 8 GPUs;2 nodes, 16 GPUs;4 nodes, 32 GPUs", [8, 16, 32]),
+        ("1 node, 8 GPUs;2 nodes, 8 GPUs;4 nodes, 8 GPUs", [8, 16, 32]),
+        ("1 node with 8 GPUs;2 nodes of 8 GPUs each;4 nodes of 8 GPUs each", [8, 16, 32]),
+    ],
+    ids=["of-all", "of-each", "each"],
+)
+def test_nodes_and_devices_in_labels(tmp_path: Path, cells: str, devices: list[int]) -> None:
+    (found,) = audited(tmp_path, table("Setup;Time (s)", *beside(cells, TIMES)))
+    assert [gpus for gpus, _ in speedups(found)] == devices
+
+
+def test_a_multiple_of_real_time_is_no_speedup(tmp_path: Path) -> None:
+    rows = ("1;0.41x;41.0", "2;0.779x;77.9", "4;1.435x;143.5")
+    (found,) = audited(tmp_path, table("Threads;Speed;FPS", *rows))
+    assert speedups(found) == ONCE
+    assert not found.remarks
+
+
+def test_degrees_behind_hardware_are_no_other_hardware(tmp_path: Path) -> None:
+    cells = "1xH100 TP1;2xH100 TP2;4xH100 TP4"
+    (found,) = audited(
+        tmp_path,
+        table("Config;Time", *beside(cells, ("1h 40m per epoch", "52m 36s per epoch", "28m 34s per epoch"))),
+    )
+    assert speedups(found) == ONCE
+    assert not found.remarks
+
+
+def test_processes_with_threads_of_short_names(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("MPI;OMP;t / s", "1;1;100", "1;2;52.6", "2;2;28.57"))
+    assert speedups(found) == ONCE
+
+
+def test_ids_with_a_dash_are_ids_beside_lists(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;tok/s", "4;410", "4,5;779", "4\u20137;1435"))
+    assert speedups(found) == ONCE
+
+
+def test_programs_that_differ_are_no_series(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("code;fit [s];threads", "alpha;118.4;1", "beta;58.1;16", "gamma;1.7;24"))
+    assert [remark.kind for remark in found.remarks] == ["confounded"]
+
+
+def test_variants_in_front_of_the_number_of_devices_are_series(tmp_path: Path) -> None:
+    rows = (
+        "1 GPU;100 s;1.00x",
+        "DDP (2 GPUs);52.6 s;1.90x",
+        "FSDP (2 GPUs);62.5 s;1.60x",
+        "DDP (4 GPUs);28.57 s;3.50x",
+        "FSDP (4 GPUs);40 s;2.50x",
+    )
+    found = audited(tmp_path, table("Setup;Time;Speedup", *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.6), (4, 2.5)]]
+    assert not any(one.remarks for one in found)

@@ -1,0 +1,171 @@
+"""Finds measurements in lines that differ in their numbers only: `4 GPUs took 28.6 s`, `-n 4, time 28.6`.
+
+No sign needs to separate the devices from the measurement. Words between them have to be the same in all lines, so
+that sentences are not read as a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import NUMBERS, WORDS
+from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import name_of
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, TIMED
+
+LONGEST = 200
+"""Characters of a line that lists a measurement."""
+_GAP = 3
+"""Lines between two of one list, at most."""
+_MOST_WORDS = 6
+"""Words before the measurement of a line, beside those of the devices."""
+_BULLET = re.compile(r"\s*(?:(?:>|#|//)\s*)*(?:[-*+\u2022]\s+|\d{1,2}[.)]\s+|\[[^\]\d]{1,20}\]\s*)?")
+_CLOCK = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\]?\s*(?:[A-Z]{4,8}\b:?\s*)?")
+_NAME = (
+    rf"(?:(?:num(?:ber)?(?: of|_)?|n|#)[ _]?)?(?:{DEVICE}|{NODE})(?:_per_node)?(?:\(s\))?|world[ _]size|"
+    r"nproc(?:_per_node)?|omp_num_threads|n ?procs|np|jobs|tp|dp|ws|n|p|j"
+)
+_DEVICES = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<![\w.])(?P<count>\d{{1,6}}) ?[x-]? ?(?P<kind>(?:{DEVICE}|{NODE})(?:\(s\))?)(?![\w/])",
+        rf"(?<![\w.])(?P<count>\d{{1,4}}) ?x? ?(?P<kind>{HARDWARE}(?:-\w{{2,5}})?s?)(?![\w/])",
+        rf"(?<![\w.])(?P<count>single|{WORDS}) (?P<kind>{DEVICE}|{NODE})(?![\w/])",
+        rf"(?<![\w/])-{{0,2}}(?P<kind>{_NAME})\s?[=: ]?\s?(?P<count>\d{{1,6}})(?![\w.])",
+    )
+)
+_NUMBER = r"~?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[kM](?![A-Za-z]))?"
+_VALUES = rf"{_NUMBER}(?: ?(?:-|\u2013|to) ?{_NUMBER})?"
+"""A number or a range."""
+_FIRST = re.compile(rf"^{_NUMBER} ?(?:-|\u2013|to) ?(?=~?\d)")
+_DURATION = (
+    r"(?:\d+ ?h(?:ours?)?,? ?)?\d+ ?m(?:in(?:ute)?s?)?,? ?\d+(?:\.\d+)? ?s(?:ec(?:ond)?s?)?\b|"
+    r"\d+:\d\d(?::\d\d)?(?:\.\d+)?"
+)
+_UNIT = r"(?:\u00b5|%|[A-Za-z])[\w/%.]*(?: ?(?:/|per) ?[A-Za-z]+)?"
+_VALUE = re.compile(
+    rf"(?P<name>[A-Za-z][A-Za-z /_-]{{0,30}}?)?\s*(?:[=:\u2248~]|\bis\b|\bof\b)?\s*"
+    rf"(?<![\w.])(?P<value>{_DURATION}|{_VALUES})(?P<unit> ?x\b| ?{_UNIT})?",
+    re.IGNORECASE,
+)
+_WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|baseline|single|multi|distributed)\b")
+"""Words of the way to train, which may differ from line to line."""
+_OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
+_NEAR = 20
+"""Characters around a share in which it is called an efficiency."""
+_BATCH = re.compile(r"\bbatch[ _-]?size\W{0,3}(?:of )?(?P<size>\d{1,7})\b", re.IGNORECASE)
+_ONLY_NUMBER = re.compile(r"\s*[:=]\s*\d+(?:\.\d+)?\s*")
+_SMALL = ("a", "an", "the", "only", "just", "about", "around", "approximately", "roughly", "avg", "average", "on")
+"""Words that may differ from line to line."""
+_FEWEST = 2
+
+
+def phrased_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return the measurements of lines that say the same of several numbers of devices."""
+    groups: dict[tuple[str, ...], list[tuple[int, dict[str, str]]]] = {}
+    for number, line in enumerate(lines, start=1):
+        read = _read(line) if len(line) <= LONGEST else None
+        if (
+            read is None
+            and len(line) <= LONGEST
+            and number < len(lines)
+            and not _VALUE.search(_without_devices(line))
+        ):
+            read = _read(f"{line.rstrip(' :')} {lines[number].strip()}"[:LONGEST])
+        if read is not None:
+            groups.setdefault(read[0], []).append((number, read[1]))
+    return [table for rows in groups.values() for table in _tables(rows)]
+
+
+def _without_devices(line: str) -> str:
+    """The words of a line that has nothing but a number of devices; a digit if it has none, or has other words."""
+    text = _BULLET.sub("", plain(_BULLET.sub("", line, count=1)), count=1).strip(" :")
+    found = next((one for form in _DEVICES if (one := form.search(text))), None)
+    rest = f"{text[: found.start()]}{text[found.end() :]}" if found else "0"
+    return "0" if len(rest.split()) > 2 else rest
+
+
+def _tables(rows: Sequence[tuple[int, dict[str, str]]]) -> list[RawTable]:
+    """The rows of lines near each other, if they are of several numbers of devices."""
+    parts: list[list[tuple[int, dict[str, str]]]] = []
+    for line, row in rows:
+        if parts and line - parts[-1][-1][0] <= _GAP:
+            parts[-1].append((line, row))
+        else:
+            parts.append([(line, row)])
+    found = []
+    for part in parts:
+        if len({row["gpus"] for _, row in part}) < _FEWEST:
+            continue
+        names = list(dict.fromkeys(name for _, row in part for name in row))
+        found.append(
+            RawTable(part[0][0], tuple(names), tuple((n, tuple(row.get(k, "") for k in names)) for n, row in part))
+        )
+    return found
+
+
+def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
+    """What a line says beside its numbers, and its row; None if it has no devices or no measurement."""
+    text = _CLOCK.sub("", plain(_BULLET.sub("", line, count=1)))
+    text = _BULLET.sub("", text, count=1)
+    devices = next((found for form in _DEVICES if (found := form.search(text))), None)
+    if devices is None:
+        return None
+    before, after = text[: devices.start()], text[devices.end() :]
+    batch = _BATCH.search(before)
+    before = _BATCH.sub(" ", before)
+    if re.search(r"\d", before):
+        return None
+    if _ONLY_NUMBER.fullmatch(after) and re.search(TIMED, before.lower()):
+        after = f": time = {after.strip(' :=')}"  # Execution with 2 threads: 4.2
+    values = _values(after)
+    if not values or re.search(r"\d", after[: values[0][0]]):
+        return None
+    start, first = values[0][0], values[0][1]
+    if meaning_of(first).role not in (*MEASURED, *STATED):
+        return None
+    said = f"{before} {after[:start]}".lower()
+    ways = " ".join(_WAY.findall(said))
+    words = [word.rstrip("s") for word in re.findall(r"[a-z]+", _WAY.sub(" ", said)) if word not in _SMALL]
+    if len(words) > _MOST_WORDS:
+        return None
+    count = devices["count"].lower()
+    row = {"gpus": "1" if count == "single" else str(NUMBERS.get(count, count))}
+    if ways:
+        row["strategy"] = ways
+    if batch:
+        row["batch size"] = batch["size"]
+    for _, name, value in values:
+        row.setdefault(name, value)
+    kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
+    return (kind, " ".join(words), first), row
+
+
+def _values(text: str) -> list[tuple[int, str, str]]:
+    """The measurements of a text: place, name of the quantity, number with its unit.
+
+    None if it also has a number without a name and a unit, or a share that is not called an efficiency.
+    """
+    found = []
+    for one in _VALUE.finditer(text):
+        unit = (one["unit"] or "").strip()
+        value = f"{one['value']} {unit}".strip() if unit.lower() != "x" else f"{one['value']}x"
+        name = (one["name"] or "").strip(" -_/")
+        last = _FIRST.sub("", value, count=1)
+        own = name_of(last) or name_of(last.rpartition(" ")[0])
+        role = meaning_of(name).role
+        share = own == "efficiency" and not _OF_SCALING.search(
+            text[max(0, one.start() - _NEAR) : one.end() + _NEAR]
+        )
+        if share or not (own or name or unit):
+            return []
+        if role in (*MEASURED, *STATED):
+            number = value if own else one["value"]
+            found.append((one.start("name") if one["name"] else one.start("value"), name, number))
+        elif own:
+            found.append((one.start("value"), own, value))
+    return found

@@ -1,0 +1,63 @@
+"""Says what the unit of a cell or of a header measures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.cells import plain, read_cell, read_duration
+from scalestudy.importers.headers import Meaning, meaning_of, normal
+from scalestudy.importers.terms import UNIT_OF_TIME
+
+
+def in_brackets(meaning: Meaning) -> Meaning:
+    """Return a column as a time if its header ends in a unit of time: NCCL (ms), solve_s, halo ms."""
+    units = r"(ns|us|ms|s|secs?|seconds?|min(?:utes)?|h|hrs?|hours?)"
+    unit = (
+        re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
+        or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
+        or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
+        or re.fullmatch(r"(s|secs?|ms|us|ns)", plain(meaning.header))  # not `S`, a speedup
+    )
+    if unit is None:
+        return meaning
+    name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
+    return replace(meaning, role="time_s", unit=name)
+
+
+def known_role(header: str) -> str:
+    """Return the role of a header, or that of a time if it ends in a unit of time: Total (s)."""
+    meaning = meaning_of(header)
+    named = not re.match(r"\W*\d", plain(header))
+    return in_brackets(meaning).role if meaning.role == "ignore" and named else meaning.role
+
+
+def quantity_of(cell: str) -> str:
+    """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
+    if read_duration(cell):
+        return "time (s)"
+    try:
+        read = read_cell(cell)
+    except ValueError:
+        return ""
+    if read.percent:
+        return "efficiency"
+    if read.unit.lower() == "x":
+        return "speedup"
+    named = (read.unit, f"time ({read.unit})") if read.unit else ()
+    return next((words for words in named if _measured(words)), "")
+
+
+def _measured(words: str) -> bool:
+    meaning = meaning_of(words)
+    return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
+        meaning.role in ("time_s", "total_time_s") and meaning.unit
+    )
+
+
+def name_of(cell: str) -> str:
+    """Return a name for what a cell's own unit says, which is `time` for a time in any unit."""
+    words = quantity_of(cell)
+    return (
+        "time" if re.fullmatch(r"time \([a-z]+\)|[a-z]+", words) and meaning_of(words).role == "time_s" else words
+    )

@@ -1,0 +1,69 @@
+"""Says which rates and times of a table are those of its devices: not per replica, and not of the processors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.headers import Meaning, normal
+from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.terms import PER_NODE as OF_A_NODE
+
+_STATISTIC = re.compile(
+    r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
+)
+_PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
+_OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
+_PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+
+
+def by_statistic(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out the minimum, the maximum and percentiles of a measurement that also has a mean or a median."""
+    result = list(meanings)
+    for role in MEASURED:
+        mine = [place for place, one in enumerate(meanings) if one.role == role]
+        names = {place: _STATISTIC.search(normal(meanings[place].header) or "") for place in mine}
+        bare = {place: _STATISTIC.sub("", plain(meanings[place].header).lower()).strip(" ()_") for place in mine}
+        middle = [place for place in mine if not names[place] or names[place]["middle"]]  # type: ignore[index]
+        for place in mine:
+            other = names[place] is not None and not names[place]["middle"]  # type: ignore[index]
+            alike = any(bare[place].replace(" ", "") == bare[one].replace(" ", "") for one in middle)
+            if other and alike and normal(meanings[place].header) not in said:
+                result[place] = replace(meanings[place], role="ignore")
+    return result
+
+
+def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Return a throughput per node as that of a device where nodes are the devices, and without it elsewhere."""
+    roles = {meaning.role for meaning in meanings}
+    role = "throughput_per_gpu" if "nodes" in roles and "gpus" not in roles else "ignore"
+    return [
+        replace(one, role=role, per="gpu" if role != "ignore" else "")
+        if one.role == "throughput" and OF_A_NODE.search(normal(one.header)) and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out a throughput per replica or thread where the devices are others, such as ranks."""
+    devices = " ".join(normal(one.header) for one in meanings if one.role == "gpus")
+    result = []
+    for one in meanings:
+        of = _PER_OTHER.search(normal(one.header)) if one.role == "throughput_per_gpu" else None
+        foreign = of is not None and bool(devices) and of["kind"] not in devices and normal(one.header) not in said
+        result.append(replace(one, role="ignore") if foreign else one)
+    return result
+
+
+def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
+    of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
+    own = [bool(_OF_GPUS.search(normal(one.header))) for one in meanings]
+    if all(of_processors[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
+        return meanings
+    return [
+        replace(one, role="ignore") if found and normal(one.header) not in said else one
+        for one, found in zip(meanings, of_processors, strict=True)
+    ]
