@@ -10,7 +10,7 @@ from scalestudy.importers.logs.trainers import Trainer
 
 UNIT = (
     rb"(?:[a-zA-Z\xc2\xb5]{1,8}/[a-zA-Z]{1,10}(?:/[a-zA-Z]{1,8}| per (?i:gpu|device|chip|core)\b)?"
-    rb"|/s(?:ec(?:ond)?)?(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
+    rb"|/(?:second|sec|s)(?:/[a-zA-Z]{1,8})?|/(?:gpu|device|rank)"
     rb"|[a-zA-Z]{1,8} per (?:s|sec|second|step|iter|iteration|batch|gpu|device)\b"
     rb"|(?:ms|us|s|sec|secs|seconds|min|mins|minutes|h|hr|hrs|hours)\b)"
 )
