@@ -59,6 +59,7 @@ def test_a_terminal_that_cannot_paint_gets_a_line_per_run(checkout: Checkout, te
     assert sum(line.startswith("[") for line in terminal.screen()) == len(checkout.plan().runs)
 
 
+@pytest.mark.slow  # `make report` of .ci/run prints the same lines
 def test_without_a_terminal_there_is_a_line_per_run_and_no_more_than_sixty(checkout: Checkout) -> None:
     checkout.configure(study())
     done = checkout.run("scalestudy", "run")
@@ -78,6 +79,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was_and_the_same_command_goes_on(check
     assert all(path.read_bytes() == content for path, content in measured.items())
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_does_not_stop_the_study(checkout: Checkout, tmp_path: Path) -> None:
     checkout.configure(study())
     in_shell("scalestudy run 2>&1 | sed '/^.1\\//q'", checkout.root)
@@ -86,5 +88,5 @@ def test_a_reader_that_leaves_does_not_stop_the_study(checkout: Checkout, tmp_pa
 
 def test_v_shows_the_log_of_snakemake(checkout: Checkout) -> None:
     checkout.configure(study())
-    said = in_shell("V=1 scalestudy run", checkout.root)
-    assert "rule train_distributed" in said
+    said = in_shell("V=1 scalestudy run results/small/plan.json", checkout.root)
+    assert "rule plan_study" in said

@@ -55,7 +55,7 @@ def test_generated_command_lines_end_as_documented(place: Path) -> None:
 
 
 def test_lines_with_one_bad_value_end_as_documented(place: Path) -> None:
-    assert wrong_of(place, mutated(24, 51)) == []
+    assert wrong_of(place, mutated(24, 34)) == []
 
 
 @pytest.mark.slow
