@@ -19,6 +19,8 @@ from scalestudy.publish.words.labels import listed
 from scalestudy.registry.words.refusals import no_forecast
 
 FORMATS = (".svg", ".png", ".pdf")
+MEASURED = "measured, in the table above"
+"""Why a size has no forecast."""
 MOST_DRAWN = 12
 """Most series that a figure shows, each with its own marker."""
 
@@ -62,7 +64,6 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
             "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
             "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
-            "measured": _devices_of(case.measured),
             "refused": _refused(case),
         }
         for case in cases
@@ -122,10 +123,6 @@ def _devices(count: int) -> str:
     return "1 device" if count == 1 else f"{count} devices"
 
 
-def _devices_of(counts: Sequence[int]) -> str:
-    return _devices(counts[0]) if len(counts) == 1 else f"{listed(list(map(str, counts)))} devices" * bool(counts)
-
-
 def _known_row(scale: Any) -> dict[str, str]:
     return {
         "gpus": str(scale.row.gpus),
@@ -151,6 +148,8 @@ def _limits(interval: Interval) -> str:
 def _refused(case: Case) -> dict[str, str]:
     """Each reason for a missing forecast, with its sizes: '16 and 32'."""
     found: dict[str, list[str]] = {}
+    if case.measured:
+        found[MEASURED] = [str(size) for size in case.measured]
     for one in case.foretold:
         if one.made is None:
             found.setdefault(_reason(one), []).append(str(one.place.ranks))

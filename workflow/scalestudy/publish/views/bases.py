@@ -9,12 +9,7 @@ from scalestudy.study.plan import Plan
 
 
 def add_base_notes(rows: list[dict[str, Any]], plan: Plan) -> None:
-    """Add a note to every row of rows_view that reads, logs or writes checkpoints unlike its baseline.
-
-    Imported runs have none of these settings, and may lack a run on one device.
-    """
-    if plan.study.imported:
-        return
+    """Add a note to every row of rows_view that reads, logs or writes checkpoints unlike its baseline."""
     variants = plan.study.variants
     for row in rows:
         base = variants[plan.study.base_of(row["variant"])]
