@@ -1,4 +1,4 @@
-"""Progress bars that count something else than steps: samples become steps by a batch that is asked for."""
+"""Progress bars that count no steps. A bar of samples is converted to steps with the batch size of the user."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
 def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
     """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
 
-    Gains over the row before of numbers that are printed as `about` are left out too, since they show nothing.
+    Gains over the row before are left out too if their numbers are printed as approximate: they check nothing.
     """
     found: list[tuple[float, float]] = []
     for _, row in raw.rows:

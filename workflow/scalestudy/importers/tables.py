@@ -113,7 +113,7 @@ def _without_prefix(text: str) -> str:
 
 
 def _is_commented_header(filled: Sequence[str]) -> bool:
-    """Whether the first line is the header of the numbers below it, as in files for plots: # gpus time."""
+    """Whether the first line names the columns of numbers below it, as in data files of plots: # gpus time."""
     names = len(filled[0].replace("#", " ", 1).split())
     rows = [line.split() for line in filled[1:]]
     numbers = all(re.fullmatch(r"[\d.eE+-]+", cell) for row in rows for cell in row)

@@ -216,7 +216,7 @@ def is_in_percent(cells: Sequence[str]) -> bool:
 
 
 def mean_of_repeats(text: str) -> str:
-    """Return the mean of several repeats, behind their arrow or equals sign; else the text."""
+    """Return the mean that follows repeats and an arrow or equals sign. Other texts are returned unchanged."""
     found = _TO_MEAN.fullmatch(plain(text))
     return found["mean"] if found else text
 

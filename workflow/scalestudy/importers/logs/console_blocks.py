@@ -55,7 +55,7 @@ class RowPattern:
 
 
 def _named(name: str, source: bytes | None) -> bytes:
-    """A pattern whose groups have the name of its number in front."""
+    """Return the pattern with the name of its number as a prefix of each group's name."""
     return _GROUP.sub(b"(?P<%b_\\1>" % name.encode(), source or b"")
 
 

@@ -77,7 +77,7 @@ class Phrase:
 
     @property
     def is_mean(self) -> bool:
-        """Whether the name says that it is a mean, of some or all of the steps."""
+        """Whether its name calls it a mean, over some or all of the steps."""
         return re.search(r"(?i)(?<![a-z])(?:avg|average|mean|running)(?![a-z])", self.name) is not None
 
     @property
@@ -91,8 +91,10 @@ class Phrase:
         return self.text or self.name.encode()
 
     def located(self, line: bytes, begin: int) -> Phrase:
-        """Return this number with as much text in front of its name as its finder needs to find it, and not
-        another number of that name, in its own line from `begin` on."""
+        """Return this number with enough text in front of its name that its finder finds only this number.
+
+        begin: where the search in its line starts. The line may have other numbers of the same name.
+        """
         if self.pattern or self.position or self.quantity == "epoch":
             return self
         name = self.name.encode()

@@ -1,7 +1,7 @@
-"""Refuses a console log of several runs: where its steps begin again, sizes or directories are stated that differ.
+"""Refuses a console log of several runs.
 
-A restart of the same run states what the start stated, or nothing. A log is one run, so the message says how to
-make a file of each.
+A new run begins where the steps begin again and the log states another size or directory. A restart repeats what was
+stated at the start, or states nothing. A log must be one run, so the message says how to split the file.
 """
 
 from __future__ import annotations

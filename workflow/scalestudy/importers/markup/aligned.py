@@ -87,7 +87,7 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
 
 
 def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[str]:
-    """Headers with those of the line above if some are equal: Init and Train above time(s) and time(s)."""
+    """Return the headers. If two are equal, the words of the line above come first: Init, Train above time(s)."""
     above = lines[start - 1] if start else ""
     if len(set(header)) == len(header) or not above.strip() or _RULE.fullmatch(above) or re.search(r"\d", above):
         return header

@@ -53,7 +53,7 @@ _VALUE = re.compile(
     re.IGNORECASE,
 )
 _WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|baseline|single|multi|distributed)\b")
-"""Words of the way to train, which may differ from line to line."""
+"""Strategies of training and words for a baseline. They may differ between the lines of a list."""
 _OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
 _NEAR = 20
 """Characters around a share in which it is called an efficiency."""
