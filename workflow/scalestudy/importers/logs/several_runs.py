@@ -1,7 +1,7 @@
 """Refuses a console log of several runs.
 
-A new run begins where the steps begin again and the log states another size or directory. A restart repeats what was
-stated at the start, or states nothing. A log must be one run, so the message says how to split the file.
+A new run begins where the steps begin again and the log states another size or directory. A restart repeats what
+the start stated, or states nothing. A log must be one run, so the message says how to split the file.
 """
 
 from __future__ import annotations
