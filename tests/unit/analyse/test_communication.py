@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -234,6 +234,22 @@ def test_latency_and_bandwidth_are_found_again() -> None:
     assert bandwidth == pytest.approx(2e9)
     assert all(isnan(x) for x in latency_and_bandwidth(sizes[:2], np.array([1.0, 2.0])))
     assert all(isnan(x) for x in latency_and_bandwidth(sizes, np.array([1.0, 0.5, 0.2, 0.1])))
+
+
+def test_calls_that_the_events_did_not_resolve_have_no_bandwidth() -> None:
+    times_s = {1024: 0.0, 65536: 0.0, 1 << 20: 20e-6, 1 << 24: 200e-6}
+    calls = pd.DataFrame(
+        [
+            {"rank": 0, "collective": "all-reduce", "bytes": size, "call": call, "time_s": time_s, "enqueue_s": nan}
+            for size, time_s in times_s.items()
+            for call in range(3)
+        ]
+    )
+    frame = collectives_frame(calls)
+    assert frame["time_s"].isna().tolist() == [True, True, False, False]
+    assert frame["bandwidth_gib_per_s"].isna().tolist() == [True, True, False, False]
+    network = network_of(frame)
+    assert isnan(network["all_reduce_latency_s"]), "two sizes have a time, and the fit needs three"
 
 
 def test_a_table_without_calls_has_the_columns_of_one_with_calls() -> None:

@@ -42,7 +42,7 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
     """Returns COLUMNS, an entry per collective and size: median and p95 over calls of the maximum over ranks.
 
     calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth is bandwidth times bus_factor;
-    GiB/s.
+    GiB/s. time_s and both bandwidths are nan where the device's events did not resolve the median call.
     """
     if not len(calls):
         return {name: np.empty(0, dtype=object if name == "collective" else float) for name in COLUMNS}
@@ -59,6 +59,7 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
         mine = counts == count
         times_s = slowest_s[begins[mine][:, None] + np.arange(count)]
         time_s[mine], time_p95_s[mine] = np.median(times_s, axis=1), np.quantile(times_s, 0.95, axis=1)
+    time_s[time_s <= 0] = nan  # shorter than the resolution of the device's events: one rank sends nothing
     factors = np.array([bus_factor(name, len(grid.rows)) for name in names[kinds[begins]]])
     bandwidth = sizes[begins] / time_s / GIB
     return {
@@ -90,9 +91,11 @@ def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float
     """Returns (latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of
     relative errors.
 
-    nan with fewer than three sizes, or if the time does not grow with the size. Source: Hockney (1994), "The
-    communication challenge for MPP", Parallel Computing 20.
+    nan with fewer than three sizes whose time is known, or if the time does not grow with the size. Source: Hockney
+    (1994), "The communication challenge for MPP", Parallel Computing 20.
     """
+    known = np.isfinite(times_s)
+    sizes, times_s = sizes[known], times_s[known]
     if len(sizes) < 3:
         return nan, nan
     weights = 1 / times_s
