@@ -91,7 +91,7 @@ def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float
     """Returns (latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of
     relative errors.
 
-    nan with fewer than three sizes whose time is known, or if the time does not grow with the size. Source: Hockney
+    nan with fewer than three sizes of known time, or if the time does not grow with the size. Source: Hockney
     (1994), "The communication challenge for MPP", Parallel Computing 20.
     """
     known = np.isfinite(times_s)
