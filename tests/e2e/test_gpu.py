@@ -24,7 +24,7 @@ def test_auto_takes_the_gpu_and_times_it_with_events(checkout: Checkout) -> None
     study = tiny_study() | {"host": {"device": "auto"}, "scales": ["1x1"]}
     del study["report"]  # its key is for studies of several ranks
     checkout.configure(study)
-    checkout.run("snakemake")
+    checkout.run("snakemake", "--show-failed-logs")  # a lent machine takes its logs with it
     found = [read_observation(path.parent) for path in checkout.root.glob("results/tiny/runs/*/run.json")]
     assert len(found) == 4, "the plain model and DDP at one rank, two workloads"
     for observation in found:

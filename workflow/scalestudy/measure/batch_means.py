@@ -55,7 +55,7 @@ def batch_means(values: np.ndarray, *, confidence: float) -> MeanOfSteps:
     means = series[len(series) - count * length :].reshape(count, length).mean(axis=1)
     factor = float(stdtrit(count - 1, 0.5 + confidence / 2))
     half = factor * float(means.std(ddof=1)) / sqrt(count)
-    return MeanOfSteps(mean, half / mean, count, length)
+    return MeanOfSteps(mean, half / mean if mean else inf, count, length)
 
 
 def mser5(values: np.ndarray, *, batch: int = 5) -> int:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scalestudy.errors import UserError
+from scalestudy.record.entries import wrong_entry
 from scalestudy.record.files import MOST_TEXT, read_file
 from scalestudy.record.protocol import CURRENT
 from scalestudy.record.voucher import AGAIN, doubt
@@ -91,6 +92,13 @@ TABLES = {
 }
 TEXTS = ("phase", "collective")
 """The text columns of these tables."""
+NUMBERING = (*("rank", "epoch", "block", "step", "first_step", "steps"), *("bucket", "call", "bytes", "samples"))
+"""Columns that always have a value. Others are unknown where something was not observed."""
+LATER_COLUMNS = (
+    *("core_wait_share", "enqueue_first_step_s", "enqueue_s"),
+    *("gpu_slowdown_reasons", "gpu_energy_j", "cpu_energy_j"),
+)
+"""Columns that records of release 0.1 lack."""
 EPOCH_COLUMNS = (
     *("epoch", "epoch_time_s", "elapsed_s", "samples"),
     *("train_loss", "validation_loss", "validation_accuracy"),
@@ -245,6 +253,8 @@ def read_record(directory: str | Path) -> RunRecord:
         raise UserError(f"{path}: {_refusal(content, error)}") from None
     if doubted := doubt(path.parent, content):
         raise UserError(doubted)
+    if wrong := wrong_entry(record.environment):
+        raise UserError(f"{path}: {wrong}. {AGAIN}")
     if record.run_id != Path(directory).name:
         raise UserError(f"{path}: belongs to run {record.run_id}; a run directory must not be renamed or copied")
     return record

@@ -163,7 +163,7 @@ def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict
     differ by more than their noise, and not by this cost.
     """
     nothing = NOTHING.columns(f"{HOOK_DIFFERENCE}_s")
-    if not len(values["differential"]):
+    if not len(values["differential"]) or len(values["exposed_hook"]) != len(values["exposed_span"]):
         return nothing | {"methods": Methods.NONE}
     if not len(values["remainder"]):
         return nothing | {"methods": Methods.NOT_COMPARED_FSDP}

@@ -21,6 +21,7 @@ REASONS = {
     "hardware_slowdown_share": HW_SLOWDOWN,
 }
 """Column -> bits. NVML sets HW_SLOWDOWN for heat and for power alike, so it does not distinguish them."""
+READ = ("gpu_energy_j", "cpu_energy_j", "gpu_slowdown_reasons")
 UNKNOWN = {"energy_per_sample_j": nan, "cpu_energy_per_sample_j": nan} | dict.fromkeys(REASONS, nan)
 
 
@@ -33,7 +34,7 @@ def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: f
     one of the GPUs, or one of the hosts, has no reading, or the record is of an earlier release. blocks, steps: of
     one run, with this spec.
     """
-    if not (blocks and blocks.has("gpu_energy_j")):
+    if not (blocks and all(blocks.has(name) for name in READ)):
         return dict(UNKNOWN)
     ends = blocks["first_step"] + blocks["steps"]
     kept = blocks.among("phase", ("warmup", "measured")) & (ends >= warmup_steps)

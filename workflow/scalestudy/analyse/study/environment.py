@@ -1,5 +1,6 @@
 """The environment of a study: what all its runs have in common, what differs, and the warnings."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -74,7 +75,7 @@ def study_environment(environments: Sequence[Environment]) -> StudyEnvironment:
         for fact, value in _facts(environment):
             values = facts.setdefault(fact, {})
             if value is not None:
-                values.setdefault(value)
+                values.setdefault(json.dumps(value) if isinstance(value, list | dict) else value)
     known = {fact: list(values) for fact, values in facts.items() if values}
     return StudyEnvironment(
         facts={fact.name: _range(values) if fact.is_reading else tuple(values) for fact, values in known.items()},
@@ -158,6 +159,9 @@ def _links(links: dict[str, str]) -> str:
 
 
 def _range(values: list[Any]) -> tuple[Any, ...]:
-    """Returns the only value, or the smallest and the largest as one text."""
-    low, high = min(values), max(values)
+    """Returns the only value, or the smallest and the largest number as one text."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if not numbers:
+        return tuple(values)
+    low, high = min(numbers), max(numbers)
     return (low,) if low == high else (f"{low:g} to {high:g}",)
