@@ -1,4 +1,4 @@
-"""Two ranks on one GPU are refused by name before NCCL sees them."""
+"""Two ranks on one GPU are refused by name before NCCL sees them, and so is a GPU that the driver refuses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 import torch.distributed as dist
 from scalestudy.launch.ranks import free_port
 from scalestudy.study.config.conditions import Host
 from scalestudy.train.place import own_device
 from scalestudy.train.place.own_device import Gpu, on_one_gpu, refuse_shared_gpu
-from scalestudy.train.place.placement import Placement, PlacementError, place_rank
+from scalestudy.train.place.placement import Placement, PlacementError, place_rank, use_gpu
 
 A, B = Gpu("node1", "GPU-aaaa", "0000:3b:00"), Gpu("node1", "GPU-bbbb", "0000:5e:00")
 
@@ -73,3 +74,18 @@ def test_two_ranks_compare_their_gpus_before_they_make_a_group(
         process.join(60)
     assert sorted(ends) == [0, 1]
     assert all(text.startswith(end) for text in ends.values())
+
+
+def test_a_gpu_that_the_driver_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch says it if others have filled the memory: its rank would end before it could report."""
+
+    def refuse(_: torch.device) -> None:
+        raise RuntimeError(
+            "CUDA error: out of memory\nCUDA kernel errors might be reported at some other API call"
+        )
+
+    monkeypatch.setattr(torch.cuda, "set_device", refuse)
+    with pytest.raises(
+        PlacementError, match=r"^cuda:1 cannot be used: CUDA error: out of memory\. Another process"
+    ):
+        use_gpu(torch.device("cuda", 1))

@@ -9,6 +9,7 @@ from typing import Any
 import pynvml
 import torch
 
+from scalestudy.errors import first_line
 from scalestudy.record.host.environment import NODE
 from scalestudy.record.host.nvml import NvmlError, ask, nvml_session, visible_gpus
 from scalestudy.record.host.portions import decided_for
@@ -82,7 +83,7 @@ def cudnn_version() -> str | None:
 def place_rank(host: Host) -> Placement:
     """Bind this process to its cores and device. Without torchrun's variables it is the only rank.
 
-    Raises PlacementError if there are fewer cores or devices than the ranks need.
+    Raises PlacementError if there are fewer cores or devices than the ranks need, or if the GPU cannot be used.
     """
     local_rank = int(os.environ.get("LOCAL_RANK", 0))
     local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
@@ -90,7 +91,7 @@ def place_rank(host: Host) -> Placement:
     torch.set_num_threads(threads)
     device, choice = choose_device(host, local_rank=local_rank, local_world_size=local_world_size)
     if device.type == "cuda":
-        torch.cuda.set_device(device)
+        use_gpu(device)
     return Placement(
         rank=int(os.environ.get("RANK", 0)),
         world_size=int(os.environ.get("WORLD_SIZE", 1)),
@@ -125,6 +126,20 @@ def bind_cores(
     cores = decided.cpus[local_rank]
     os.sched_setaffinity(0, cores)
     return cores, each
+
+
+def use_gpu(device: torch.device) -> None:
+    """Make a GPU this process's current device. Raises PlacementError with the driver's reason if it cannot be.
+
+    Memory that others have filled, an exclusive compute mode and a driver that does not fit end here.
+    """
+    try:
+        torch.cuda.set_device(device)
+    except RuntimeError as error:
+        raise PlacementError(
+            f"{device} cannot be used: {first_line(error).rstrip('.')}. Another process may use its memory, or"
+            " have it for itself (nvidia-smi lists them)"
+        ) from None
 
 
 def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str, str]:
