@@ -209,6 +209,21 @@ def test_mistakes_end_with_2(words: list[str], said: str, capsys: pytest.Capture
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--allow-shared", "--python=/usr/bin/python3"])
+def test_an_option_for_scripts_is_refused_where_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for variable in ("SCALESTUDY_PYTHON", "SCALESTUDY_ALLOW_SHARED"):
+        monkeypatch.setenv(variable, "")  # restored afterwards
+    for name in ("old", "new"):
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(small_content(study=name)))
+    with handlers_kept():
+        assert main(["guard", *LIMIT, "--study", "new.yaml", "--against-study", "old.yaml", option]) == 2
+    said = capsys.readouterr().err
+    assert f"{option.partition('=')[0]}: only for workloads with a `command`, which this study does not" in said
+
+
 def test_step_times_of_unequal_batches_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

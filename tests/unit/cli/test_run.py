@@ -33,10 +33,12 @@ def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -
     assert done.startswith("tiny: 4 runs; at most 2 ranks at once"), "the cost comes first"
 
 
-def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout) -> None:
-    done = checkout.run("scalestudy", "run", "-n", "--allow-shared", check=False)
+@pytest.mark.parametrize("option", ["--allow-shared", "--python=/usr/bin/python3"])
+def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout, option: str) -> None:
+    done = checkout.run("scalestudy", "run", "-n", option, check=False)
     assert done.returncode == 2
-    assert "--allow-shared: only for workloads with a `command`, which this study does not have" in done.stdout
+    name = option.partition("=")[0]
+    assert f"{name}: only for workloads with a `command`, which this study does not have" in done.stdout
 
 
 @pytest.mark.parametrize(("option", "key"), [("--device=auto", "host.device"), ("--repeats=3", "repeats")])

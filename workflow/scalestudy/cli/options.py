@@ -83,6 +83,14 @@ def refuse_without_script(context: click.Context) -> None:
             raise UserError(f"{option}: only for a script after `--`; set {key} in the study file instead")
 
 
+def refuse_for_scripts(has_scripts: bool, **given: object) -> None:
+    """Raise UserError if an option for scripts was given with a study without one. given: values by parameter."""
+    for name, value in given.items():
+        if value and not has_scripts:
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: only for workloads with a `command`, which this study does not have")
+
+
 def table_columns(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that say how a published table is read: `columns`, `mapping`, `scaling` and `line`."""
     for option in _OF_TABLES:

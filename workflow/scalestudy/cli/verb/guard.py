@@ -97,6 +97,7 @@ def guard(
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.launch.foreign.start import PYTHON
     from scalestudy.launch.process import Interrupted, raise_on_signals
+    from scalestudy.study.config.meaning.facts import scripts
 
     limits = parse_limits(fail_if, live=True)
     script: tuple[str, ...] = context.meta[SCRIPT]
@@ -111,6 +112,8 @@ def guard(
         try:
             raise_on_signals()  # from here on, any end removes the folders of revisions
             before, after, lone = make_sides(stack, script, study, **others)
+            has_scripts = bool(scripts(before.study) or scripts(after.study))
+            options.refuse_for_scripts(has_scripts, allow_shared=allow_shared, python=python)
             refuse_batches(before, after, limits)
             folder = results_folder(results, after.study.name)
             for side in (before, after):

@@ -135,9 +135,8 @@ def run(
     else:
         options.refuse_without_script(context)
     allow_shared = wishes["allow_shared"]
-    return run_study(
-        study, results, profile, dry_run, arguments, to_the_end=bool(script), allow_shared=allow_shared
-    )
+    shared = {"allow_shared": allow_shared, "python": python}
+    return run_study(study, results, profile, dry_run, arguments, to_the_end=bool(script), **shared)
 
 
 def run_study(
@@ -149,10 +148,11 @@ def run_study(
     *,
     to_the_end: bool,
     allow_shared: bool,
+    python: Path | None,
 ) -> int:
     """Run a study with Snakemake and return the exit status. to_the_end: print the verdicts afterwards.
 
-    allow_shared: runs of a script may share files.
+    allow_shared: runs of a script may share files. python: its interpreter, if it was given.
     """
     from scalestudy.chain.callers import add_caller
     from scalestudy.chain.config import keep_config
@@ -184,8 +184,7 @@ def run_study(
         place = results_of(asked)
         print("\n".join(map(wrapped, opening_lines(planned, place, cluster=profile is not None))), flush=True)
         scripts = has_scripts(planned)
-        if allow_shared and not scripts:
-            raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")
+        options.refuse_for_scripts(scripts, allow_shared=allow_shared, python=python)
         if scripts and not dry_run:
             refuse_shared_files(planned, results_of(asked))
         if not dry_run:
