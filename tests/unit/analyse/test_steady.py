@@ -111,6 +111,12 @@ def test_a_negative_time_is_refused_by_name(spec: RunSpec) -> None:
         training_steps(backwards)
 
 
+def test_steps_that_took_no_time_are_refused_by_name(spec: RunSpec) -> None:
+    still = observation(spec, [[0.0] * 40] * 2)
+    with pytest.raises(UserError, match=f"{spec.run_id}: every step has a time of zero"):
+        training_steps(still)
+
+
 def test_probes_are_no_part_of_the_step_time(spec: RunSpec) -> None:
     made = observation(spec, [[0.001] * 40 + [0.5] * 10] * 2)
     made.steps.loc[made.steps["step"] >= 40, "phase"] = "probe-sync"

@@ -66,7 +66,7 @@ def training_steps(observation: Observation) -> pd.DataFrame:
 def is_training(observation: Observation, steps: Columns) -> np.ndarray:
     """Returns (rows,): which steps of an observation are training, and not probes.
 
-    Raises UserError naming the run if ranks differ in their steps, or a time is negative.
+    Raises UserError naming the run if ranks differ in their steps, a time is negative, or no step took any time.
     """
     training = steps.among("phase", TRAINING_PHASES)
     run = observation.record.run_id
@@ -80,6 +80,8 @@ def is_training(observation: Observation, steps: Columns) -> np.ndarray:
         )
     if any((steps[name][training] < 0).any() for name in (*PART_COLUMNS, "step_time_s")):
         raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure the run again")
+    if training.any() and not steps["step_time_s"][training].any():
+        raise UserError(f"{run}: every step has a time of zero: the clock did not move. Measure the run again")
     return training
 
 
