@@ -169,6 +169,31 @@ def test_a_trace_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch
         read_trace(path)
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (None, "is not an object"),
+        ({"name": 5}, "has a name or category that is not text"),
+        ({"cat": None}, "has a name or category that is not text"),
+        ({"ts": "1"}, "has no time"),
+        ({"dur": 10**30}, "has no time"),
+        ({"args": 1.5}, "has arguments that are not an object"),
+        ({"tid": [1]}, "has a process, thread or correlation that is a list or an object"),
+        ({"args": {"In msg nelems": "x"}}, "has a message size that is not a number"),
+    ],
+)
+def test_an_event_that_no_profiler_writes_is_refused(tmp_path: Path, changes: dict | None, why: str) -> None:
+    path = tmp_path / "trace-rank0.pt.trace.json.gz"
+    event = {"ph": "X", "name": "aten::mm", "cat": "cpu_op", "pid": 1, "tid": "2", "ts": 1.5, "dur": 2, "args": {}}
+    begin = {"ph": "i", "name": "Record Window End", "ts": "", "s": "g"}
+    path.write_bytes(gzip.compress(json.dumps({"traceEvents": [begin, event]}).encode()))
+    assert len(read_trace(path)) == 2
+    changed = None if changes is None else event | changes
+    path.write_bytes(gzip.compress(json.dumps({"traceEvents": [begin, event, changed]}).encode()))
+    with pytest.raises(UserError, match=f"not a trace \\(event 2 {why}\\)"):
+        read_trace(path)
+
+
 def test_a_link_within_the_folder_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("content")
     (tmp_path / "link").symlink_to("file")

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scalestudy.analyse.trace.spans import Spans, contains, difference, union
+from scalestudy.record.traces import MESSAGE_SIZES
 
 DEVICE_KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 LAUNCH_KINDS = ("cuda_runtime", "cuda_driver")
@@ -214,7 +215,7 @@ def _outermost(events: list[Event]) -> list[Event]:
 
 
 def _message_bytes(arguments: Mapping[str, Any]) -> float | None:
-    sizes = [arguments[name] for name in ("In msg nelems", "Out msg nelems") if arguments.get(name) is not None]
+    sizes = [arguments[name] for name in MESSAGE_SIZES if arguments.get(name) is not None]
     kind = str(arguments.get("dtype"))
     element_bytes = 1 if kind.startswith("Float8") else ELEMENT_BYTES.get(kind)
     if element_bytes is None or len(sizes) < 2:
