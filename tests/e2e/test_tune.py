@@ -85,9 +85,7 @@ while time.monotonic() < end and not aside.exists():
 
 
 @pytest.mark.alone  # another test beside it would be other load too
-def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(tmp_path: Path) -> None:
     """Two busy processes end when the run is set aside, and the second run has the host to itself."""
     target = Target.of(parse_study(STUDY, source="test"), "mlp", "ddp", "1x2")
     space = make_space(target, levels={"accumulation_steps": [1, 8]}, hold=[])
@@ -101,13 +99,14 @@ def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(
             process.kill()
             process.wait()
     first = next(aside.iterdir())
-    if one.spoiled:  # by another program: its own load was gone
-        assert "waiting up to 120 s for a quiet moment" in capfd.readouterr().err
-        return
     assert (tmp_path / NAME / "runs" / one.run_id / "run.json").exists()
     records = [
         json.loads((path / "run.json").read_text()) for path in (first, launches.folder / "runs" / one.run_id)
     ]
     walls_s = [record["totals"]["wall_time_s"] for record in records]
     assert one.device_time_s == pytest.approx(2 * sum(walls_s))
+    if one.spoiled:  # by another program, perhaps after the run began: its own load was gone
+        (load,) = records[1]["environment"]["host_load"]["training"]
+        assert load["others_cores"] > 0 or load["stolen_share"] > 0
+        return
     assert launches.make(space.present, "short", 1, left_s=200.0, rung=0, block=0).measured_now is False
