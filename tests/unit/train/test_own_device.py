@@ -77,7 +77,7 @@ def test_two_ranks_compare_their_gpus_before_they_make_a_group(
 
 
 def test_a_gpu_that_the_driver_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As torch says it if others have filled the memory: its rank would end before it could report."""
+    """The error is the one that torch raises if other processes have filled the memory."""
 
     def refuse(_: torch.device) -> None:
         raise RuntimeError(

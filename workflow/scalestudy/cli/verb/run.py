@@ -134,9 +134,16 @@ def run(
         )
     else:
         options.refuse_without_script(context)
-    allow_shared = wishes["allow_shared"]
-    shared = {"allow_shared": allow_shared, "python": python}
-    return run_study(study, results, profile, dry_run, arguments, to_the_end=bool(script), **shared)
+    return run_study(
+        study,
+        results,
+        profile,
+        dry_run,
+        arguments,
+        to_the_end=bool(script),
+        allow_shared=wishes["allow_shared"],
+        python=python,
+    )
 
 
 def run_study(
