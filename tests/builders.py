@@ -270,3 +270,18 @@ def page_from(facts: dict[str, Any], book: NumbersFile) -> str:
     ]
     facts |= {"numbers": book, "figures": figures}
     return render(DIRECTORY / "report.html", **facts)
+
+
+READING = {
+    "span_s": 2.0,
+    "cpus": 2,
+    "own_cores": 2.0,
+    "others_cores": 0.01,
+    "stolen_share": 0.0,
+    "swapped_mib": 0.0,
+    "memory_stall_share": 0.0,
+    "throttled_share": 0.0,
+    "clock_jump_s": 0.0,
+    "gpu_others": 0,
+}
+"""Other load of a quiet host during a training, as it is recorded."""

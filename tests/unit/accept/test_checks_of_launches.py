@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from builders import observation
+from builders import READING, observation
 from scalestudy.accept.checks import bandwidth_check, combination_checks, early_losses, fault_checks, memory_check
 from scalestudy.accept.disturbed import marks_of, marks_of_load
 from scalestudy.accept.studies import Launches
@@ -18,18 +18,6 @@ from scalestudy.record.tables import Observation
 SPEC = Launches("cpu", 2).plain()
 ROW = {"strategy": "ddp", "precision": "fp32", "hook": "none"}
 PLACE: dict[str, Any] = {"backend": "gloo", "device_type": "cpu", "warnings": []}
-READING = {
-    "span_s": 2.0,
-    "cpus": 2,
-    "own_cores": 2.0,
-    "others_cores": 0.01,
-    "stolen_share": 0.0,
-    "swapped_mib": 0.0,
-    "memory_stall_share": 0.0,
-    "throttled_share": 0.0,
-    "clock_jump_s": 0.0,
-    "gpu_others": 0,
-}
 SHARED = READING | {"others_cores": 0.6}
 QUIET, LOADED = {KEY: {"training": [READING]}}, {KEY: {"training": [SHARED]}}
 

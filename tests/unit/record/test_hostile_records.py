@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from builders import observation
+from builders import READING, observation
 from conftest import small_content
 from pyarrow import parquet
 from scalestudy.analyse.study.environment import study_environment
@@ -22,17 +22,6 @@ from scalestudy.record.voucher import OWN, sealed, write_voucher
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
-LOAD = {
-    "span_s": 2.5,
-    "cpus": 2,
-    "others_cores": 0.0,
-    "stolen_share": 0.0,
-    "swapped_mib": 0.0,
-    "memory_stall_share": 0.0,
-    "throttled_share": 0.0,
-    "clock_jump_s": 0.0,
-    "gpu_others": 0,
-}
 ENVIRONMENT: dict[str, Any] = {
     "commit": None,
     "dirty": False,
@@ -41,7 +30,7 @@ ENVIRONMENT: dict[str, Any] = {
     "variables": {},
     "warnings": [{"kind": "busy host", "text": "the host is busy"}],
     "hardware": {"cpu": {"numa_nodes": {"0": "0-1,4"}}, "gpu": {"note": "", "devices": [], "links": {}}},
-    "host_load": {"training": [LOAD], "after": []},
+    "host_load": {"training": [READING], "after": []},
     "gradient_noise": {"samples": 8, "gradients": 2, "squares": [1.0], "products": [0.5]},
     "unknown": {"later": ["release"]},
 }
@@ -86,8 +75,8 @@ def sealed_again(directory: Path, record: dict[str, Any]) -> None:
         ("packages", 1e308),
         ("dirty", "\u202e<script>"),
         ("host_load.training", [{}]),
-        ("host_load.training", [LOAD | {"span_s": 0}]),
-        ("host_load.training", [LOAD | {"others_cores": "3"}]),
+        ("host_load.training", [READING | {"span_s": 0}]),
+        ("host_load.training", [READING | {"others_cores": "3"}]),
         ("host_load.after", {"a": 1}),
         ("gradient_noise.products", ["x"]),
         ("hardware.cpu.numa_nodes", "x"),
