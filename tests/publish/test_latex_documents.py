@@ -187,7 +187,7 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
     report, proposal = pdf_of(tmp_path, "report"), pdf_of(tmp_path, "proposal")
     if study == "one run":
         assert pages(proposal) <= 2
-        assert "No distributed point" in words_of(report)
+        assert "No point has more than one rank" in words_of(report)
         assert "Commit not known" in words_of(report)
         assert "One run per point" in words_of(proposal)
     else:

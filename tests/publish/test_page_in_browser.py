@@ -343,7 +343,7 @@ def test_a_study_of_one_launch(page: Page, content: dict[str, Any], tmp_path: Pa
     open_page(page, plan, results_of(plan, study_of(plan, {("mlp", 1, 32): [0.01]})), tmp_path)
     text = page.get("document.body.innerText")
     assert "One run per point, so there are no intervals." in text
-    assert "No distributed point" in text
+    assert "No point has more than one rank" in text
     with_limits = page.get("[...document.querySelectorAll('a[title]:has(small)')].map(link => link.title)")
     assert with_limits == []
     assert page.get("document.querySelectorAll('details.launches').length") == 1

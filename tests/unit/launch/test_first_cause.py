@@ -65,6 +65,31 @@ def test_a_rank_that_was_killed_and_one_that_torchrun_ended(spec: RunSpec) -> No
     assert reason.startswith("rank 1 on node2 left no report; ended by SIGKILL")
 
 
+FRAMES = 'Traceback (most recent call last):\n  File "rank.py", line 15, in <module>\n    import torch\n'
+LIBRARY = "ImportError: libcudart.so.13: cannot open shared object file"
+OF_TORCHRUN = FRAMES + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (f"{FRAMES}{LIBRARY}\n", f": {LIBRARY}"),
+        (f"{FRAMES}KeyError: 'a'\n\nDuring handling of it:\n\n{FRAMES}{LIBRARY}\n{OF_TORCHRUN}", f": {LIBRARY}"),
+        (f"{FRAMES}AssertionError\n", ": AssertionError"),
+        (f"{FRAMES}ValueError: {'x' * 400}\n", f": ValueError: {'x' * 285}..."),
+        (OF_TORCHRUN, ""),
+        (f"{LIBRARY}\n", ""),
+    ],
+    ids=["one", "a chain, and torchrun's", "without a message", "long", "only torchrun's", "no traceback"],
+)
+def test_the_exception_that_ended_ranks_before_they_could_report(spec: RunSpec, log: str, said: str) -> None:
+    assert reason_of(spec, {}, log=log) == f"ranks 0, 1 left no report; exit code 1{said}"
+
+
+def test_an_exception_in_the_log_of_ranks_that_reported_is_not_that_of_the_silent_one(spec: RunSpec) -> None:
+    assert LIBRARY not in reason_of(spec, {0: WAITED}, log=f"{FRAMES}{LIBRARY}\n")
+
+
 STOPPED = {"outcome": "timeout", "reason": "stopped by SIGTERM", "waited": False}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scalestudy.cli.jobs import cluster_lines
+from scalestudy.publish.words.labels import counted
 from scalestudy.record.finished import unmeasured
 from scalestudy.registry.codes import NotAlternated
 from scalestudy.registry.words.percent import percent
@@ -79,8 +80,9 @@ def cost_lines(plan: Plan) -> list[str]:
     device_h = sum(spec.world_size for spec in plan.runs.values()) * limit_h
     widest = max(spec.world_size for spec in plan.runs.values())
     return [
-        f"{launches_in_all(plan)}, one after another on the same devices; at most {widest} ranks at once",
-        f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours in sequence:"
+        f"{launches_in_all(plan)}, one after another on the same devices; at most {counted(widest, 'rank')}"
+        " at once",
+        f"at most {_hours(device_h, 'device-hour')} and {_hours(len(plan.runs) * limit_h)} in sequence:"
         f" every run ends within {plan.study.time_limit_min:g} min",
         *cluster_lines(plan),
         f"order of runs: random with seed {plan.study.seed}, every second repeat reversed;"
@@ -93,8 +95,8 @@ def opening_lines(plan: Plan, results: Path, *, cluster: bool) -> list[str]:
     widest = max(spec.world_size for spec in plan.runs.values())
     hours = len(plan.runs) * plan.study.time_limit_min / 60
     return [
-        f"{plan.study.name}: {launches_in_all(plan)}; at most {widest} ranks at once",
-        f"every run ends within {plan.study.time_limit_min:g} min, so all of them within {hours:.3g} hours; most"
+        f"{plan.study.name}: {launches_in_all(plan)}; at most {counted(widest, 'rank')} at once",
+        f"every run ends within {plan.study.time_limit_min:g} min, so all of them within {_hours(hours)}; most"
         " studies need far less",
         *(cluster_lines(plan) if cluster else []),
         *left_lines(plan, results),
@@ -113,9 +115,13 @@ def left_lines(plan: Plan, results: Path) -> list[str]:
     device_h = sum(spec.world_size for spec in left) * limit_h
     most = "up to " if any(plan.is_reserve(spec.run_id) for spec in left) else ""
     return [
-        f"left: {most}{len(left)} of {len(plan.runs)} runs, at most {device_h:.3g} device-hours and"
-        f" {len(left) * limit_h:.3g} hours in sequence"
+        f"left: {most}{len(left)} of {counted(len(plan.runs), 'run')}, at most {_hours(device_h, 'device-hour')}"
+        f" and {_hours(len(left) * limit_h)} in sequence"
     ]
+
+
+def _hours(count: float, unit: str = "hour") -> str:
+    return counted(f"{count:.3g}", unit)
 
 
 def _launches(plan: Plan, runs: Sequence[str]) -> str:
@@ -128,7 +134,7 @@ def launches_in_all(plan: Plan) -> str:
     """Return '21 runs', with the number that is run only if the others leave a verdict or step time uncertain."""
     reserve = sum(plan.is_reserve(run_id) for run_id in plan.runs)
     if not reserve:
-        return f"{len(plan.runs)} runs"
+        return counted(len(plan.runs), "run")
     precise = f"a step time is not known to ±{percent(plan.study.measure.half_width, 1)}"
     where = "a verdict is not decided" if plan.study.until_decided else precise
-    return f"{len(plan.runs) - reserve} runs, and up to {reserve} more where {where}"
+    return f"{counted(len(plan.runs) - reserve, 'run')}, and up to {reserve} more where {where}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from scalestudy.launch.nccl_log import with_nccl_warnings
 from scalestudy.launch.slurm.ask import is_away
+from scalestudy.launch.tracebacks import last_exception
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
@@ -157,7 +158,11 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
         first = killed or missing
         others = "; the others waited for it" if waiting else ""
-        return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
+        code = exits.get(first[0], found.exit_code)
+        # Where ranks have reported, a traceback in the log can be theirs.
+        said = last_exception(found.log) if code > 0 and not reports else None
+        error = f": {said}" if said else ""
+        return f"{_named(first, found)} left no report; {_ended(code)}{error}{others}"
     stopped = [rank for rank, report in reports.items() if report.outcome == "timeout"]
     ended = [rank for rank in exits if rank in stopped]
     by_signal = stopped and not any(report.stalled_s for report in found.reports)
@@ -205,10 +210,10 @@ def behind(reports: Sequence[RankReport]) -> list[int]:
 
 
 def _named(ranks: list[int], found: Evidence) -> str:
-    """A name for these ranks, such as 'rank 1 on node2' or 'rank 0, 1'."""
+    """A name for these ranks, such as 'rank 1 on node2' or 'ranks 0, 1'."""
     if len(ranks) == 1 and ranks[0] in found.nodes:
         return f"rank {ranks[0]} on {found.nodes[ranks[0]]}"
-    return f"rank {', '.join(map(str, ranks))}"
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
 
 
 def _ended(exit_code: int) -> str:
