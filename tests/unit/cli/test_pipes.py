@@ -70,9 +70,10 @@ def test_what_is_written_is_complete_if_the_reader_leaves(errors: int, tmp_path:
         )
         process.stdout.close()
         said = process.stderr.read() if process.stderr else b""
-        assert process.wait() == status
-        assert b"Traceback" not in said and bool(said) == (process.stderr is not None and status == 2)
-        assert (results / "comprehensive_summary.csv").exists() == written
+        assert process.wait() == status, said
+        assert b"Traceback" not in said, said
+        assert bool(said) == (process.stderr is not None and status == 2), said
+        assert (results / "comprehensive_summary.csv").exists() == written, said
 
 
 @pytest.mark.parametrize(
