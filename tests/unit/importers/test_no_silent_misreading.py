@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
 from scalestudy.importers.headers import NAMELESS
@@ -109,3 +110,22 @@ def test_numbers_of_rows_without_a_header_need_no_note(tmp_path: Path) -> None:
     path.write_text(",gpus,throughput\n0,1,100\n1,2,190\n")
     (found,) = read_published(path).tables
     assert (found.unread, found.notes) == ((), ())
+
+
+def test_a_throughput_that_falls_is_asked_about(tmp_path: Path) -> None:
+    """Of each worker it is usual; of all workers it would be negative scaling."""
+    path = tmp_path / "table.md"
+    path.write_text(table("Workers;Throughput", "2;20.5", "8;13.1", "16;8.4"))
+    _, (asked,) = audit_file(read_published(path), "table")
+    assert (asked.question.kind, asked.question.course) == ("throughput", "falls")
+    far = table("Workers;Throughput", "1;20.5", "2;3.1", "4;3.4")
+    assert speedups(audited(tmp_path, far)[0]) == [(1, 1.0), (2, 0.15), (4, 0.17)]
+
+
+def test_spaces_between_thousands_are_no_columns_of_a_plain_text(tmp_path: Path) -> None:
+    text = (
+        "Setup  Rate (tok/s)  Speedup  Remark\none    38 000        1\n"
+        "two    72 200        1.9      same node\nfour   133 000       3.5      two nodes\n"
+    )
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), kinds([found])) == ([(1, 1.0), (2, 1.9), (4, 3.5)], [])

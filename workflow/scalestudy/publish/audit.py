@@ -107,7 +107,7 @@ def question_of(asked: Asked) -> str:
     where = f"line {asked.source.line}, {header}"
     ends = f"({question.first:g} to {question.last:g})"
     if question.kind == "throughput":
-        text = f"hardly changes from {question.fewest} to {question.most} devices {ends}. Is this per device?"
+        text = f"{question.course} from {question.fewest} to {question.most} devices {ends}. Is this per device?"
         each, whole = f"--column '{header}=throughput_per_gpu'", f"--column '{header}=throughput'"
         return f"{where}: {text} Add {each} if it is, or {whole} if it is of all devices together"
     if question.kind in settle.TIMES:

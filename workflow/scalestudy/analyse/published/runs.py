@@ -70,7 +70,7 @@ def _without_flops(table: PublishedTable) -> PublishedTable:
 def _question(question: Question, table: PublishedTable) -> str:
     ends = f"({question.first:g} to {question.last:g})"
     if question.kind == "throughput":
-        changes = f"hardly changes from {question.fewest} to {question.most} devices {ends}"
+        changes = f"{question.course} from {question.fewest} to {question.most} devices {ends}"
         return f"{changes}. Is this per device? Add --per device or --per all"
     if question.kind == "time_s":
         either = " or ".join(f"--column '{question.header}={kind}'" for kind in ("step_time_s", "total_time_s"))

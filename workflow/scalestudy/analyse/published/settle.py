@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from math import log, sqrt
 
 from scalestudy.analyse.published.series import Series, global_batch
@@ -42,6 +42,11 @@ class Question:
     most: int
     first: float
     last: float
+
+    @property
+    def course(self) -> str:
+        """How the numbers change, in words."""
+        return "falls" if self.last < self.first * HARDLY[0] else "hardly changes"
 
 
 @dataclass(frozen=True)
@@ -238,12 +243,13 @@ def _without_ratios(
             return WEAK if table.scaling == WEAK else TOTAL
         if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
-        if role != "throughput" or HARDLY[0] <= gain <= _hardly(known):
-            if role == "throughput" and column is not None and column.per == "all":
+        always = all((b.number(role) or 0) < (a.number(role) or 0) for a, b in pairwise(known))
+        less = always and gain < HARDLY[0] and gain * many.gpus > few.gpus  # per device, the total would grow
+        if role != "throughput" or less or HARDLY[0] <= gain <= _hardly(known):
+            if role == "throughput" and column and column.per == "all":
                 continue
-            header = column.header if column else role
             ends = (few.number(role) or 0.0, many.number(role) or 0.0)
-            return Question(role, header, few.gpus, many.gpus, *ends)
+            return Question(role, column.header if column else role, few.gpus, many.gpus, *ends)
     return rates[0][1]
 
 

@@ -35,6 +35,8 @@ _REMARK = re.compile(
 )
 """A remark behind the cells of a line."""
 _NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")
+_GROUPED = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?")
+"""A number with spaces between its thousands: 41 000."""
 _LABELS = ("label", "hardware", "strategy", "case")
 _FEWEST = 2
 """Rows of a table."""
@@ -193,6 +195,8 @@ def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[
     if split is not _spaced:
         return None
     words = re.split(r"\s+", line.strip())
+    if any(_GROUPED.fullmatch(cell) for cell in cells) and (placed := _placed(line, first, header)):
+        return placed
     if len(words) == len(header) and all(_NUMBER.match(word) or is_blank(word) for word in words[1:]):
         return words
     if 1 < len(cells) < len(header) and (placed := _placed(line, first, header)):
