@@ -17,7 +17,7 @@ NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
 HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
 COUNT = (
-    r"(?:#|no\.?|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
+    r"(?:no|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"
 )
 SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"

@@ -173,6 +173,11 @@ def counting(
         if start_s > MUCH_LONGER * longest_s:
             remarks.append(f"the first row, {start_s:.4g} s per step, has the start in it and is left out")
             counts = others
+        elif float(time_s[counts & windows.starts].max()) * MUCH_LONGER < float(time_s[others].min()):
+            remarks.append(
+                f"the first row, {start_s:.4g} s per step, is much shorter than all others and is left out"
+            )
+            counts = others
     if not counts.any():
         raise UserError(f"{log.name}: no window of steps has a known time")
     return counts

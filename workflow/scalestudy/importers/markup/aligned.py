@@ -244,9 +244,10 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
 
 def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
     """Whether cells are headers of labels and of measurements."""
+    if split is _words or any(len(cell) > 60 or _NUMBER.match(plain(cell)) for cell in cells):
+        return False
     roles = [meaning_of(cell.strip(" :")).role for cell in cells]
-    numbers = any(_NUMBER.match(plain(cell)) for cell in cells) or any(len(cell) > 60 for cell in cells)
-    return split is not _words and not numbers and roles[0] in _LABELS and bool({*MEASURED, *STATED} & set(roles))
+    return roles[0] in _LABELS and bool({*MEASURED, *STATED} & set(roles))
 
 
 def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
