@@ -236,7 +236,7 @@ def _count(cell: str, read: Callable[[str], Count]) -> Count | None:
 
 
 def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """The meaning of a column of devices whose cells list ids, or name variants, or the nodes and devices of each."""
+    """The meaning of a column of devices whose cells list ids, or name variants, or nodes with their devices."""
     if meaning.role != "gpus" or meaning.per:
         return meaning
     if _is_of_several(cells) and _has_unread_names(cells):
