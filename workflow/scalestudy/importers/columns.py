@@ -29,8 +29,15 @@ from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, rel
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
-from scalestudy.importers.together import is_in_percent, with_ratios
-from scalestudy.importers.whose import by_statistic, by_the_clock, per_node, per_others
+from scalestudy.importers.together import is_in_percent, says_gain, with_ratios
+from scalestudy.importers.whose import (
+    by_statistic,
+    by_the_clock,
+    comparisons,
+    over_other_systems,
+    per_node,
+    per_others,
+)
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
@@ -92,7 +99,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
     said = {normal(name) for name in corrected}
     result = []
-    for place, meaning in enumerate(meanings):
+    for place, meaning in enumerate(comparisons(meanings, said)):
         cells = raw.cells(place)
         counts, numbers = share(cells, read_count), share(cells, read_cell)
         role = meaning.role
@@ -117,6 +124,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
         elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
             role = "ignore"  # a property of the data, such as `Number of images`
+        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
+            role = _of_percents(cells)
         elif role == "throughput" and not meaning.unit and (own := _of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
         elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
@@ -138,7 +147,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
     found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
-    return by_statistic(_case_as_label(gains(found, raw, said), raw, said), said)
+    found = over_other_systems(gains(found, raw, said), said)
+    return by_statistic(_case_as_label(found, raw, said), said)
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -187,6 +197,13 @@ def _may_be_ratios(meaning: Meaning) -> bool:
     """Whether cells such as 1.8x are speedups: below `Throughput`, or `Training time reduction`."""
     reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
     return meaning.role == "throughput" or (meaning.role in MEASURED and bool(reduced))
+
+
+def _of_percents(cells: Sequence[str]) -> str:
+    """What percents below a rate are: a rate relative to that of 100 %, or gains (27 % faster), if they say so."""
+    if any(map(_ONE.fullmatch, cells)):
+        return "scaling_ratio"
+    return "printed_speedup" if any(map(says_gain, cells)) else "ignore"
 
 
 def _of_steps(cells: Sequence[str]) -> Meaning | None:

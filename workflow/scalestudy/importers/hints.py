@@ -10,6 +10,7 @@ from scalestudy.importers.counts import Count, count_in_words, count_of_header, 
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.whose import is_over_another
 
 _FIRST = 3
 """Columns at the left that labels may be in."""
@@ -56,6 +57,9 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
 
 def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if no column of a table is a measurement."""
+    if other := next((one for one in meanings if one.role == "ignore" and is_over_another(one.header)), None):
+        text = f"'{_short(other.header)}' is relative to another system, not to fewer devices"
+        return f"{text}; add a column of a throughput or a time"
     found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
     found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found

@@ -228,12 +228,22 @@ _TO_MEAN = re.compile(
 )
 
 
+def says_gain(cell: str) -> bool:
+    """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
+    return bool(_GAIN.match(plain(cell)))
+
+
+_GAIN = re.compile(
+    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
+)
+
+
 def is_gain(cells: list[str], meaning: Meaning) -> bool:
     """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
     if meaning.role not in ("printed_speedup", "scaling_ratio"):
         return False
     texts = [plain(cell) for cell in cells if not is_blank(cell)]
-    signed = [text for text in texts if re.fullmatch(r"\+ ?[\d.,]+ ?%.*", text)]
+    signed = [text for text in texts if says_gain(text)]
     percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)

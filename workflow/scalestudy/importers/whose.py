@@ -1,4 +1,4 @@
-"""Says which rates and times of a table are those of its devices: not per replica, and not of the processors."""
+"""Says which numbers of a table are those of its devices: not per replica, of the processors, or over other systems."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning, normal
 from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
 _STATISTIC = re.compile(
@@ -16,6 +17,14 @@ _STATISTIC = re.compile(
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+_OVER_ANOTHER = re.compile(
+    r"(?:\b(?:vs\.?|versus|over|against|relative to)|compared (?:to|with)) (?!(?:the |a |an |our )?(?:single|one|serial|"
+    r"seq|base|cpu|host|first|smallest|fewest|ref|orig|naive|scalar|lin|ideal|perfect|theor|expected|non|un|prev|prior|"
+    rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
+)
+"""Words of a header whose numbers are relative to something else than fewer devices."""
+_COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_OVER_ANOTHER.pattern}")
+"""Words of a header that compares two systems, such as `Throughput edge (A vs B)`."""
 
 
 def by_statistic(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
@@ -66,4 +75,33 @@ def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     return [
         replace(one, role="ignore") if found and normal(one.header) not in said else one
         for one, found in zip(meanings, of_processors, strict=True)
+    ]
+
+
+def is_over_another(header: str) -> bool:
+    """Return whether a header says that its numbers are relative to another system: Speedup vs PyTorch."""
+    return bool(_OVER_ANOTHER.search(normal(header)))
+
+
+def comparisons(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out what compares two systems below the name of a measurement: `Throughput edge (A vs B)`."""
+    return [
+        replace(one, role="ignore")
+        if one.role in MEASURED and _COMPARES.search(normal(one.header)) and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def over_other_systems(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out speedups over another system if nothing else is measured, which would show their baseline."""
+    if any(one.role in MEASURED for one in meanings):
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one.role in ("printed_speedup", "scaling_ratio")
+        and is_over_another(one.header)
+        and normal(one.header) not in said
+        else one
+        for one in meanings
     ]

@@ -296,5 +296,5 @@ def _formed(row: PublishedRow, role: str, whose: str, stated: str) -> PublishedR
         time = row.numbers.get(role)
         if role != "step_time_s":
             row = row.having(whole_time_s=time)
-        row = row.having(work=Printed(done) if done is not None else None)
+        row = row.having(work=Printed(done) if done is not None else None, throughput=None)
     return row

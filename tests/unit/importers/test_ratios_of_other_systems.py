@@ -1,0 +1,55 @@
+"""Numbers relative to another system, and gains below the name of a rate, are no rates and no speedups of scaling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
+from test_printed_habits import audited, speedups, table
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "table.md"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        read_published(path)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "header", ["Speedup vs TorchServe", "Speedup over Spark", "Throughput edge (A vs B)", "Throughput vs Ray"]
+)
+def test_numbers_relative_to_another_system_are_refused(tmp_path: Path, header: str) -> None:
+    text = refused(tmp_path, table(f"Nodes;{header}", "2;1.79x", "8;2.39x"))
+    assert f"'{header}' is relative to another system, not to fewer devices; add a column of" in text
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("Speedup vs 1 GPU", "Speedup vs single GPU", "Speedup over serial", "Speedup vs baseline"),
+        *("Speedup (vs. 4 GPU)", "Speedup vs. sequential", "Speedup over one node", "Speedup vs the smallest run"),
+    ],
+)
+def test_speedups_over_fewer_devices_are_read(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", "1;1.0x", "2;1.9x", "4;3.5x"))
+    assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.5)]
+
+
+def test_percents_below_speed_are_no_rates(tmp_path: Path) -> None:
+    rows = ["2 threads;0.060s;-;70%", "8 threads;0.040s;33% faster;90%"]
+    (found,) = audited(tmp_path, table("Configuration;Time;Speed;CPU", *rows))
+    assert (speedups(found), kinds([found])) == ([(2, 1.0), (8, 1.5)], [])
+
+
+def test_a_rate_in_percent_of_that_of_one_device_is_a_ratio(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Time (s);Throughput", "1;10;100 %", "2;5.0;200 %", "4;2.5;400 %"))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (2, 2.0), (4, 4.0)], 3)
+
+
+def test_a_rate_on_one_scale_does_not_replace_a_time(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Time (s);img/s", "1;10;-", "2;5.0;27", "4;2.5;-"))
+    assert speedups(found) == [(1, 1.0), (2, 2.0), (4, 4.0)]
