@@ -10,7 +10,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.devices import devices_of, ids_in
+from scalestudy.importers.devices import devices_of, ids_in, product_of_others
 from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
@@ -21,7 +21,7 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
-from scalestudy.importers.labels import by_blocks, by_caption, strategies, telling_labels
+from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.quantities import in_brackets, quantity_of
@@ -142,12 +142,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "label"
         result.append(replace(meaning, role=role))
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
-    result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
+    result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(_by_units(telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
     found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
-    found = over_other_systems(gains(found, raw, said), said)
+    found = by_parameters(over_other_systems(gains(found, raw, said), said), raw, said)
     return by_statistic(_case_as_label(found, raw, said), said)
 
 
@@ -170,11 +170,17 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     return with_role(meanings, case, "label") if crossed else meanings
 
 
-def _one_of_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has."""
+def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has.
+
+    A column that is the product of two others, such as the cores of processes with threads, counts them all.
+    """
     devices = [one for one in meanings if one.role == "gpus"]
     if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
+    if total := product_of_others([raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]):
+        places = [at for at, one in enumerate(meanings) if one.role == "gpus" and at != total]
+        return [replace(one, role="label") if at in places else one for at, one in enumerate(meanings)]
     if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
         return [
             replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings

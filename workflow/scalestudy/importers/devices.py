@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import permutations
 from math import prod
+from operator import mul
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
@@ -134,6 +136,20 @@ def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
         whole = str(prod(map(int, parts))) if all(part.isdecimal() for part in parts) else ""
         rows.append((line, (whole, *cells)))
     return replace(table, header=(name, *table.header), rows=tuple(rows))
+
+
+def product_of_others(columns: Sequence[Sequence[str]]) -> int | None:
+    """Return the place of the column that is in each row the product of two others, both of which are not 1."""
+    numbers = {
+        place: [int(cell) for cell in cells]
+        for place, cells in enumerate([[plain(cell) for cell in column] for column in columns])
+        if cells and all(re.fullmatch(r"[1-9]\d{0,5}", cell) for cell in cells)
+    }
+    for whole, *factors in permutations(numbers, 3):
+        first, second = (numbers[place] for place in factors)
+        if numbers[whole] not in (first, second) and numbers[whole] == list(map(mul, first, second)):
+            return whole
+    return None
 
 
 def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:

@@ -19,6 +19,14 @@ _OF_A_MODEL = re.compile(
     r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
 )
 """Headers of the size of a model, which tells series apart."""
+_OF_PARAMETERS = re.compile(
+    r"(?:#|n|num(?:ber)?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
+)
+_SIZE_OF_WORK = re.compile(
+    r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
+    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
+)
+"""Names of labels that say how much is computed."""
 _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
 """Headers of ids, and of repeats of one measurement, which are no series of their own."""
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
@@ -104,6 +112,18 @@ def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     return with_role(meanings, min(found, key=lambda place: never_a_label(meanings[place].header)), "label")
 
 
+def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads the number of parameters as the model if no other column names one, and if it differs between rows."""
+    if any(one.role == "model" for one in meanings):
+        return meanings
+    for place, one in enumerate(meanings):
+        differs = len(set(map(plain, raw.cells(place)))) > 1
+        free = one.role in ("ignore", "label") and normal(one.header) not in said
+        if free and differs and _OF_PARAMETERS.fullmatch(normal(one.header)):
+            return with_role(meanings, place, "model")
+    return meanings
+
+
 def _is_of_blocks(cells: Sequence[str], sizes: Sequence[tuple[str, ...]]) -> bool:
     """Whether no size repeats beside one value of a column, and the sizes of its first value repeat beside all."""
     blocks: dict[str, list[tuple[str, ...]]] = {}
@@ -183,3 +203,8 @@ def hardware_of(label: str) -> str:
     """
     words = STRATEGIES.sub("", _PRECISION.sub("", label))
     return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
+
+
+def is_size_of_work(name: str) -> bool:
+    """Return whether a label says how much is computed, so that its values are no variants of the same work."""
+    return bool(_SIZE_OF_WORK.fullmatch(name))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from scalestudy.importers.cells import Printed
+from scalestudy.importers.labels import is_size_of_work
 from scalestudy.importers.published import PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
@@ -116,7 +117,7 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
-    if name not in KINDS_OF_SETUP and not free:
+    if name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):
         first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
         if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
             free = first
@@ -124,7 +125,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     scales = {value: {row.gpus for row in parts[value]} for value in values}
     count = sum(len(found) for found in scales.values())
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
-    if len(values) < 2 or one_scale_each or count == len(set().union(*scales.values())):
+    several = count > len(set().union(*scales.values()))
+    if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]

@@ -51,7 +51,8 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
     for row in sorted(usable, key=lambda row: row.gpus):
         setup = tuple(sorted((name, said) for name, said in row.labels.items() if name not in UNITS))
-        kind = (row.gpus, setup, row.batch_per_gpu, row.global_batch, row.number("micro_batch"))
+        batches = (row.batch_per_gpu, row.global_batch, row.number("batch"), row.number("micro_batch"))
+        kind = (row.gpus, setup, *batches)
         groups.setdefault(kind, []).append(row)
     rates = [
         (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))

@@ -1,0 +1,46 @@
+"""Rows that differ in their work are no series: sizes of a problem, sizes of a model, batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from test_more_printed_habits import kinds
+from test_printed_habits import audited, speedups, table
+
+
+def test_no_row_of_another_size_is_the_baseline(tmp_path: Path) -> None:
+    rows = ["Ising;42;8192;30.5", "Ising;40;8192;7.5", "Ising;36;1024;3.2"]
+    found = audited(tmp_path, table("Model;N;MPI Processes;Time (s)", *rows))
+    assert [speedups(one) for one in found] == [[(8192, 1.0)], [(8192, 1.0)], [(1024, 1.0)]]
+    assert kinds(found) == ["one scale"] * 3
+
+
+def test_sizes_that_grow_with_the_devices_are_one_series(tmp_path: Path) -> None:
+    text = "Weak scaling\n\n" + table("Size;GPUs;Time (s)", "1000;1;2.0", "2000;2;2.0", "4000;4;2.5")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 2.0), (4, 3.2)]
+
+
+def test_one_run_on_one_device_is_the_baseline_of_other_settings(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("TP;GPUs;img/s", "1;1;100", "2;4;300", "4;4;200", "2;8;500", "4;8;390"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.0), (8, 5.0)], [(1, 1.0), (4, 2.0), (8, 3.9)]]
+
+
+def test_other_numbers_of_parameters_are_other_models(tmp_path: Path) -> None:
+    rows = ["350M;24;64;0.9 days", "2.5B;54;128;2.3 days", "8B;72;512;2.1 days"]
+    (found,) = audited(tmp_path, table("Params;Layers;GPUs;Time/Epoch", *rows))
+    assert kinds([found]) == ["confounded"]
+
+
+def test_rows_with_other_batches_are_other_configurations(tmp_path: Path) -> None:
+    rows = ["LoRA;1;4;4100", "Finetune;4;8;8200", "Finetune;4;16;9000"]
+    (found,) = audited(tmp_path, table("Method;GPUs;Batch Size;tokens/s", *rows))
+    assert ([scale.lines for scale in found.table.scales], kinds([found])) == ([(3,), (4,), (5,)], ["confounded"])
+
+
+def test_cores_that_are_processes_times_threads_are_the_devices(tmp_path: Path) -> None:
+    header = "Setup;MPI Processes;OpenMP Threads;Total Cores;Time (s);Speedup;Efficiency"
+    rows = ["A;1;1;1;10.0;1.00x;100%", "B;1;4;4;4.0;2.50x;62.5%", "C;2;4;8;2.0;5.00x;62.5%", "D;4;1;4;5.0;2.00x;50%"]
+    found = audited(tmp_path, table(header, *rows))
+    assert kinds(found) == []
+    assert sorted(speedups(one)[-1] for one in found) == [(4, 2.0), (4, 2.5), (8, 5.0)]
