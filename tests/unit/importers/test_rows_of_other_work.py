@@ -44,3 +44,10 @@ def test_cores_that_are_processes_times_threads_are_the_devices(tmp_path: Path) 
     found = audited(tmp_path, table(header, *rows))
     assert kinds(found) == []
     assert sorted(speedups(one)[-1] for one in found) == [(4, 2.0), (4, 2.5), (8, 5.0)]
+
+
+def test_the_speedups_of_a_table_have_one_baseline(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("Case;2 threads;4 threads", "A;1.30x;2.10x", "B;1.01x;1.80x"))
+    assert [one.table.base_gpus for one in found] == [1, 1]
+    (alone,) = audited(tmp_path, table("Case;2 threads;4 threads", "B;1.01x;1.80x"))
+    assert alone.table.base_gpus == 2

@@ -30,7 +30,8 @@ def audited(
 
     file = read_published(path, Corrections(columns_of(columns, mapping), line))
     if scaling:
-        file = replace(file, tables=tuple(replace(one, scaling=one.scaling or scaling) for one in file.tables))
+        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_said=True) for one in file.tables]
+        file = replace(file, tables=tuple(tables))
     audits, asked = audit_file(file, path.stem)
     return file, audits, asked
 

@@ -122,7 +122,7 @@ def _audit(
     case: str, series: Series, source: PublishedTable, settled: Settled, *, efficiency_printed: bool
 ) -> Audit:
     """The audit of a series. efficiency_printed: the table has efficiencies, so a missing one has a remark."""
-    table = recompute(series.rows)
+    table = recompute(series.rows, source.rows)
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
     speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import isnan
+from math import isnan, nan
 
 from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.series import batch_per_gpu
@@ -50,13 +50,27 @@ def _slower(scale: Recomputed, table: Table) -> str:
         f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
         f" {base.gpus if base else 1}, an efficiency of {percent(scale.efficiency.value)}"
     )
-    if base and base.step_time_s and scale.row.step_time_s and batch_per_gpu(base) == batch_per_gpu(scale.row):
+    if base and base.step_time_s and scale.row.step_time_s and _equal_batches(scale, table):
         more = scale.row.step_time_s.value - base.step_time_s.value
+        devices = "one device" if base.gpus == 1 else f"{base.gpus} devices"
         text += (
-            f"; a step takes {more * 1e3:.3g} ms longer than on one device at equal batch per device, which is"
+            f"; a step takes {more * 1e3:.3g} ms longer than on {devices} at equal batch per device, which is"
             f" {percent(more / scale.row.step_time_s.value)} of the step"
         )
     return text
+
+
+def _equal_batches(scale: Recomputed, table: Table) -> bool:
+    """Whether a scale has the batch per device of the baseline, as stated or by its throughput and its step time."""
+    base = next(one for one in table.scales if one.row is table.base)
+    stated = [batch_per_gpu(one.row) for one in (base, scale)]
+    if None not in stated:
+        return stated[0] == stated[1]
+    times = [one.row.step_time_s.value if one.row.step_time_s else nan for one in (base, scale)]
+    share, other = (
+        one.throughput.value * time / one.row.gpus for one, time in zip((base, scale), times, strict=True)
+    )
+    return abs(other / share - 1) < TOLERANCE
 
 
 def _turns_back(table: Table) -> Iterator[Remark]:

@@ -110,6 +110,8 @@ class PublishedTable:
     """Headers of the columns that were not."""
     scaling: str = ""
     """'weak' or 'strong' if its headers or headings say so."""
+    scaling_said: bool = False
+    """Whether the user says it, and not the table."""
     unknown_units: frozenset[str] = frozenset()
     """Roles of times whose unit is not stated. Ratios do not need it."""
     notes: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
     return [
         {
             "audit": audit,
-            "about": _about(audit.table, audit.scaling),
+            "about": _about(audit.table, audit.scaling, said=audit.source.scaling_said),
             "base": _base(audit.table),
             "relative": _relative(audit),
             "checked": _checked(audit),
@@ -139,8 +139,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     words = ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
-        why = "the printed ratios show it" if settled.by_numbers else "not stated; it falls as devices are added"
-        return f"{words} of work that is constant ({why})"
+        return f"{words} of work that is constant ({_why_constant(table, settled)})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:
@@ -153,6 +152,17 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
     if role in table.unknown_units:
         words += "; unit not stated"
     return words
+
+
+def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:
+    """Why a time is read as that of constant work."""
+    if settled.by_numbers:
+        return "the printed ratios show it"
+    if table.scaling == settle.STRONG:
+        return "as --scaling says" if table.scaling_said else "as the table says"
+    times = [(row.gpus, row.number("time_s") or 0.0) for row in table.rows if "time_s" in row.numbers]
+    falls = min(time for _, time in times) < max(times)[1] or max(times)[1] < min(times)[1]
+    return "not stated; it falls as devices are added" if falls else "not stated; this is the usual meaning"
 
 
 def _checked(audit: Audit) -> str:
@@ -179,13 +189,13 @@ def _relative(audit: Audit) -> str:
     return RELATIVE.get(held.kind, "")
 
 
-def _about(table: Table, scaling: str) -> str:
-    said = (
+def _about(table: Table, scaling: str, *, said: bool) -> str:
+    labels = (
         " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
         for name in ABOUT
     )
-    called = f"{scaling} scaling as printed" if scaling else ""
-    return "; ".join(filter(None, (", ".join(filter(None, said)), called)))
+    called = f"{scaling} scaling {'as --scaling says' if said else 'as printed'}" if scaling else ""
+    return "; ".join(filter(None, (", ".join(filter(None, labels)), called)))
 
 
 def _base(table: Table) -> str:

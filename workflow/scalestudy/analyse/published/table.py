@@ -40,12 +40,12 @@ class Table:
     """Devices of the baseline; without one, those on which the printed speedup is 1, or else one device."""
 
 
-def recompute(rows: Sequence[PublishedRow]) -> Table:
+def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ()) -> Table:
     """Recomputes the scaling of a case from its rows.
 
     Baseline: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
     strategy `single`, if there are several. Rows with equal configurations count as runs: their geometric mean is
-    used.
+    used. beside: the rows of the whole table, whose printed speedups have one baseline.
     """
     usable = [row for row in rows if _positive(row)]
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
@@ -63,7 +63,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
     bases.sort(key=lambda item: item[0][0].label("strategy").lower() not in PLAIN)
     base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
-    base_gpus = base.gpus if base else _devices_of_one(usable)
+    base_gpus = base.gpus if base else _devices_of_one(usable, beside)
     return Table(
         base=base,
         other_bases=tuple(group[0] for group, _ in bases[1:]),
@@ -73,11 +73,13 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     )
 
 
-def _devices_of_one(rows: Sequence[PublishedRow]) -> int:
-    """The fewest devices, if their printed speedup is 1; else one device."""
-    first = min(rows, key=lambda row: row.gpus, default=None)
-    unit = first.printed_speedup if first else None
-    return first.gpus if first and unit and unit.low <= 1 <= unit.high else 1
+def _devices_of_one(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow]) -> int:
+    """The fewest devices, if their printed speedup is 1 here and in the other series; else one device."""
+    fewest = min((row.gpus for row in rows), default=1)
+    own = [row.printed_speedup for row in rows if row.gpus == fewest]
+    others = [row.printed_speedup for row in beside if row.gpus == fewest]
+    units = [unit for unit in (*own[:1], *others) if unit]
+    return fewest if own[:1] and own[0] and all(unit.low <= 1 <= unit.high for unit in units) else 1
 
 
 def limits_of(printed: Printed) -> Interval:

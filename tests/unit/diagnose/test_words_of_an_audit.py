@@ -1,0 +1,36 @@
+"""An audit gives the reasons that apply: the answer of the user, or equal work on each device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.cli.main import main
+
+
+def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str], *arguments: str, rows: tuple[str, ...]) -> str:
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(rows) + "\n")
+    main(["audit", str(path), *arguments])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_an_answer_is_named_as_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ("ranks,Time (s)", "1,5.12", "2,4.92", "4,5.35")
+    text = printed(tmp_path, capsys, "--scaling", "strong", rows=rows)
+    assert "a time of work that is constant (as --scaling says)" in text
+    assert "strong scaling as --scaling says" in text
+    assert "as printed" not in text.split("Baseline")[0]
+
+
+def test_a_step_of_a_smaller_batch_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ("GPUs,step time (ms)", "1,322", "2,322", "4,5777")
+    assert "equal batch per device" not in printed(tmp_path, capsys, "--scaling", "strong", rows=rows)
+    text = printed(tmp_path, capsys, "--scaling", "weak", rows=rows)
+    assert "takes 5.46e+03 ms longer than on one device at equal batch per device" in text
+
+
+def test_throughput_and_step_time_show_equal_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ("GPUs,Step time (ms),tok/s,Speedup", "2,16.0,128000,1.00", "4,40.0,102400,0.80")
+    text = printed(tmp_path, capsys, rows=rows)
+    assert "takes 24 ms longer than on 2 devices at equal batch per device" in text
