@@ -30,6 +30,9 @@ _NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|pro
 _MOST_QUANTITIES = 20
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
+_BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
+_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *_BATCHES, *TEXTS)
+"""What the header of the first column may be, which says nothing of the numbers beside it."""
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -196,6 +199,9 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured:
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
     corner = _quantity(table, across)
+    units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
+    if corner == UNSAID and len(units) == 1:
+        corner = units.pop()  # `1 GPU [ms/step] | 2 GPUs`: the first header has the unit of all
     others = [
         place
         for place in range(len(table.header))
@@ -212,10 +218,11 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ]
     beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
-    if corner == UNSAID and stated and len(numbers) > 1:
-        corner = _by_ratio(table, (numbers[0], numbers[-1]), others[stated[0]])
-    elif corner == UNSAID and beside and len(numbers) > 1 and across[beside[-1]][0] == across[numbers[-1]][0]:
-        corner = _by_ratio(table, (numbers[0], numbers[-1]), beside[-1])
+    ratios = [others[place] for place in stated]
+    ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
+    ratios += [others[place] for place in of_the_last]
+    if corner == UNSAID and ratios and len(numbers) > 1:
+        corner = _by_ratio(table, (numbers[0], numbers[-1]), ratios[0])
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     labels = (
         "name"
@@ -288,6 +295,6 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.captions if meaning_of(words).role != "scaling_ratio"]
     for words in (*inside, table.header[0], *captions):
-        if words and meaning_of(words).role not in ("ignore", "gpus", "nodes", "batch", *TEXTS):
+        if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words
     return UNSAID
