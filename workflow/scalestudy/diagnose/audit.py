@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from scalestudy.analyse.published.alike import proportional
 from scalestudy.analyse.published.bases import (
     ROW,
+    SERIAL,
     Held,
     common_baseline,
     efficiencies_held,
@@ -197,7 +198,7 @@ def _bases(table: Table) -> Iterator[Remark]:
 
 def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark]:
     """Printed speedups and efficiencies that contradict the table's own throughputs."""
-    unit = unit_of(table) if speedups.kind != ROW else None
+    unit = unit_of(table) if speedups.kind not in (ROW, SERIAL) else None
     if unit and table.base:
         text = (
             f"printed as {unit.value:g}x, but no smaller scale has a throughput, so the table lacks the baseline"

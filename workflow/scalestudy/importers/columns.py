@@ -25,7 +25,7 @@ from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, st
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.quantities import in_brackets, quantity_of
-from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns
+from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
@@ -144,7 +144,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(_by_units(telling_labels(result, raw), raw, said), said)
-    found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
+    result = ratio_of_columns(serial_times(result, raw, said), raw, said)
+    found = devices_of(by_caption(result, raw, said), raw)
     found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = by_parameters(over_other_systems(gains(found, raw, said), said), raw, said)

@@ -40,6 +40,7 @@ from scalestudy.importers.units import rest_of, unit_of_work, unit_part
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
     *("throughput", "throughput_per_gpu", "steps_per_s", "step_time_ms", "step_time_s", "total_time_s", "time_s"),
+    "serial_time_s",
     *("printed_speedup", "printed_efficiency", "scaling_ratio", "precision_ratio"),
     *("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label"),
     "ignore",

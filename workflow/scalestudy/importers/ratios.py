@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
+from scalestudy.importers.published import MEASURED, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import OTHER_RATIO
 from scalestudy.importers.together import is_gain
 
 _MOST_COLUMNS = 6
+_SERIAL = re.compile(r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b")
+_REMEASURED = 1.25
+"""Ratio up to which times of a serial run are those of the same work."""
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -112,6 +116,28 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
         return False
     speeds = min(found)[1] < 1 and "throughput" in {meanings[place].role}  # 0.4x real time
     return speeds or (max(found)[1] == 1 and min(found)[1] > 1)
+
+
+def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads times of a serial run beside others, which the devices do not change, as what speedups are relative to."""
+    times = [place for place, one in enumerate(meanings) if one.role in TIMES]
+    serial = [place for place in times if _SERIAL.search(normal(meanings[place].header))]
+    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if len(serial) != 1 or len(times) < 2 or devices is None or normal(meanings[serial[0]].header) in said:
+        return meanings
+    if len(set(raw.cells(devices))) < 2:
+        return meanings
+    labels = [place for place, one in enumerate(meanings) if one.role in (*TEXTS, "ignore")]
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for _, row in raw.rows:
+        try:
+            groups.setdefault(tuple(row[place] for place in labels), []).append(
+                read_cell(row[serial[0]]).printed.value
+            )
+        except (ValueError, IndexError):
+            continue
+    same = all(max(found) <= min(found) * _REMEASURED for found in groups.values())
+    return with_role(meanings, serial[0], SERIAL) if same and len(groups) < len(raw.rows) else meanings
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -19,7 +19,7 @@ from scalestudy.importers.counts import Count, count_in_words, each_node, read_c
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.published import MEASURED, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, SERIAL, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
 from scalestudy.importers.together import (
@@ -240,7 +240,7 @@ class Reader:
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning, text = self.meanings[place], mean_of_repeats(text)
-        if meaning.role in TIMES and (duration := read_duration(text)):
+        if meaning.role in (*TIMES, SERIAL) and (duration := read_duration(text)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
             self.notes["cells with several numbers are read as their mean"] = None
@@ -250,7 +250,7 @@ class Reader:
             cell = read_cell(text, comma=self.comma[place])
         if self.gain[place] and cell.percent:
             return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
-        if meaning.role in TIMES:
+        if meaning.role in (*TIMES, SERIAL):
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))

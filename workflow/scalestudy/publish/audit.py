@@ -8,7 +8,7 @@ from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import NAMELESS, Meaning
-from scalestudy.importers.published import TIMES, PublishedFile, PublishedTable
+from scalestudy.importers.published import SERIAL, TIMES, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
@@ -26,6 +26,7 @@ ROLES = {
     "step_time_s": "time of a step",
     "total_time_s": "time of a whole training or epoch",
     "time_s": "a time",
+    "serial_time_s": "time of a serial run, which speedups may be relative to",
     "printed_speedup": "speedup, as printed",
     "printed_efficiency": "efficiency, as printed",
     "precision_ratio": "speedup of one column over another, as printed",
@@ -40,6 +41,7 @@ WHOSE = {
 }
 RELATIVE = {
     bases.BEFORE: "the row before",
+    bases.SERIAL: "the serial times beside them",
     bases.TIME: "the times beside the throughput",
 }
 
@@ -85,7 +87,7 @@ def _example(table: PublishedTable) -> str:
     for column in table.columns:
         number = float(row.gpus) if column.role == "gpus" else row.number(column.role)
         if number is not None:
-            unit = " s" if column.role in TIMES and column.role not in table.unknown_units else ""
+            unit = " s" if column.role in (*TIMES, SERIAL) and column.role not in table.unknown_units else ""
             parts.append(f"{plain(column.header)} {number:.6g}{unit}")
     return f"line {row.line}: {', '.join(parts)}"
 

@@ -21,11 +21,12 @@ Way = tuple[str, PublishedRow | None, Expected]
 ONE = Interval(1.0, 1.0, 1.0)
 FEWEST = 2
 """Printed ratios that another baseline than the smallest scale has to explain; one could agree by chance."""
-SMALLEST, UNIT, ROW, BEFORE, TIME, STATED, DEVICES = (
+SMALLEST, UNIT, ROW, BEFORE, SERIAL, TIME, STATED, DEVICES = (
     "smallest",
     "unit",
     "row",
     "before",
+    "serial",
     "time",
     "stated",
     "devices",
@@ -37,7 +38,8 @@ class Held:
     """Printed ratios beside what they are held against."""
 
     kind: str
-    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), TIME (another
+    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial time
+    beside each), TIME (another
     measurement), STATED (the printed speedups), DEVICES (one device per unit of speedup)."""
     row: PublishedRow | None
     """The baseline if it is a row."""
@@ -86,8 +88,9 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
             for way in rows
             if way[1] is not None and table.base and way[1].gpus <= table.base.gpus and way[1] is not table.base
         ]
-        named = _best(table, "printed_speedup", [(UNIT, table.base, with_unit), *fewer], first_may_be_better=True)
-        if named.kind == ROW:
+        ways = [(UNIT, table.base, with_unit), (SERIAL, None, _over_serial), *fewer]
+        named = _best(table, "printed_speedup", ways, first_may_be_better=True)
+        if named.kind in (ROW, SERIAL):
             return named
     ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *_further(table)]
     return _best(table, "printed_speedup", ways)
@@ -125,6 +128,8 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     for kind, _, way in _further(table):
         if kind == BEFORE:
             ways.append((kind, None, after(way)))
+        elif kind == SERIAL:
+            ways.append((kind, None, per_device(way, 1)))
         elif base:
             ways.append((kind, base, per_device(way, base.gpus)))
     return _best(table, "printed_efficiency", ways)
@@ -150,7 +155,7 @@ def common_baseline(held: Held) -> Interval | None:
 
 
 def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
-    """The first way that explains all; else the first way. first_may_be_better: the others are tried before it."""
+    """The first way that explains all; else the first way, or serial times if they explain more. first_may_be_better: the others are tried before it."""
     found: list[Held] = []
     for kind, row, expected in ways:
         pairs = []
@@ -179,7 +184,8 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
         if not held.outside and (enough or not (found or first_may_be_better)):
             return held
         found.append(held)
-    return found[0]
+    stated = [held for held in found[1:] if held.kind == SERIAL and len(held.pairs) == len(found[0].pairs)]
+    return min((found[0], *stated), key=lambda held: len(held.outside))  # a column for it is a baseline by its name
 
 
 def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
@@ -192,8 +198,9 @@ def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
 
 
 def _further(table: Table) -> Iterator[Way]:
-    """The row before, and times beside a throughput."""
+    """Serial times, the row before, and times beside a throughput."""
     known = _measured(table)
+    yield SERIAL, None, _over_serial
     before = {id(scale): less for less, scale in pairwise(known)}
     yield (
         BEFORE,
@@ -206,6 +213,14 @@ def _further(table: Table) -> Iterator[Way]:
             continue
         for grows in (False, True):
             yield TIME, base, _of_times(base, role, grows=grows)
+
+
+def _over_serial(scale: Recomputed) -> Interval:
+    """The speedup over the serial time in the same row."""
+    serial, work = scale.row.numbers.get("serial_time_s"), scale.row.number("work")
+    if serial is None or work is None or not serial.low > 0:
+        return NOTHING
+    return ratio(scale.throughput, limits_of(serial).inverse(work))
 
 
 def _of_times(base: PublishedRow, role: str, *, grows: bool) -> Expected:

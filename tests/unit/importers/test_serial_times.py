@@ -1,0 +1,38 @@
+"""A column of serial times beside parallel ones is the baseline of the printed speedups, and no series."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_more_printed_habits import kinds
+from test_printed_habits import audited, speedups, table
+
+ROWS = ["1;8.0;10.0;0.80;80%", "2;8.0;6.0;1.33;66.7%", "4;8.1;4.0;2.02;50.6%"]
+
+
+@pytest.mark.parametrize("header", ["Sequential Time (s)", "Serial time (s)", "Single-thread time (s)"])
+def test_speedups_over_serial_times_are_checked(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"Threads;{header};Parallel Time (s);Speedup;Efficiency (%)", *ROWS))
+    assert speedups(found) == [(1, 1.0), (2, 1.67), (4, 2.5)]
+    assert (found.speedups.kind, found.checked.speedups, found.checked.efficiencies) == ("serial", 3, 3)
+    assert kinds([found]) == []
+
+
+def test_a_wrong_speedup_over_serial_times_is_found(tmp_path: Path) -> None:
+    rows = [*ROWS[:2], "4;8.0;4.0;2.50;62.5%"]
+    (found,) = audited(tmp_path, table("Threads;Serial time (s);Parallel Time (s);Speedup;Efficiency", *rows))
+    assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("speedup", 4), ("efficiency", 4)]
+
+
+def test_serial_times_of_several_sizes_are_those_of_each_row(tmp_path: Path) -> None:
+    rows = ["1000;2;8.0;5.0;1.60", "1000;4;8.0;2.5;3.20", "2000;2;30.0;20.0;1.50", "2000;4;30.0;10.0;3.00"]
+    found = audited(tmp_path, table("N;Threads;Sequential (s);Parallel (s);Speedup", *rows))
+    assert [(speedups(one), one.checked.speedups) for one in found] == [([(2, 1.0), (4, 2.0)], 2)] * 2
+    assert kinds(found) == []
+
+
+def test_sequential_accesses_that_get_faster_are_a_series(tmp_path: Path) -> None:
+    rows = ["1;8.0;9.0", "2;4.0;5.0", "4;2.0;3.0"]
+    found = audited(tmp_path, table("Threads;Sequential time (s);Random time (s)", *rows))
+    assert [speedups(one)[-1] for one in found] == [(4, 4.0), (4, 3.0)]
