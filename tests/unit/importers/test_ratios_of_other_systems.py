@@ -53,3 +53,17 @@ def test_a_rate_in_percent_of_that_of_one_device_is_a_ratio(tmp_path: Path) -> N
 def test_a_rate_on_one_scale_does_not_replace_a_time(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;Time (s);img/s", "1;10;-", "2;5.0;27", "4;2.5;-"))
     assert speedups(found) == [(1, 1.0), (2, 2.0), (4, 4.0)]
+
+
+def test_speedups_over_a_row_of_as_many_devices_are_no_scaling(tmp_path: Path) -> None:
+    rows = ["A;1;9.0s/it;1x", "B;1;8.0s/it;1.1x", "C;1;5.0s/it;1.8x", "A;8;3.0s/it;1x", "B;8;2.4s/it;1.2x"]
+    found = audited(tmp_path, table("Framework;GPUs;Step Time;Speedup", *rows, "C;8;0.8s/it;3.8x"))
+    assert [speedups(one)[-1] for one in found] == [(8, 3.0), (8, 3.33), (8, 6.25)]
+    assert kinds(found) == []
+    assert any("no speedup over fewer devices" in note for note in found[0].source.notes)
+
+
+def test_speedups_of_two_frameworks_over_one_device_are_checked(tmp_path: Path) -> None:
+    rows = ["A;1;9.0 s;1x", "A;8;3.0 s;3x", "B;1;8.0 s;1x", "B;8;2.0 s;8x"]
+    found = audited(tmp_path, table("Framework;GPUs;Step Time;Speedup", *rows))
+    assert [(remark.kind, remark.gpus) for one in found for remark in one.remarks] == [("speedup", 8)]

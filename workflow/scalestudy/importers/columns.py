@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.devices import devices_of, ids_in, product_of_others
@@ -148,7 +149,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = devices_of(by_caption(result, raw, said), raw)
     found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
-    found = by_parameters(over_other_systems(gains(found, raw, said), said), raw, said)
+    found = over_rows_beside(gains(found, raw, said), raw, said)
+    found = by_parameters(over_other_systems(found, said), raw, said)
     return by_statistic(_case_as_label(found, raw, said), said)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.beside import notes_on_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, arranged, check_corrections, columns_of
 from scalestudy.importers.headers import NAMELESS
@@ -90,10 +91,10 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
-    notes = []
+    notes = notes_on_rows_beside(meanings)
     if "" not in used and (names := _nameless(raw)):
         unread.append(NAMELESS)
-        notes = [
+        notes += [
             f"the column without a header ({', '.join(names[:3])}) is not read; if these are different models,"
             f" add --column '{NAMELESS}=model'"
         ]

@@ -1,0 +1,66 @@
+"""Speedups of one row over another on as many devices, such as those of frameworks: none of them is of scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scalestudy.importers.cells import Printed, plain, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import TEXTS, Meaning, normal
+from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.raw import RawTable
+
+BESIDE = "rows beside"
+"""What a speedup is `per` if it is over another row on as many devices."""
+_FEWEST = 3
+"""Ratios that have to follow from the rows of 1x on as many devices."""
+_MOST = 0.75
+"""Share of the ratios that have to."""
+
+
+def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out a speedup that is 1 in a row of each number of devices, and over this row in the others."""
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    labels = any(one.role in TEXTS for one in meanings)
+    if len(stated) != 1 or devices is None or not labels or normal(meanings[stated[0]].header) in said:
+        return meanings
+    for place, one in enumerate(meanings):
+        if one.role in MEASURED and _explains(raw, (devices, place, stated[0]), of_times=one.role in TIMES):
+            return [replace(m, role="ignore", per=BESIDE) if m is meanings[stated[0]] else m for m in meanings]
+    return meanings
+
+
+def notes_on_rows_beside(meanings: Sequence[Meaning]) -> list[str]:
+    """Return why a speedup over rows on as many devices was left out."""
+    why = "is 1 in a row of each number of devices and compares the others with it: no speedup over fewer devices"
+    return [f"{plain(one.header)} {why}" for one in meanings if one.per == BESIDE]
+
+
+def _explains(raw: RawTable, places: tuple[int, int, int], *, of_times: bool) -> bool:
+    """Whether ratios follow from the rows with 1 on as many devices. places: of devices, measurement and ratio."""
+    groups: dict[int, list[tuple[Printed, Printed]]] = {}
+    for _, row in raw.rows:
+        try:
+            gpus = read_count(row[places[0]]).gpus
+            measured, ratio = (read_cell(row[place]) for place in places[1:])
+        except (ValueError, IndexError):
+            continue
+        if measured.printed.low > 0 and not ratio.percent:
+            groups.setdefault(gpus, []).append((measured.printed, ratio.printed))
+    return len(groups) > 1 and _follow(groups, of_times=of_times)
+
+
+def _follow(groups: Mapping[int, Sequence[tuple[Printed, Printed]]], *, of_times: bool) -> bool:
+    known = explained = 0
+    for rows in groups.values():
+        unit = next((measured for measured, ratio in rows if ratio.value == 1), None)
+        if unit is None:
+            return False
+        for measured, ratio in rows:
+            above, below = (unit, measured) if of_times else (measured, unit)
+            known += measured is not unit
+            fits = above.low / below.high <= ratio.high and ratio.low <= above.high / below.low
+            explained += measured is not unit and fits
+    return known >= _FEWEST and explained >= _MOST * known
