@@ -17,7 +17,7 @@ from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
-from scalestudy.importers.markup.listed import listed_tables
+from scalestudy.importers.markup.listed import bare_lists, listed_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
@@ -89,7 +89,7 @@ def find_tables(text: str) -> list[RawTable]:
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = listed
     if not tables and not marked:
-        tables = delimited_tables(text)
+        tables = delimited_tables(text) or bare_lists(lines)
     return [_tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
 
 

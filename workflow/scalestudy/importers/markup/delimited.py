@@ -11,6 +11,8 @@ from scalestudy.importers.raw import RawTable, words_of
 LONGEST_CELL = 131_072
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 """A comma between thousands, which separates no cells where spaces do."""
+_OF_A_TEXT = re.compile(r"\s*(?:#{2,6}|[-*+]) ")
+"""Beginning of a heading or of an item of a list, whose commas separate no cells."""
 _SPACED = re.compile(r"\S\s{2,}\S")
 _FIRST = 50
 _FEW = 4
@@ -37,6 +39,8 @@ def delimited_tables(text: str) -> list[RawTable]:
     start = next((place for place, (_, cells) in enumerate(rows) if len(cells) > 1 or widest < 2), 0)
     if not rows:
         return []
+    if _OF_A_TEXT.match(lines[rows[start][0] - 1]):
+        return []
     if len(rows) > start + 1 and words_of(rows[start][1]) == words_of(rows[start + 1][1]):
         return []  # no header: a list of measurements
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
@@ -58,7 +62,7 @@ def starts_with_header(lines: list[str]) -> bool:
     """Return whether most lines have the delimiter of the first, as in a file of CSV."""
     filled = [line for line in lines[:50] if line.strip()]
     delimiter = delimiter_of(lines)
-    return bool(filled) and delimiter in filled[0] and all(delimiter in line for line in filled[:3])
+    return bool(filled) and delimiter in filled[0] and not _OF_A_TEXT.match(filled[0]) and all(delimiter in line for line in filled[:3])
 
 
 def delimiter_of(lines: list[str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.layout import UNSAID
 from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import name_of
@@ -66,6 +68,24 @@ def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     if _measured_rows(equal) > _measured_rows(found):
         return equal
     return found or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+
+
+def bare_lists(lines: Sequence[str]) -> list[RawTable]:
+    """Return lists of devices and numbers that do not say what they are: `1 node: 20.0`, `2 nodes: 21.8`."""
+    groups: list[dict[str, tuple[int, dict[str, str]]]] = [{}]
+    for number, line in enumerate(lines, start=1):
+        item = _ITEM.fullmatch(_SIGN.sub("", plain(line))) if len(line) <= LONGEST else None
+        devices = item["devices"].strip() if item else ""
+        if item is None or not _names_devices(devices) or not _is_number(item["rest"]):
+            continue
+        if devices in groups[-1] or (groups[-1] and number - max(groups[-1].values(), key=itemgetter(0))[0] > _GAP):
+            groups.append({})
+        groups[-1][devices] = (number, {SETUP: devices, UNSAID: item["rest"]})
+    found = [_with_counts(list(group.values())) for group in groups if len(group) >= _FEWEST]
+    return [
+        RawTable(rows[0][0], tuple(rows[0][1]), tuple((line, tuple(row.values())) for line, row in rows))
+        for rows in found
+    ]
 
 
 def _measured_rows(tables: Sequence[RawTable]) -> int:
