@@ -34,7 +34,10 @@ def test_numbers_without_a_unit_are_asked_about_and_read(tmp_path: Path) -> None
 
 def test_a_text_with_commas_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
-    lines = ["### Links are sound at scale (jobs 5001 @72, 5002 @32)", "- Ran the test (all links, the same stack as"]
+    lines = [
+        "### Links are sound at scale (jobs 5001 @72, 5002 @32)",
+        "- Ran the test (all links, the same stack as",
+    ]
     lines += ["  training) on 32 and 72 nodes, no errors:", "  - 72 nodes: gather 70.8, reduce 80.4 GB/s."]
     path.write_text("\n".join([*lines, "  - 32 nodes: gather 84.1, reduce 83.7 GB/s."]))
     with pytest.raises(UserError, match="none was recognised; write a line of headers"):

@@ -1,4 +1,4 @@
-"""Numbers relative to another system, and gains below the name of a rate, are no rates and no speedups of scaling."""
+"""Numbers relative to another system, and gains below the name of a rate, are no speedups of scaling."""
 
 from __future__ import annotations
 
@@ -67,3 +67,8 @@ def test_speedups_of_two_frameworks_over_one_device_are_checked(tmp_path: Path) 
     rows = ["A;1;9.0 s;1x", "A;8;3.0 s;3x", "B;1;8.0 s;1x", "B;8;2.0 s;8x"]
     found = audited(tmp_path, table("Framework;GPUs;Step Time;Speedup", *rows))
     assert [(remark.kind, remark.gpus) for one in found for remark in one.remarks] == [("speedup", 8)]
+
+
+def test_throughput_over_time_is_a_throughput(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Throughput over the epoch (img/s)", "1;100", "2;190", "4;350"))
+    assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.5)]

@@ -40,7 +40,12 @@ def test_rows_with_other_batches_are_other_configurations(tmp_path: Path) -> Non
 
 def test_cores_that_are_processes_times_threads_are_the_devices(tmp_path: Path) -> None:
     header = "Setup;MPI Processes;OpenMP Threads;Total Cores;Time (s);Speedup;Efficiency"
-    rows = ["A;1;1;1;10.0;1.00x;100%", "B;1;4;4;4.0;2.50x;62.5%", "C;2;4;8;2.0;5.00x;62.5%", "D;4;1;4;5.0;2.00x;50%"]
+    rows = [
+        "A;1;1;1;10.0;1.00x;100%",
+        "B;1;4;4;4.0;2.50x;62.5%",
+        "C;2;4;8;2.0;5.00x;62.5%",
+        "D;4;1;4;5.0;2.00x;50%",
+    ]
     found = audited(tmp_path, table(header, *rows))
     assert kinds(found) == []
     assert sorted(speedups(one)[-1] for one in found) == [(4, 2.0), (4, 2.5), (8, 5.0)]

@@ -36,3 +36,12 @@ def test_sequential_accesses_that_get_faster_are_a_series(tmp_path: Path) -> Non
     rows = ["1;8.0;9.0", "2;4.0;5.0", "4;2.0;3.0"]
     found = audited(tmp_path, table("Threads;Sequential time (s);Random time (s)", *rows))
     assert [speedups(one)[-1] for one in found] == [(4, 4.0), (4, 3.0)]
+
+
+def test_abbreviated_names_belong_to_the_columns_of_times(tmp_path: Path) -> None:
+    rows = ["1;8,000;9,000;1,00x;1,00x", "2;5,000;4,500;1,60x;2,00x", "4;2,500;2,500;3,20x;3,60x"]
+    header = "OMP_NUM_THREADS;Baseline (s);Phase 2 (s);Speedup base;Speedup P2"
+    found = audited(tmp_path, table(header, *rows))
+    assert [(one.checked.speedups, kinds([one])) for one in found] == [(3, []), (3, [])]
+    wrong = audited(tmp_path, table(header, *rows[:2], "4;2,500;2,500;3,20x;4,60x"))
+    assert [(remark.kind, remark.gpus) for one in wrong for remark in one.remarks] == [("speedup", 4)]

@@ -54,14 +54,14 @@ def _slower(scale: Recomputed, table: Table) -> str:
         more = scale.row.step_time_s.value - base.step_time_s.value
         devices = "one device" if base.gpus == 1 else f"{base.gpus} devices"
         text += (
-            f"; a step takes {more * 1e3:.3g} ms longer than on {devices} at equal batch per device, which is"
-            f" {percent(more / scale.row.step_time_s.value)} of the step"
+            f"; a step takes {more * 1e3:.3g} ms longer than on {devices} at equal batch per device, which"
+            f" is {percent(more / scale.row.step_time_s.value)} of the step"
         )
     return text
 
 
 def _equal_batches(scale: Recomputed, table: Table) -> bool:
-    """Whether a scale has the batch per device of the baseline, as stated or by its throughput and its step time."""
+    """Whether a scale has the batch per device of the baseline, as stated or by throughput and step time."""
     base = next(one for one in table.scales if one.row is table.base)
     stated = [batch_per_gpu(one.row) for one in (base, scale)]
     if None not in stated:

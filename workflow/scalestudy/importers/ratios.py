@@ -16,7 +16,9 @@ from scalestudy.importers.terms import OTHER_RATIO
 from scalestudy.importers.together import is_gain
 
 _MOST_COLUMNS = 6
-_SERIAL = re.compile(r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b")
+_SERIAL = re.compile(
+    r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b"
+)
 _REMEASURED = 1.25
 """Ratio up to which times of a serial run are those of the same work."""
 CLOSE = 0.02
@@ -119,7 +121,7 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
 
 
 def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads times of a serial run beside others, which the devices do not change, as what speedups are relative to."""
+    """Reads times of a serial run beside others, which no devices change, as the baseline of printed speedups."""
     times = [place for place, one in enumerate(meanings) if one.role in TIMES]
     serial = [place for place in times if _SERIAL.search(normal(meanings[place].header))]
     devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)

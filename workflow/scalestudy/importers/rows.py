@@ -19,7 +19,14 @@ from scalestudy.importers.counts import Count, count_in_words, each_node, read_c
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.published import MEASURED, SERIAL, STATED, TIMES, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.published import (
+    DURATIONS,
+    MEASURED,
+    STATED,
+    PrecisionRatio,
+    PublishedRow,
+    PublishedTable,
+)
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
 from scalestudy.importers.together import (
@@ -89,7 +96,7 @@ class Reader:
                 rows.append(row)
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
-        times = [meaning for meaning in columns if meaning.role in TIMES]
+        times = [meaning for meaning in columns if meaning.role in DURATIONS]
         context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
         scaling = {meaning.scaling for meaning in columns} - {""}
         scaling |= set(re.findall(r"\b(weak|strong)[ -]scaling", context))
@@ -240,7 +247,7 @@ class Reader:
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning, text = self.meanings[place], mean_of_repeats(text)
-        if meaning.role in (*TIMES, SERIAL) and (duration := read_duration(text)):
+        if meaning.role in DURATIONS and (duration := read_duration(text)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
             self.notes["cells with several numbers are read as their mean"] = None
@@ -250,7 +257,7 @@ class Reader:
             cell = read_cell(text, comma=self.comma[place])
         if self.gain[place] and cell.percent:
             return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
-        if meaning.role in (*TIMES, SERIAL):
+        if meaning.role in DURATIONS:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
@@ -292,5 +299,5 @@ class Reader:
             return []
         names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]
         precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
-        times = self.meanings[first].role in TIMES
+        times = self.meanings[first].role in DURATIONS
         return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]

@@ -12,6 +12,8 @@ from scalestudy.importers.published import MEASURED, STATED
 
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
+_SHORTEST = 3
+"""Letters from which a beginning stands for a word."""
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 
 
@@ -147,10 +149,18 @@ def _alike(one: str, other: str) -> bool:
     return one == other or any(one in group and other in group for group in _ALIKE)
 
 
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether words are the beginning or the initials of others: `base` for baseline, `v2` for version 2."""
+    words = long.split()
+    initials = len(words) > 1 and short == "".join(word[0] for word in words)
+    return initials or (len(short) >= _SHORTEST and len(words) == 1 and long.startswith(short))
+
+
 def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], index: int) -> bool:
     """Whether a column is of a variant: its key says so, or it is of all of them."""
     if own is not None:
-        return own == key or (own not in order and _alike(own, key))
+        short = [one for one in order if _abbreviates(own, one)]
+        return own == key or (own not in order and (_alike(own, key) or short == [key]))
     if meaning.role in (*MEASURED, *STATED):
         named = _precision(meaning) or _words(meaning)
         if any(_alike(named, other) for other in order):

@@ -1,4 +1,4 @@
-"""Says which numbers of a table are those of its devices: not per replica, of the processors, or over other systems."""
+"""Says which numbers of a table are those of its devices: not per replica, and not over another system."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ _STATISTIC = re.compile(
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
-_OVER_ANOTHER = re.compile(
-    r"(?:\b(?:vs\.?|versus|over|against|relative to)|compared (?:to|with)) (?!(?:the |a |an |our )?(?:single|one|serial|"
+_ANOTHER = (
+    r" (?!(?:the |a |an |our )?(?:single|one|serial|"
     r"seq|base|cpu|host|first|smallest|fewest|ref|orig|naive|scalar|lin|ideal|perfect|theor|expected|non|un|prev|prior|"
     rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
 )
+_VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
+_OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
-_COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_OVER_ANOTHER.pattern}")
+_COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_VERSUS}{_ANOTHER}")
 """Words of a header that compares two systems, such as `Throughput edge (A vs B)`."""
 
 

@@ -8,7 +8,7 @@ from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import NAMELESS, Meaning
-from scalestudy.importers.published import SERIAL, TIMES, PublishedFile, PublishedTable
+from scalestudy.importers.published import DURATIONS, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
@@ -87,7 +87,7 @@ def _example(table: PublishedTable) -> str:
     for column in table.columns:
         number = float(row.gpus) if column.role == "gpus" else row.number(column.role)
         if number is not None:
-            unit = " s" if column.role in (*TIMES, SERIAL) and column.role not in table.unknown_units else ""
+            unit = " s" if column.role in DURATIONS and column.role not in table.unknown_units else ""
             parts.append(f"{plain(column.header)} {number:.6g}{unit}")
     return f"line {row.line}: {', '.join(parts)}"
 

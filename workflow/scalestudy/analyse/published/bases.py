@@ -38,9 +38,9 @@ class Held:
     """Printed ratios beside what they are held against."""
 
     kind: str
-    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial time
-    beside each), TIME (another
-    measurement), STATED (the printed speedups), DEVICES (one device per unit of speedup)."""
+    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial
+    time beside each), TIME (another measurement), STATED (the printed speedups), DEVICES (one device per unit of
+    speedup)."""
     row: PublishedRow | None
     """The baseline if it is a row."""
     pairs: tuple[tuple[Recomputed, Printed, Interval], ...]
@@ -155,7 +155,10 @@ def common_baseline(held: Held) -> Interval | None:
 
 
 def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
-    """The first way that explains all; else the first way, or serial times if they explain more. first_may_be_better: the others are tried before it."""
+    """The first way that explains all; else the first way, or serial times if they explain more.
+
+    first_may_be_better: the others are tried before it.
+    """
     found: list[Held] = []
     for kind, row, expected in ways:
         pairs = []
@@ -185,7 +188,9 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
             return held
         found.append(held)
     stated = [held for held in found[1:] if held.kind == SERIAL and len(held.pairs) == len(found[0].pairs)]
-    return min((found[0], *stated), key=lambda held: len(held.outside))  # a column for it is a baseline by its name
+    return min(
+        (found[0], *stated), key=lambda held: len(held.outside)
+    )  # a column for it is a baseline by its name
 
 
 def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:

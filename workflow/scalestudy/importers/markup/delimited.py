@@ -62,7 +62,12 @@ def starts_with_header(lines: list[str]) -> bool:
     """Return whether most lines have the delimiter of the first, as in a file of CSV."""
     filled = [line for line in lines[:50] if line.strip()]
     delimiter = delimiter_of(lines)
-    return bool(filled) and delimiter in filled[0] and not _OF_A_TEXT.match(filled[0]) and all(delimiter in line for line in filled[:3])
+    return (
+        bool(filled)
+        and delimiter in filled[0]
+        and not _OF_A_TEXT.match(filled[0])
+        and all(delimiter in line for line in filled[:3])
+    )
 
 
 def delimiter_of(lines: list[str]) -> str:

@@ -78,7 +78,9 @@ def bare_lists(lines: Sequence[str]) -> list[RawTable]:
         devices = item["devices"].strip() if item else ""
         if item is None or not _names_devices(devices) or not _is_number(item["rest"]):
             continue
-        if devices in groups[-1] or (groups[-1] and number - max(groups[-1].values(), key=itemgetter(0))[0] > _GAP):
+        if devices in groups[-1] or (
+            groups[-1] and number - max(groups[-1].values(), key=itemgetter(0))[0] > _GAP
+        ):
             groups.append({})
         groups[-1][devices] = (number, {SETUP: devices, UNSAID: item["rest"]})
     found = [_with_counts(list(group.values())) for group in groups if len(group) >= _FEWEST]
