@@ -96,19 +96,16 @@ class Reader:
                 rows.append(row)
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
-        times = [meaning for meaning in columns if meaning.role in DURATIONS]
         context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
-        scaling = {meaning.scaling for meaning in columns} - {""}
-        scaling |= set(re.findall(r"\b(weak|strong)[ -]scaling", context))
+        named = re.findall(r"\b(weak|strong)[ -]scaling", context)
+        scaling = {*named, *(one.scaling for one in columns)} - {""}
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
             rows=tuple(rows),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else "",
-            unknown_units=frozenset(
-                meaning.role for meaning in times if not meaning.unit and not self._has_unit(meaning)
-            ),
+            unknown_units=frozenset(one.role for one in columns if self._is_without_unit(one)),
             notes=self._few_notes(),
             ratios=tuple(ratios),
             outside=tuple(outside),
@@ -120,9 +117,9 @@ class Reader:
         found = [line for line, row in self.raw.rows if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)]
         return frozenset(found if len(found) < len(self.raw.rows) else ())
 
-    def _has_unit(self, meaning: Meaning) -> bool:
-        place = self.meanings.index(meaning)
-        return any(unit_of_time(row[place]) for _, row in self.raw.rows if place < len(row))
+    def _is_without_unit(self, meaning: Meaning) -> bool:
+        cells = self.raw.cells(self.meanings.index(meaning))
+        return meaning.role in DURATIONS and not meaning.unit and not any(map(unit_of_time, cells))
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
