@@ -42,3 +42,12 @@ def test_a_text_with_commas_is_no_table(tmp_path: Path) -> None:
     path.write_text("\n".join([*lines, "  - 32 nodes: gather 84.1, reduce 83.7 GB/s."]))
     with pytest.raises(UserError, match="none was recognised; write a line of headers"):
         read_published(path)
+
+
+def test_the_caption_of_a_table_in_a_code_block_is_the_line_above_the_block(tmp_path: Path) -> None:
+    path = tmp_path / "fenced.md"
+    rows = ["| ranks | time |", "|---|---|", "| 1 | 5.0 s |", "| 4 | 6.25 s |"]
+    path.write_text("\n".join(["weak scaling of the model, 1000 cells per rank:", "```text", *rows, "```", ""]))
+    found, asked = audit_file(read_published(path), "fenced")
+    assert not asked
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.2)]]

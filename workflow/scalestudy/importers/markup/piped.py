@@ -13,6 +13,8 @@ LONGEST_RULE = 40_000
 """Characters of a rule below a header; one of more columns than a table may have is none."""
 _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
+_NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>)\s*")
+"""A fence of code or a bare tag, which is no caption."""
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -30,7 +32,8 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             above = ""
         header = _header(lines, number)
         if not header:
-            above = line.strip() if line.strip() and not heading and not is_rule(line) else above
+            said = line.strip() and not heading and not is_rule(line) and not _NOTHING_SAID.fullmatch(line[:500])
+            above = line.strip() if said else above
             number += 1
             continue
         end, rows = number + header, []
