@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from scalestudy.importers.headers import meaning_of
 from test_more_printed_habits import kinds
 from test_printed_habits import audited, speedups, table
 
@@ -56,3 +58,37 @@ def test_the_speedups_of_a_table_have_one_baseline(tmp_path: Path) -> None:
     assert [one.table.base_gpus for one in found] == [1, 1]
     (alone,) = audited(tmp_path, table("Case;2 threads;4 threads", "B;1.01x;1.80x"))
     assert alone.table.base_gpus == 2
+
+
+def test_a_case_of_its_own_for_each_row_is_a_name(tmp_path: Path) -> None:
+    rows = [
+        "base_1;1;10.0;1.00;1.00",
+        "ring_2;2;5.5;1.82;0.91",
+        "ring_4;4;3.0;3.33;0.83",
+        "tree_4;4;2.8;3.57;0.89",
+    ]
+    found = audited(tmp_path, table("case;GPUs;Time (s);speedup vs 1 GPU;efficiency", *rows))
+    assert [speedups(one) for one in found] == [
+        [(1, 1.0), (2, 1.82)],
+        [(1, 1.0), (4, 3.33)],
+        [(1, 1.0), (4, 3.57)],
+    ]
+    assert kinds(found) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        *(("wall (20 steps)", 0.05), ("Time for 100 iterations", 0.01), ("Elapsed (10 iters)", 0.1)),
+        *(("Step time (mean of 50 steps)", 1.0), ("Time per step (batch 32)", 1.0), ("iteration time", 1.0)),
+    ],
+)
+def test_the_time_of_several_steps_is_divided_by_their_number(header: str, seconds: float) -> None:
+    meaning = meaning_of(header)
+    assert (meaning.role, round(meaning.factor, 6)) == ("step_time_s", seconds)
+
+
+def test_the_time_of_an_update_is_a_part_of_a_step(tmp_path: Path) -> None:
+    text = "Strong scaling\n\n" + table("Ranks;update (s);Total (s/iter)", "1;1e-6;4.8e-3", "4;7e-6;2.4e-3")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (4, 2.0)]

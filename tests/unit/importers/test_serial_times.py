@@ -45,3 +45,20 @@ def test_abbreviated_names_belong_to_the_columns_of_times(tmp_path: Path) -> Non
     assert [(one.checked.speedups, kinds([one])) for one in found] == [(3, []), (3, [])]
     wrong = audited(tmp_path, table(header, *rows[:2], "4;2,500;2,500;3,20x;4,60x"))
     assert [(remark.kind, remark.gpus) for one in wrong for remark in one.remarks] == [("speedup", 4)]
+
+
+def test_serial_times_are_no_series_beside_a_ratio_of_each_row(tmp_path: Path) -> None:
+    rows = ["64;16;0.25;0.40;1.6x slower", "64;32;0.25;0.20;1.2x", "128;16;4.0;1.0;4.1x", "128;32;4.0;0.5;8.2x"]
+    found = audited(tmp_path, table("Size;Threads;Serial (s);OMP (s);Change", *rows))
+    assert [speedups(one) for one in found] == [[(16, 1.0), (32, 2.0)]] * 2
+
+
+def test_a_serial_row_without_devices_is_the_baseline(tmp_path: Path) -> None:
+    rows = [
+        "serial (`run`);-;8.00;1.00x",
+        "parallel;1;8.20;0.98x",
+        "parallel;2;4.10;1.95x",
+        "parallel;4;2.00;4.00x",
+    ]
+    (found,) = audited(tmp_path, table("mode;workers;wall (s);speedup vs serial", *rows))
+    assert (speedups(found)[-1], found.checked.speedups, kinds([found])) == ((4, 4.1), 3, [])

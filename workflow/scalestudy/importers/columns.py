@@ -28,6 +28,7 @@ from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.quantities import in_brackets, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.serial_rows import with_serial_rows
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.together import is_in_percent, says_gain, with_ratios
@@ -59,7 +60,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    return upright(with_ratios(with_steps(raw)))
+    return with_serial_rows(upright(with_ratios(with_steps(raw))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
@@ -161,7 +162,7 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     """
     roles = [one.role for one in meanings]
     names = roles.index("case") if "case" in roles else None
-    if names is not None and normal(meanings[names].header) not in (*said, "case"):
+    if names is not None and normal(meanings[names].header) not in said:
         cells = raw.cells(names)
         if len(set(cells)) == len(cells) > 1:
             return with_role(meanings, names, "label")

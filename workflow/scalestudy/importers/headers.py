@@ -35,13 +35,12 @@ from scalestudy.importers.terms import (
     UNIT_OF_TIME,
     WORK,
 )
-from scalestudy.importers.units import rest_of, unit_of_work, unit_part
+from scalestudy.importers.units import rest_of, share_of_a_step, unit_of_work, unit_part
 
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
     *("throughput", "throughput_per_gpu", "steps_per_s", "step_time_ms", "step_time_s", "total_time_s", "time_s"),
-    "serial_time_s",
-    *("printed_speedup", "printed_efficiency", "scaling_ratio", "precision_ratio"),
+    *("serial_time_s", "printed_speedup", "printed_efficiency", "scaling_ratio", "precision_ratio"),
     *("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label"),
     "ignore",
 )
@@ -136,6 +135,7 @@ def meaning_of(header: str) -> Meaning:
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
         unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit_part(bare))), "")
+        factor = share_of_a_step(bare) if role == "step_time_s" else 1.0
     elif role in ("throughput", "steps_per_s"):
         unit, factor = unit_of_work(bare)
     if role == "throughput" and per == "gpu":
@@ -259,7 +259,7 @@ def _time(bare: str) -> str:
     )
     if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
         return "time_s"
-    in_units = re.fullmatch(rf"{STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)

@@ -129,7 +129,7 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
         return meanings
     if len(set(raw.cells(devices))) < 2:
         return meanings
-    labels = [place for place, one in enumerate(meanings) if one.role in (*TEXTS, "ignore")]
+    labels = [place for place, one in enumerate(meanings) if one.role in TEXTS or place < min(devices, serial[0])]
     groups: dict[tuple[str, ...], list[float]] = {}
     for _, row in raw.rows:
         try:

@@ -255,7 +255,7 @@ class Reader:
         if self.gain[place] and cell.percent:
             return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
         if meaning.role in DURATIONS:
-            return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0))
+            return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
         if meaning.role in STATED and of_another_quantity(cell.unit):

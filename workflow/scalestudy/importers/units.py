@@ -8,6 +8,11 @@ from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, UNIT_OF_TI
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
+_STEPS = re.compile(r"(?:\(|\bfor |\bof |/ ?)(\d[\d,]{0,9}) ?(?:steps|iter(?:ation)?s|updates)\b")
+_OF_ONE = re.compile(
+    r"\b(?:step|iter(?:ation)?) ?time|(?:\bper|/) ?(?:step|iter(?:ation)?)\b|\b(?:mean|avg|average|median)\b"
+)
+"""Words of a time of one step, which several others are the mean of."""
 
 
 def unit_part(bare: str) -> str:
@@ -36,3 +41,9 @@ def rest_of(bare: str) -> str:
     words += rf"{DEVICE}|per|{WORK}|{STEP}|ms|secs?|seconds?|s|min|hours?|hrs?|size|total|global|with|of|used|"
     words += r"average|avg|speed|eff|parallel"
     return " ".join(re.sub(rf"\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())
+
+
+def share_of_a_step(header: str) -> float:
+    """Return the share that one step has of the time of several: 0.05 for `wall (20 steps)`; 1 for that of one."""
+    found = None if _OF_ONE.search(header) else _STEPS.search(header)
+    return 1 / max(int(found[1].replace(",", "")), 1) if found else 1.0

@@ -1,0 +1,30 @@
+"""Rows of a serial run in a table whose column of devices they leave empty."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.raw import RawTable
+
+SERIAL = "serial"
+_NAMED = re.compile(r"(?:serial|sequential)\b", re.IGNORECASE)
+
+
+def with_serial_rows(table: RawTable) -> RawTable:
+    """Return a table whose rows without devices say that they are serial if their label does: serial, -, 9 s."""
+    devices = [place for place, header in enumerate(table.header) if meaning_of(header).role == "gpus"]
+    if len(devices) != 1:
+        return table
+    place = devices[0]
+    rows = [
+        (line, (*cells[:place], SERIAL, *cells[place + 1 :]))
+        if place < len(cells)
+        and is_blank(cells[place])
+        and any(_NAMED.match(plain(cell)) for cell in cells[:place])
+        else (line, cells)
+        for line, cells in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
