@@ -34,3 +34,11 @@ def test_throughput_and_step_time_show_equal_batches(tmp_path: Path, capsys: pyt
     rows = ("GPUs,Step time (ms),tok/s,Speedup", "2,16.0,128000,1.00", "4,40.0,102400,0.80")
     text = printed(tmp_path, capsys, rows=rows)
     assert "takes 24 ms longer than on 2 devices at equal batch per device" in text
+
+
+def test_rows_that_are_in_no_case_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ("Framework,GPUs,img/s", "A,1,100", "A,2,190", "B,2,150", "C,1,90", "C,2,170")
+    text = printed(tmp_path, capsys, rows=rows)
+    assert "line 4 was not compared: no other number of devices has the same labels and batch" in text
+    text = printed(tmp_path, capsys, rows=rows[:3])
+    assert "not compared" not in text

@@ -39,6 +39,8 @@ WHOSE = {
     settle.WEAK: "with a constant batch per device",
     settle.STRONG: "with a constant global batch",
 }
+MOST_LINES = 5
+"""Lines that a note names."""
 RELATIVE = {
     bases.BEFORE: "the row before",
     bases.SERIAL: "the serial times beside them",
@@ -77,7 +79,22 @@ def reading_view(file: PublishedFile, audits: list[Audit], asked: list[Asked]) -
         )
         view["columns"] |= _columns(table, settled.get(id(table)))
         view["notes"] |= dict.fromkeys(table.notes)
+        mine = [audit for audit in audits if audit.source is table]
+        view["notes"] |= dict.fromkeys([_not_compared(table, mine)] if mine else [])
+        view["notes"].pop("", None)
     return list(views.values())
+
+
+def _not_compared(table: PublishedTable, audits: list[Audit]) -> str:
+    """The rows that are in no case, since no other number of devices has their labels and batch; '' for none."""
+    used = {line for audit in audits for scale in audit.table.scales for line in scale.lines}
+    used |= {row.line for audit in audits for row in audit.table.unusable}
+    lines = sorted({row.line for row in table.rows} - used)
+    if not lines:
+        return ""
+    named = ", ".join(map(str, lines[:MOST_LINES])) + (" and others" if len(lines) > MOST_LINES else "")
+    where = f"line {named} was" if len(lines) == 1 else f"lines {named} were"
+    return f"{where} not compared: no other number of devices has the same labels and batch"
 
 
 def _example(table: PublishedTable) -> str:
