@@ -72,3 +72,15 @@ def test_speedups_of_two_frameworks_over_one_device_are_checked(tmp_path: Path) 
 def test_throughput_over_time_is_a_throughput(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;Throughput over the epoch (img/s)", "1;100", "2;190", "4;350"))
     assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.5)]
+
+
+@pytest.mark.parametrize("header", ["sim/wallclock time", "Simulated time / run time", "iRTF", "inverse RTF"])
+def test_a_rate_over_a_time_is_no_time(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"MPI tasks;{header}", "80;30x", "160;51x"))
+    assert speedups(found) == [(80, 1.0), (160, 1.7)]
+
+
+def test_a_relative_throughput_is_that_of_the_speedup_beside_it(tmp_path: Path) -> None:
+    rows = ["Single;1;1.00x;baseline", "DDP;4;3.70x;3.70x", "ZeRO-2;4;3.50x;3.90x"]
+    found = audited(tmp_path, table("Method;GPUs;Throughput;Speedup", *rows))
+    assert [(remark.kind, remark.gpus) for one in found for remark in one.remarks] == [("speedup", 4)]

@@ -30,7 +30,7 @@ from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, rel
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
 from scalestudy.importers.steps_up import with_steps
-from scalestudy.importers.terms import DEVICE, NODE
+from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.together import is_in_percent, says_gain, with_ratios
 from scalestudy.importers.whose import (
     by_statistic,
@@ -101,6 +101,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
     said = {normal(name) for name in corrected}
     result = []
+    stated = any(meaning.role == "printed_speedup" for meaning in meanings)
     for place, meaning in enumerate(comparisons(meanings, said)):
         cells = raw.cells(place)
         counts, numbers = share(cells, read_count), share(cells, read_cell)
@@ -122,7 +123,10 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore"  # its measurements
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
-        elif _may_be_ratios(meaning) and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2:
+        elif (
+            _may_be_ratios(meaning, stated=stated)
+            and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
+        ):
             role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
         elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
             role = "ignore"  # a property of the data, such as `Number of images`
@@ -205,10 +209,11 @@ def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     return replace(meaning, role="scaling") if kinds else meaning
 
 
-def _may_be_ratios(meaning: Meaning) -> bool:
-    """Whether cells such as 1.8x are speedups: below `Throughput`, or `Training time reduction`."""
+def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
+    """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
     reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
-    return meaning.role == "throughput" or (meaning.role in MEASURED and bool(reduced))
+    relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
+    return (meaning.role == "throughput" and relative) or (meaning.role in MEASURED and bool(reduced))
 
 
 def _of_percents(cells: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from scalestudy.importers.terms import (
     OTHER_RATIO,
     PER_DEVICE,
     PRECISIONS,
+    RATED,
     RELATIVE,
     SCALING,
     SECOND,
@@ -279,9 +280,7 @@ def _is_rate(bare: str) -> bool:
         return False
     if _RATE.search(bare):
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
-    if re.search(rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b", bare):
-        return True
-    if re.search(r"\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^rtfx$|^pps$", bare):
+    if re.search(RATED, bare):
         return True
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False

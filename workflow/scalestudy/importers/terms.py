@@ -31,6 +31,15 @@ STEP = (
     r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
     r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
 )
+SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|exec)"
+"""Header of a rate: simulated time over that of the computation."""
+REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
+"""Rates relative to real time, such as 51x."""
+RATED = (
+    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b"
+)
+"""Rates that their own names say."""
 TIMED = (
     r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
@@ -39,9 +48,9 @@ TIMED = (
 """Words of a time."""
 OF_A_PART = re.compile(
     r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
-    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy"
+    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|" + SIMULATED
 )
-"""Times of a part of a step, or of what is done once."""
+"""Times of a part of a step, or of what is done once, and rates over a time."""
 PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
