@@ -133,3 +133,11 @@ def test_it_reads_well_in_eighty_columns(table: Path, capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert out.isascii()
+
+
+def test_a_further_row_on_as_many_devices_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("GPUs,batch size,images/s\n1,64,410\n2,,790\n4,64,1460\n4,32,1300\n8,64,2700\n")
+    status, out, err = said(capsys, path, "--at", "16", "--node", "16")
+    assert (status, err) == (0, "")
+    assert "Left out, since an earlier row has as many devices: 4 devices." in out

@@ -63,6 +63,7 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
             "assumed": _assumed(case),
             "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
+            "further": ", ".join(map(str, case.known.further)),
             "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
             "refused": _refused(case),
         }

@@ -28,6 +28,8 @@ class Known:
     scales: tuple[Recomputed, ...]
     left_out: tuple[int, ...]
     """Devices of rows that fill no whole number of nodes."""
+    further: tuple[int, ...]
+    """Devices of rows behind another one on as many devices."""
     node: int
     """Devices of a node."""
     node_said: bool
@@ -48,11 +50,15 @@ def known_of(table: Table, *, strong: bool, node: int | None = None) -> Known:
     each = node or max((one for one in said if one), default=0) or USUAL_NODE
     usable = [scale for scale in table.scales if scale.row not in table.other_bases]
     usable = [scale for scale in usable if scale.throughput.value > 0]
+    first = {scale.row.gpus: scale for scale in reversed(usable)}
+    further = tuple(scale.row.gpus for scale in usable if first[scale.row.gpus] is not scale)
+    usable = [scale for scale in usable if first[scale.row.gpus] is scale]
     whole = [scale for scale in usable if scale.row.gpus <= each or scale.row.gpus % each == 0]
     return Known(
         points=tuple(_measured(scale, each, strong=strong) for scale in whole),
         scales=tuple(whole),
         left_out=tuple(scale.row.gpus for scale in usable if scale not in whole),
+        further=further,
         node=each,
         node_said=bool(node or said),
     )
