@@ -129,3 +129,56 @@ def test_spaces_between_thousands_are_no_columns_of_a_plain_text(tmp_path: Path)
     )
     (found,) = audited(tmp_path, text)
     assert (speedups(found), kinds([found])) == ([(1, 1.0), (2, 1.9), (4, 3.5)], [])
+
+
+_BLOCKS = {
+    "before": ("corpus;jobs;time (s);speedup", "{0};{1};{2};{3}"),
+    "behind": ("workers;time (s);speedup;corpus", "{1};{2};{3};{0}"),
+    "of-results": ("epochs;workers;time (s);speedup", "{0};{1};{2};{3}"),
+    "devices-in-labels": ("Corpus;Arm;Median;Speedup", "{0};--jobs {1};{2} s;{3}x"),
+    "beside-an-id": ("run;corpus;workers;time (s);speedup;memory (GB)", "{4};{0};{1};{2};{3};3"),
+}
+
+
+@pytest.mark.parametrize(("header", "row"), _BLOCKS.values(), ids=_BLOCKS)
+def test_a_number_that_is_the_same_over_a_block_of_sizes_is_a_label(tmp_path: Path, header: str, row: str) -> None:
+    cells = [("64", 1, 10.0, 1.0), ("64", 2, 5.6, 1.79), ("64", 4, 3.2, 3.13)]
+    cells += [("1000", 1, 120.0, 1.0), ("1000", 2, 62.0, 1.94), ("1000", 4, 33.0, 3.64)]
+    found = audited(tmp_path, table(header, *(row.format(*one, at) for at, one in enumerate(cells, start=1))))
+    assert [one.checked.speedups for one in found] == [3, 3]
+    assert kinds(found) == []
+    assert [[round(ratio, 2) for _, ratio in speedups(one)] for one in found] == [[1, 1.79, 3.12], [1, 1.94, 3.64]]
+
+
+@pytest.mark.parametrize(
+    ("header", "values"),
+    [("memory (GB)", (3, 4, 5, 7, 8, 9)), ("trial", (1, 1, 1, 2, 2, 2)), ("loss", (3, 3, 4, 4, 5, 5))],
+    ids=["measured", "repeats", "rounded"],
+)
+def test_other_numbers_behind_the_measurements_are_no_labels(
+    tmp_path: Path, header: str, values: tuple[int, ...]
+) -> None:
+    times = [(1, 10.0), (2, 5.6), (4, 3.2), (1, 10.2), (2, 5.5), (4, 3.1)]
+    rows = [f"{size};{time};{value}" for (size, time), value in zip(times, values, strict=True)]
+    (found,) = audited(tmp_path, table(f"workers;time (s);{header}", *rows))
+    assert kinds([found]) == ["printed twice"] * 3
+
+
+_VARIANTS = ["single: 100 s", "DP (2 GPUs): 60 s", "DDP (2 GPUs): 50 s", "DP (4 GPUs): 40 s", "DDP (4 GPUs): 25 s"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n".join(_VARIANTS) + "\n", table("GPUs;time", *(line.replace(": ", ";") for line in _VARIANTS))],
+    ids=["list", "table"],
+)
+def test_words_before_the_devices_name_variants_and_are_not_averaged(tmp_path: Path, text: str) -> None:
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.67), (4, 2.5)], [(1, 1.0), (2, 2.0), (4, 4.0)]]
+    assert "printed twice" not in kinds(found)
+
+
+def test_hardware_before_the_devices_stays_hardware(tmp_path: Path) -> None:
+    cells = ["V100 x 1;10", "A100 x 1;20", "V100 x 4;38", "A100 x 4;70"]
+    found = audited(tmp_path, table("GPUs;img/s", *cells))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.8)], [(1, 1.0), (4, 3.5)]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import is_ditto, plain, read_cell, share
+from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.devices import devices_of, ids_in
 from scalestudy.importers.headers import (
@@ -21,9 +21,9 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
-from scalestudy.importers.labels import by_caption, strategies
+from scalestudy.importers.labels import by_blocks, by_caption, strategies, telling_labels
 from scalestudy.importers.layout import upright
-from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.quantities import in_brackets, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns
 from scalestudy.importers.raw import RawTable
@@ -34,7 +34,6 @@ from scalestudy.importers.whose import by_statistic, by_the_clock, per_node, per
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
-_FEW_ROWS = 500  # rows up to which equal ones are looked for
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,6 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
 
 
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
-_OF_A_MODEL = re.compile(
-    r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
-)
-"""Headers of the size of a model, which tells series apart."""
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -139,8 +134,9 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         result.append(replace(meaning, role=role))
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), said), raw, said)
-    result = _speedups_of_precisions(_by_units(_telling_labels(result, raw), raw, said), said)
+    result = _speedups_of_precisions(_by_units(telling_labels(result, raw), raw, said), said)
     found = devices_of(by_caption(ratio_of_columns(result, raw, said), raw, said), raw)
+    found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     return by_statistic(_case_as_label(gains(found, raw, said), raw, said), said)
 
@@ -227,56 +223,6 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
-
-
-def _telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
-    """Reads a column as a label if nothing else tells rows with equal devices apart.
-
-    It is one of words, or stands left of the measurements.
-    """
-    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role in ("gpus", "nodes")), None)
-    measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
-    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
-    if gpus is None or not measured or len(rows) > _FEW_ROWS:
-        return meanings
-    known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
-    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[place] for place in known), []).append(row)
-    alike = [group for group in groups.values() if len(group) > 1]
-    found: list[int] = []
-    for place, meaning in enumerate(meanings):
-        values = [[row[place] for row in group] for group in alike]
-        words = [word for group in values for word in group]
-        apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = share(words, read_cell) == 0 or (
-            place < measured[0]
-            and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
-        )
-        if apart and named and meaning.role == "ignore":
-            found.append(place)
-    if not found:
-        return meanings
-    place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
-    return with_role(meanings, place, "label")
-
-
-def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
-    """The rows with empty cells in their first columns filled from above, as where a name stands once."""
-    found: list[tuple[str, ...]] = []
-    for row in rows:
-        above = found[-1] if found else row
-        found.append(
-            tuple(
-                up if place < left and (not cell or is_ditto(cell)) else cell
-                for place, (cell, up) in enumerate(zip(row, above, strict=True))
-            )
-        )
-    return found
-
-
-def _tells_apart(role: str) -> bool:
-    return role in ("gpus", "nodes", "batch", "batch_per_gpu", "global_batch", "accumulation", *TEXTS)
 
 
 def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

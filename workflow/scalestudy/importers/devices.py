@@ -203,6 +203,15 @@ def _is_of_several(cells: Sequence[str]) -> bool:
     return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
 
 
+def _has_unread_names(cells: Sequence[str]) -> bool:
+    """Whether labels with different names are the same count of devices if no words around it are read."""
+    labels = list(dict.fromkeys(map(plain, cells)))
+    read = [(_count(label, read_count), _count(label, count_in_words)) for label in labels]
+    pairs = [(one, other) for one, other in read if one and other and one.gpus == other.gpus]
+    names = Counter(one for one, _ in {(one, other.words) for one, other in pairs})
+    return len(pairs) == len(labels) and any(count > 1 for count in names.values())
+
+
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells such as 256x256 are the size of a problem."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
@@ -227,9 +236,11 @@ def _count(cell: str, read: Callable[[str], Count]) -> Count | None:
 
 
 def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """The meaning of a column of devices whose cells list ids, or name nodes and the devices of each."""
+    """The meaning of a column of devices whose cells list ids, or name variants, or nodes with their devices."""
     if meaning.role != "gpus" or meaning.per:
         return meaning
+    if _is_of_several(cells) and _has_unread_names(cells):
+        return replace(meaning, per=IN_WORDS)
     lists = [ids_in(cell) for cell in cells]
     ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
     ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from scalestudy.importers.cells import plain, read_cell, share
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal, with_role
+from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
+from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import STRATEGIES
 
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
+_OF_A_MODEL = re.compile(
+    r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
+)
+"""Headers of the size of a model, which tells series apart."""
+_OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
+"""Headers of ids, and of repeats of one measurement, which are no series of their own."""
+_FEW_ROWS = 500  # rows up to which equal ones are looked for
+_SAME = 2  # sizes that each block of a label has in common with the first
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
@@ -30,6 +40,102 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         if meaning.role in ("label", "ignore") and normal(meaning.header) not in said and named > len(cells) / 2:
             return with_role(meanings, place, "strategy")
     return meanings
+
+
+def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Reads a column as a label if nothing else tells rows with equal devices apart.
+
+    It is one of words, or stands left of the measurements.
+    """
+    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role in ("gpus", "nodes")), None)
+    measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
+    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
+    if gpus is None or not measured or len(rows) > _FEW_ROWS:
+        return meanings
+    known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[place] for place in known), []).append(row)
+    alike = [group for group in groups.values() if len(group) > 1]
+    found: list[int] = []
+    for place, meaning in enumerate(meanings):
+        values = [[row[place] for row in group] for group in alike]
+        words = [word for group in values for word in group]
+        apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
+        named = share(words, read_cell) == 0 or (
+            place < measured[0]
+            and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
+        )
+        if apart and named and meaning.role == "ignore":
+            found.append(place)
+    if not found:
+        return meanings
+    place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
+    return with_role(meanings, place, "label")
+
+
+def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column that nothing else reads as a label if the same sizes repeat in each block of its values.
+
+    So it is also right of the measurements, and below a header that is otherwise of a result. A number of its own
+    in each row is an id, which tells no series apart.
+    """
+    roles = [one.role for one in meanings]
+    measured = [place for place, role in enumerate(roles) if role in (*MEASURED, *STATED)]
+    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
+    if not {"gpus", "nodes"} & {*roles} or not measured or len(rows) > _FEW_ROWS:
+        return meanings
+    columns = [[plain(row[place]) for row in rows] for place in range(len(meanings))]
+    ids = [
+        place
+        for place, cells in enumerate(columns)
+        if roles[place] == "label" and len(set(cells)) == len(cells) and all(map(str.isdecimal, cells))
+    ]
+    known = [place for place, role in enumerate(roles) if _tells_apart(role) and place not in ids]
+    sizes = [tuple(columns[place][at] for place in known) for at in range(len(rows))]
+    free = [place for place, role in enumerate(roles) if role == "ignore"]
+    found = [place for place in free if _is_of_blocks(columns[place], sizes)]
+    names = {place: normal(meanings[place].header) for place in (*found, *ids)}
+    found = [place for place in found if names[place] not in said and not _OF_A_REPEAT.search(names[place])]
+    if not found or any(names[place] in said for place in ids):
+        return meanings
+    for place in ids:
+        meanings = with_role(meanings, place, "ignore")
+    return with_role(meanings, min(found, key=lambda place: never_a_label(meanings[place].header)), "label")
+
+
+def _is_of_blocks(cells: Sequence[str], sizes: Sequence[tuple[str, ...]]) -> bool:
+    """Whether no size repeats beside one value of a column, and the sizes of its first value repeat beside all."""
+    blocks: dict[str, list[tuple[str, ...]]] = {}
+    for cell, size in zip(cells, sizes, strict=True):
+        blocks.setdefault(cell, []).append(size)
+    if len(blocks) < 2 or any(map(is_blank, cells)):
+        return False
+    first, *others = map(set, blocks.values())
+    changes = 1 + sum(cell != after for cell, after in pairwise(cells))
+    return (
+        all(len(set(block)) == len(block) for block in blocks.values())
+        and all(len(first & other) >= _SAME for other in others)
+        and (changes == len(blocks) or all(first == other for other in others))
+    )
+
+
+def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
+    """The rows with empty cells in their first columns filled from above, as where a name stands once."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        above = found[-1] if found else row
+        found.append(
+            tuple(
+                up if place < left and (not cell or is_ditto(cell)) else cell
+                for place, (cell, up) in enumerate(zip(row, above, strict=True))
+            )
+        )
+    return found
+
+
+def _tells_apart(role: str) -> bool:
+    return role in ("gpus", "nodes", "batch", "batch_per_gpu", "global_batch", "accumulation", *TEXTS)
 
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
