@@ -20,7 +20,7 @@ from scalestudy.importers.raw import RawTable
 
 LONGEST = 2000
 """Characters of a line that may be one of a table."""
-_RULE = re.compile(r"[\s|+=:_.-]*[=_-]{3,}[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
+_RULE = re.compile(r"(?=.*[=_-]{3})[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
 _CELL = re.compile(r"\S+(?: \S+)*")
 """Words with one space between them."""
 _NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
