@@ -13,7 +13,7 @@ from scalestudy.importers.together import mean_of_repeats
 
 @pytest.fixture(autouse=True)
 def at_once() -> Iterator[None]:
-    """End the test if it takes 20 seconds of this process. Each case took minutes or more, and takes milliseconds."""
+    """End a test after 20 seconds of CPU time. Each case took minutes or more, and takes milliseconds."""
     before = signal.signal(signal.SIGVTALRM, lambda *_: pytest.fail("not read within 20 s of CPU time"))
     signal.setitimer(signal.ITIMER_VIRTUAL, 20)
     yield
