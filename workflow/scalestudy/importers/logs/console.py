@@ -73,7 +73,12 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         made.append(means)
     elif trainer.counts_samples:
         made.append(in_steps(path, columns, given))
-    elif time and form.read["step"].position and (columns["step_time_s"] < QUICKEST_S).all():
+    elif (
+        time
+        and (place := form.read.get("step"))
+        and place.position
+        and (columns["step_time_s"] < QUICKEST_S).all()
+    ):
         made.append(of_samples(path, columns, time.shown, given))
     elif trainer is ANY and time and not (time.of_a_step or time.averaged):
         started, named = time.since_start, bool(time.name)
