@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 
 from scalestudy.importers.cells import plain
@@ -143,6 +144,7 @@ _COUNTED = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     words = _in_digits(plain(header).lower())

@@ -254,7 +254,7 @@ def _time(bare: str) -> str:
         return ""
     timed = re.search(TIMED, bare)
     inverse = re.search(
-        rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
+        rf"\b(?:us|ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
     )
     if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
         return "time_s"

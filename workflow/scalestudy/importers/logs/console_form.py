@@ -85,6 +85,18 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
         yield from ((number, line) for number, line, _ in found)
 
 
+def timed_without_steps(path: Path) -> bytes | None:
+    """Return the first line that begins with a whole number and has a time or a throughput; None if none has."""
+    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+        if (
+            NUMBERED.step
+            and NUMBERED.step.search(line)
+            and MEASURED & set(_quantities(line, NUMBERED, durations=False) or ())
+        ):
+            return line
+    return None
+
+
 def form_of_lines(lines: Iterable[tuple[int, bytes]], trainer: Trainer | None = None) -> Form | None:
     """Return the form of the rows among lines with their numbers; None if there is no row.
 

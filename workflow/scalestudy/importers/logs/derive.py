@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median, spaced
+from scalestudy.importers.logs.clocks import against_clock, instead_of_rounded, is_close, is_exact, median, spaced
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
@@ -123,6 +123,9 @@ def derive(log: Log, given: Given) -> ImportedRun:
         limits.append(Limit.CLOCK)
         against_clock(log, stated, windows, remarks)
         time_s = by_clock
+    elif (~np.isnan(stated)).any() and instead_of_rounded(log, stated, windows, remarks):
+        time_s = by_clock
+        limits.append(Limit.CLOCK)
     elif (~np.isnan(stated)).any():
         against_clock(log, stated, windows, remarks)
         time_s = stated

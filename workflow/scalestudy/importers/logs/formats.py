@@ -160,7 +160,7 @@ def _reader(path: Path, name: str | None) -> Read:
         return of_any
     found = found or _by_lines(path)
     if found is None:
-        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(DECLARED)}")
+        raise UserError(f"{path}: {_why_not(path, head)}. The formats of --format are {', '.join(DECLARED)}")
     return found.read
 
 
@@ -179,7 +179,7 @@ def _of_any_trainer(path: Path) -> Read | None:
     return console.read if form else None
 
 
-def _why_not(head: bytes) -> str:
+def _why_not(path: Path, head: bytes) -> str:
     """Why a text is no log with step times."""
     lines = [line for line in head.decode("utf-8", "replace").splitlines()[:MOST_SHOWN] if line.strip()]
     names = csv_log.names_of(lines[0]) if lines else []
@@ -189,6 +189,13 @@ def _why_not(head: bytes) -> str:
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
         shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
+    if timed := console_form.timed_without_steps(path):
+        shown = timed.decode("utf-8", "replace").strip()[:SHOWN]
+        return (
+            f"`{shown}` has a time, and a number without a name: such numbers count steps if those of at least"
+            f" {console_form.FEWEST_TO_SEE} lines rise by the same number. Write `step` in front of them, or"
+            " import more of the log"
+        )
     counted = next((line.strip()[:SHOWN] for line in lines if STEP.search(line)), None)
     if counted:
         return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"

@@ -63,6 +63,8 @@ class Log:
     """Whether a row is the mean over the whole run, its start included."""
     digits: int = 0
     """Significant digits of the times as printed; 0 if they are not limited."""
+    rounding: float = 0.0
+    """Largest relative error of its times by the digits that are printed; 0 if it is not known or evens out."""
     printed: bool = False
     """Whether the only row is a number of a published table, so that neither its steps nor its run are known."""
     remarks: list[str] = field(default_factory=list)
