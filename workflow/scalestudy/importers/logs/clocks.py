@@ -117,7 +117,7 @@ def instead_of_rounded(log: Log, stated: np.ndarray, windows: Windows, remarks: 
     if exact and shortest_s <= between_s <= longest_s:
         remarks.append(f"{about}: the time between rows counts")
         return True
-    remarks.append(f"{about}: nothing here is more exact than that")
+    remarks.append(f"{about}; no result is more exact than that")
     return False
 
 
