@@ -62,7 +62,7 @@ def test_time_stamps_count_where_a_rate_has_one_digit(tmp_path: Path) -> None:
 def test_a_rate_with_one_digit_counts_with_a_remark(stamped: bool, step_s: float, tmp_path: Path) -> None:
     run = imported(rates(tmp_path / "log", "0.1", step_s, stamped=stamped), devices=1, batch=64)
     assert run.step_s == pytest.approx(10.0)
-    assert any("as 6.67 to 20 s: nothing here is more exact" in remark for remark in run.remarks)
+    assert any("as 6.67 to 20 s; no result is more exact" in remark for remark in run.remarks)
 
 
 def test_a_rate_with_enough_digits_counts(tmp_path: Path) -> None:
