@@ -204,7 +204,7 @@ def _is_of_several(cells: Sequence[str]) -> bool:
 
 
 def _has_unread_names(cells: Sequence[str]) -> bool:
-    """Whether labels with different names are the same count of devices if no words around it are read."""
+    """Whether several labels have the same number of devices, and differ in words that are not read."""
     labels = list(dict.fromkeys(map(plain, cells)))
     read = [(_count(label, read_count), _count(label, count_in_words)) for label in labels]
     pairs = [(one, other) for one, other in read if one and other and one.gpus == other.gpus]

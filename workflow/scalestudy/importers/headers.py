@@ -209,7 +209,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
     )
     of_kind += r"v\d\w? )*"
-    after = r"(?:(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W))*"
+    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W)*"
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:

@@ -32,7 +32,7 @@ def batches(read: Callable[[int], bytes], **options: Any) -> Generator[pa.Record
     Arrow reads ahead in a thread of its own. If Python ends while that thread calls `read`, the process is aborted
     (SIGABRT). So the end of this iterator waits for that thread, also if the file was not read to its end.
     """
-    file = [_Lent(read)]
+    file = [_Lent(read)]  # without a name of its own, so that Arrow has the last reference
     needed = weakref.ref(file[0])
     try:
         yield from csv.open_csv(pa.PythonFile(file.pop(), mode="r"), **options)

@@ -24,7 +24,7 @@ RESOLUTION_S, FINE_S = 2.0, 0.002
 LONG_ENOUGH_S, FEWEST_WINDOWS = 20.0, 5
 """Least time between rows with stamps in whole seconds, and windows that a shorter log is divided into."""
 ROUNDED: Final = 0.05
-"""Relative rounding of printed times from which a remark says so."""
+"""Relative rounding of printed times from which an import has a remark on it."""
 FEWEST_FINE: Final = 3
 """Rows with exact time stamps that can contradict the stated times."""
 

@@ -240,8 +240,7 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
         return True
     if any(_NUMBER.match(plain(cell)) for cell in cells):
         return False
-    named = (cell.strip(" :") for cell in cells if any(map(str.isalpha, cell)))
-    roles = {meaning_of(name).role for name in named}
+    roles = set(_roles(cells))
     if not {"gpus", "nodes"} & roles:
         return False
     return only or bool({*MEASURED, *STATED} & roles)
@@ -253,9 +252,12 @@ def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
         return False
     if meaning_of(cells[0].strip(" :")).role not in _LABELS:
         return False
-    return any(
-        meaning_of(cell.strip(" :")).role in (*MEASURED, *STATED) for cell in cells if any(map(str.isalpha, cell))
-    )
+    return any(role in (*MEASURED, *STATED) for role in _roles(cells))
+
+
+def _roles(cells: Sequence[str]) -> Iterator[str]:
+    """The roles of headers with letters."""
+    return (meaning_of(cell.strip(" :")).role for cell in cells if any(map(str.isalpha, cell)))
 
 
 def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
