@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from time import monotonic, sleep
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
@@ -15,12 +16,19 @@ LONGEST_S = 2.0
 
 
 class _Lent:
-    """A file that nothing but Arrow refers to."""
+    """A file that nothing but Arrow refers to. lent: receives a reference to each part that was read."""
 
     closed = False
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self.read = read
+    def __init__(self, read: Callable[[int], bytes], lent: list[weakref.ref[Any]]) -> None:
+        def read_part(size: int) -> np.ndarray:
+            part = np.frombuffer(read(size), np.uint8)  # bytes cannot be referred to weakly
+            lent[:] = [one for one in lent if one() is not None]
+            lent.append(weakref.ref(part))
+            return part
+
+        self.read = read_part
+        lent.append(weakref.ref(self))
 
     def close(self) -> None:
         """Nothing: who opened the file closes it."""
@@ -29,14 +37,14 @@ class _Lent:
 def batches(read: Callable[[int], bytes], **options: Any) -> Generator[pa.RecordBatch, None, None]:
     """Yield the batches of a CSV file. read: returns its next part. options: those of `pyarrow.csv.open_csv`.
 
-    Arrow reads ahead in a thread of its own. If Python ends while that thread calls `read`, the process is aborted
-    (SIGABRT). So the end of this iterator waits for that thread, also if the file was not read to its end.
+    Arrow reads ahead in a thread of its own. If Python ends while that thread calls `read`, or releases what it
+    returned, the process is aborted (SIGABRT). So the end of this iterator waits until Arrow has released all, also
+    if the file was not read to its end.
     """
-    file = [_Lent(read)]  # without a name of its own, so that Arrow has the last reference
-    needed = weakref.ref(file[0])
+    lent: list[weakref.ref[Any]] = []
     try:
-        yield from csv.open_csv(pa.PythonFile(file.pop(), mode="r"), **options)
+        yield from csv.open_csv(pa.PythonFile(_Lent(read, lent), mode="r"), **options)
     finally:
         until = monotonic() + LONGEST_S
-        while needed() is not None and monotonic() < until:
+        while any(one() is not None for one in lent) and monotonic() < until:
             sleep(0.001)
