@@ -38,8 +38,8 @@ def batches(read: Callable[[int], bytes], **options: Any) -> Generator[pa.Record
     """Yield the batches of a CSV file. read: returns its next part. options: those of `pyarrow.csv.open_csv`.
 
     Arrow reads ahead in a thread of its own. If Python ends while that thread calls `read`, or releases what it
-    returned, the process is aborted (SIGABRT). So the end of this iterator waits until Arrow has released all, also
-    if the file was not read to its end.
+    returned, the process is aborted (SIGABRT). So the end of this iterator waits until Arrow has released all,
+    also if the file was not read to its end.
     """
     lent: list[weakref.ref[Any]] = []
     try:
