@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -241,6 +242,15 @@ def count_in_words(text: str) -> Count:
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
     raise ValueError(f"{text} names no number of devices")
+
+
+def names_one(labels: Iterable[str]) -> bool:
+    """Return whether one of the labels names one device."""
+    for label in labels:
+        with suppress(ValueError):
+            if count_in_words(label).gpus == 1:
+                return True
+    return False
 
 
 def each_node(count: Count, cells: Iterable[str]) -> Count:

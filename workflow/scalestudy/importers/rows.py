@@ -15,7 +15,7 @@ from scalestudy.importers.cells import (
     read_cell,
     read_duration,
 )
-from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
@@ -196,7 +196,8 @@ class Reader:
                     self._leave_out(line, meaning, f"{quoted} is not above 0")
         except ValueError as error:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
-            self._leave_out(line, meaning, why if "whole number" in why else f"{quoted} is not a number")
+            named = "whole number" in why or "names no" in why
+            self._leave_out(line, meaning, why if named else f"{quoted} is not a number")
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
@@ -223,18 +224,20 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            count = self._named(text)
+            count = self._named(text, self.raw.cells(place))
             return each_node(count, self.raw.cells(place))
         count = read_count(text)
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
         return count
 
-    def _named(self, text: str) -> Count:
-        """The devices that a label names; one if it names none, as a baseline beside labels that do."""
+    def _named(self, text: str, cells: Sequence[str]) -> Count:
+        """The devices that a label names; one if it names none, as a baseline beside labels of several."""
         try:
             return count_in_words(text)
         except ValueError:
+            if names_one(cells):
+                raise ValueError(f"'{plain(text)}' names no number of devices") from None
             self.notes[f"'{plain(text)[:_SHOWN]}' names no number of devices and is read as one"] = None
             return Count(1, words=plain(text))
 
