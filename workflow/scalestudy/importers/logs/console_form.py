@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -24,6 +25,8 @@ LONGEST_ROW, WHERE_SAID = 4000, 60
 """Bytes of a row, and of its begin where it says that it is no row of the training."""
 FEWEST_TO_SEE = 3
 """Rows that show what their numbers count."""
+_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)
+"""Makes lines equal that differ in their digits only. If ENOUGH of them are no rows, the rest is not looked at."""
 DURATIONS = "durations"
 MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
 _NOT_TRAINING = re.compile(
@@ -103,11 +106,18 @@ def form_of_lines(lines: Iterable[tuple[int, bytes]], trainer: Trainer | None = 
     trainer: what prints them; by default, what they show.
     """
     found: dict[tuple[str, ...], list[bytes]] = {}
+    others: Counter[int] = Counter()
+    """Hash of the form of a line -> how many such lines were no rows."""
     for _, line in lines:
+        alike = hash(line.translate(_ALIKE))
+        if others[alike] >= ENOUGH:
+            continue
+        others[alike] += 1
         for printed in parts_of(line):
             part = in_seconds(printed)
             known = _quantities(part, trainer or trainer_of(part), durations=part != printed)
             if known is not None:
+                others[alike] = 0
                 rows = found.setdefault(known, [])
                 rows.append(printed)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
