@@ -54,7 +54,7 @@ def of_samples(path: Path, columns: Columns, shown: str, given: Given) -> Correc
     if batch is None:
         raise UserError(
             f"{path}: its rows have `{shown}`, which is too short for a step: they count samples; add"
-            f" --batch {path.name}=N, the samples of a step on all devices"
+            f" {given.option('batch', path)}, the samples of a step on all devices"
         )
     rises, time = np.diff(columns["step"], prepend=0.0), columns["step_time_s"] * batch
     of_epochs = (rises == rises[0]).all()  # the last step of an epoch has the samples that are left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from array import array
 from dataclasses import dataclass, field
 from math import nan
@@ -26,6 +27,8 @@ class Facts:
     """What a log says about its run; None where it says nothing."""
 
     devices: int | None = None
+    started: int | None = None
+    """Ranks of the command that started them, where a log has it."""
     nodes: int | None = None
     global_batch: int | None = None
     """Work of a step of all devices, in samples."""
@@ -159,6 +162,12 @@ class Given:
     """Unit of a throughput: samples, tokens or steps."""
     time: str | None = None
     """Unit of a time: s, ms, us or min."""
+    file: str = field(default="", repr=False, compare=False)
+    """Name of the file in options, if its own name is not enough."""
+
+    def option(self, flag: str, path: Path, value: object = "N") -> str:
+        """Return an option for a file, as it is typed: `--batch train.log=N`."""
+        return f"--{flag} {shlex.quote(f'{self.file or path.name}={value}')}"
 
     def batch_on(self, devices: int | None) -> int | None:
         """Work of a step on all devices, as the user says; None if that is not said, or needs the devices."""
