@@ -10,6 +10,7 @@ from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import NAMELESS, Meaning
 from scalestudy.importers.published import TIMES, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.quantity import Quantity, quantity_of
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {
@@ -53,13 +54,13 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "base": _base(audit.table),
             "relative": _relative(audit),
             "checked": _checked(audit),
-            "unit": unit_of(audit),
+            "quantity": quantity.header,
             "rows": [
-                _row(scale, strong=audit.strong, other=scale.row in audit.table.other_bases)
+                _row(scale, quantity, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
             ],
         }
-        for audit in audits
+        for audit, quantity in ((audit, quantity_of(audit)) for audit in audits)
     ]
 
 
@@ -190,27 +191,17 @@ def _about(table: Table, scaling: str) -> str:
 
 def _base(table: Table) -> str:
     if table.base is None:
-        return "none: no row has a throughput"
+        return "none: no row has a throughput or a time"
     how = table.base.label("strategy")
     return f"{table.base.gpus} {'device' if table.base.gpus == 1 else 'devices'}{f', {how}' if how else ''}"
 
 
-def unit_of(audit: Audit) -> str:
-    """Return the unit of the throughputs of a case, or `work/s`."""
-    units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
-    column = audit.source.column(audit.settled.rate) if audit.settled.rate else None
-    stated = units.pop() if len(units) == 1 else ""
-    if not stated and column is not None and audit.settled.rate in ("throughput", "throughput_per_gpu"):
-        stated = column.unit
-    return stated if 0 < len(stated) <= 12 else "work/s"
-
-
-def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
+def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool) -> dict[str, str]:
     """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
     row = scale.row
     return {
         "gpus": f"{row.gpus} {row.label('strategy')}".strip() if other else str(row.gpus),
-        "throughput": _text(scale.throughput.value, ".6g"),
+        "quantity": _text(quantity.of(scale), ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
         "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),
         "per_doubling": _text(scale.per_doubling_efficiency * 100, ".1f"),
