@@ -66,6 +66,12 @@ def test_a_size_beyond_what_can_be_told_ends_with_3(table: Path, capsys: pytest.
     assert "No forecast for 32 devices: 32 ranks are 8 times the largest measured size" in out
 
 
+def test_several_sizes_behind_one_option(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, "--at", "6", "8", table, "--node", "8")
+    assert status == 0
+    assert limits_of(out, 6) < limits_of(out, 8)
+
+
 def test_a_measured_size_is_not_forecast_and_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = said(capsys, table, "--at", "4")
     assert status == 0

@@ -56,9 +56,10 @@ def import_files(
             kept.append(_digest(path, f"{log.label} {said}"))
     if refused:
         unknown = [error for error in refused if isinstance(error, NoDevicesError)]
-        together = len(unknown) > 1 and all(error.is_named for error in unknown)
-        options = " ".join(error.option for error in unknown)
-        raise UserError("\n".join([*map(str, refused), *([f"by their names: {options}"] if together else [])]))
+        lines = list(map(str, refused))
+        if len(unknown) > 1 and all(error.proposed for error in unknown):
+            lines.append(f"by their names: --gpus {' '.join(error.proposed for error in unknown)}")
+        raise UserError("\n".join(lines))
     if twice := next((at for at, one in enumerate(kept) if one in kept[:at]), None):
         raise UserError(
             f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"

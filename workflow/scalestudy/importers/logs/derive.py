@@ -73,10 +73,10 @@ class NoDevicesError(UserError):
 
     def __init__(self, log: Log, given: Given) -> None:
         named = devices_named(log.path)
-        self.option = given.option("gpus", log.path, named or "N")
-        """The option with the devices that the name of the file says, or with N."""
-        self.is_named = named is not None
-        said = f"its name says {named}: add {self.option}, or the right number" if named else f"add {self.option}"
+        self.proposed = given.word(log.path, named) if named else ""
+        """`FILE=8` with the devices that the name of the file says; '' if it says none."""
+        option = given.option("gpus", log.path, named or "N")
+        said = f"its name says {named}: add {option}, or the right number" if named else f"add {option}"
         super().__init__(f"{log.name}: the number of devices is not in it; {said}")
 
 

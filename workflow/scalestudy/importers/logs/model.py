@@ -167,7 +167,11 @@ class Given:
 
     def option(self, flag: str, path: Path, value: object = "N") -> str:
         """Return an option for a file, as it is typed: `--batch train.log=N`."""
-        return f"--{flag} {shlex.quote(f'{self.file or path.name}={value}')}"
+        return f"--{flag} {self.word(path, value)}"
+
+    def word(self, path: Path, value: object) -> str:
+        """Return the word of an option for a file, as it is typed: `train.log=8`."""
+        return shlex.quote(f"{self.file or path.name}={value}")
 
     def batch_on(self, devices: int | None) -> int | None:
         """Work of a step on all devices, as the user says; None if that is not said, or needs the devices."""
