@@ -36,17 +36,9 @@ from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
 from scalestudy.importers.logs.several_runs import begins_again, check_one_run
 from scalestudy.importers.tables import decoded
+from scalestudy.importers.unopened import STARTS, why_unopened
 
 Read = Callable[[Path, Given], list[Log]]
-BINARY = {
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-    b"PK\x03\x04": "a zip archive, as torch.save and Excel write it",
-    b"PAR1": "a parquet file",
-}
-"""Beginnings of files that are never opened: reading a pickle runs the code in it."""
 BESIDE = 500
 """Lines after the first one that is known in which another format may show: Megatron-DeepSpeed prints both."""
 
@@ -109,7 +101,7 @@ def is_table(path: Path, name: str | None) -> bool:
     if name is not None or path.is_dir():
         return name == TABLE
     head = head_of(path)
-    if b"\x00" in head or head.startswith(tuple(BINARY)) or any(one.mark.search(head) for one in FORMATS):
+    if b"\x00" in head or head.startswith(STARTS) or any(one.mark.search(head) for one in FORMATS):
         return False
     if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
         return False
@@ -140,9 +132,8 @@ def _reader(path: Path, name: str | None) -> Read:
     if path.is_dir() or name == "mlflow":
         return mlflow_store.read
     head = head_of(path)
-    for start, what in BINARY.items():
-        if head.startswith(start):
-            raise UserError(f"{path}: is {what}, which is never opened; export it as CSV or JSON lines")
+    if why := why_unopened(head):
+        raise UserError(f"{path}: {why}")
     for one in FORMATS:
         if one.name == name:
             return one.read
