@@ -134,6 +134,22 @@ def test_what_is_missing_is_asked_for_all_files_at_once(tmp_path: Path) -> None:
         assert f"{name}: the number of devices is not in it; add --gpus {name}=N" in done.stderr
 
 
+def test_files_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
+    """The options that the message proposes are enough."""
+    row = "step {} | loss 2.5 | step time {:.3f} s\n"
+    for devices in (1, 4):
+        (tmp_path / f"{devices}gpu").mkdir()
+        rows = "".join(row.format(step, 0.5 + devices / 100 + step % 3 / 1000) for step in range(1, 30))
+        (tmp_path / f"{devices}gpu" / "train.log").write_text(rows)
+    words = ["import", "1gpu/train.log", "4gpu/train.log", "--study", "own", "--batch-per-gpu", "8"]
+    refused = call(*words, cwd=tmp_path)
+    assert refused.returncode == 2
+    (last,) = [line for line in refused.stderr.splitlines() if line.startswith("by their names: ")]
+    done = call(*words, *last.removeprefix("by their names: ").split(), "--no-documents", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 runs, 2 points" in done.stdout
+
+
 def test_one_run_has_every_document(tmp_path: Path) -> None:
     """It has no speedup, and nothing to compare its baseline with."""
     table = "| Nodes | samples/s/GPU | global batch | strategy |\n|---|---|---|---|\n| 1 | 33.5 | 32 | fsdp |\n"

@@ -343,7 +343,8 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("runs", "does not match the plan in its folder: no run mlp-"),
         (
             "no environment",
-            "environment.json: no such file or directory; run the study again, or `scalestudy stage aggregate`",
+            "environment.json: no such file or directory; run or import the study again, or `scalestudy stage"
+            " aggregate --results ",
         ),
         ("twice", "given twice"),
         ("link", "is the same); name two different studies"),

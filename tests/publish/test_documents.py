@@ -23,6 +23,7 @@ from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, latex, render, source_hash
+from scalestudy.registry.tables import TABLES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -88,6 +89,19 @@ def test_a_table_with_failures_and_hostile_names_compiles(plan: Plan, tmp_path: 
     assert "(1~ok, 1~timeout)" in text
     assert "passwd" in text
     assert "\\input{/etc" not in text
+
+
+def test_a_study_without_any_result_has_no_table_or_section_of_nothing(plan: Plan) -> None:
+    """The summary has the outcome in each row; a table of parts or of memory would have names only."""
+    runs = study_of(
+        plan, {(s.workload, s.world_size, s.batch_per_rank): ["failed"] * 3 for s in plan.runs.values()}
+    )
+    summary = summary_frame(plan, runs)
+    layouts = {name: table_view(plan, summary, rows_book(summary), name)["layouts"] for name in TABLES}
+    assert layouts["summary"]
+    assert not layouts["step_breakdown"] and not layouts["memory"]
+    text = render(DIRECTORY / "performance_report.txt", **facts(plan, runs))
+    assert "SUMMARY" in text and "WHERE A STEP'S TIME GOES" not in text
 
 
 def test_table_has_its_base_case_and_no_vertical_rule(plan: Plan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -63,6 +64,12 @@ def test_a_size_beyond_what_can_be_told_ends_with_3(table: Path, capsys: pytest.
     status, out, _ = said(capsys, table, "--at", "32", "--node", "64")
     assert status == 3
     assert "No forecast for 32 devices: 32 ranks are 8 times the largest measured size" in out
+
+
+def test_several_sizes_behind_one_option(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, "--at", "6", "8", table, "--node", "8")
+    assert status == 0
+    assert limits_of(out, 6) < limits_of(out, 8)
 
 
 def test_a_measured_size_is_not_forecast_and_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,3 +148,48 @@ def test_a_further_row_on_as_many_devices_is_left_out(tmp_path: Path, capsys: py
     status, out, err = said(capsys, path, "--at", "16", "--node", "16")
     assert (status, err) == (0, "")
     assert "Left out, since an earlier row has as many devices: 4 devices." in out
+
+
+@pytest.mark.parametrize(
+    ("header", "times", "options", "shown", "base", "work"),
+    [
+        ("epoch time (min)", (80, 45, 26), (), "time (s)", "time 4800 s", lambda devices: 4800.0),
+        ("time", (100, 52, 28), (), "time", "time 100.0", lambda devices: 100.0),
+        ("step time (ms)", (100, 108, 125), ("--scaling", "weak"), "step time (s)", "step time 0.100 s", None),
+    ],
+)
+def test_a_table_of_times_has_forecasts_of_times(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    header: str,
+    times: tuple[float, ...],
+    options: tuple[str, ...],
+    shown: str,
+    base: str,
+    work: Callable[[int], float] | None,
+) -> None:
+    """Time and speedup of a forecast agree: of constant work, or of work that grows with the devices."""
+    path = tmp_path / "times.csv"
+    path.write_text(f"GPUs,{header}\n" + "".join(f"{2**at},{time}\n" for at, time in enumerate(times)))
+    _, out, _ = said(capsys, path, "--at", "8", *options)
+    assert f" devices {shown} speedup efficiency %" in out
+    assert f"Baseline: 1 device, {base} devices" in out
+    found = re.search(r" 8\* (\S+) \[(\S+), (\S+)\] ", out)
+    assert found
+    value, low, high = map(float, found.groups())
+    speedup, slowest, fastest = limits_of(out, 8)
+    whole = work(8) if work else 0.1 * 8
+    for time, times_as_fast in ((value, speedup), (low, fastest), (high, slowest)):
+        assert time == pytest.approx(whole / times_as_fast, rel=0.03)
+
+
+def test_an_audit_shows_the_times_of_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two rows of one configuration have their geometric mean."""
+    path = tmp_path / "times.csv"
+    path.write_text("GPUs,Time (s)\n1,100\n2,50\n2,72\n4,30\n")
+    main(["audit", str(path)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "GPUs time (s) speedup" in out
+    assert "1 100 1.00 100.0" in out
+    assert "2 60 1.67 83.3" in out
+    assert "4 30 3.33 83.3" in out

@@ -147,6 +147,8 @@ def test_a_default_study_without_results_leaves_the_only_one_that_has_some(here:
         ([], "empty", "it has no plan.json. Name the folder of one study, such as results/STUDY"),
         (["third.yaml"], None, "results/third/plan.json: missing; `scalestudy run` runs the study and writes it"),
         (["nowhere.yaml"], None, "nowhere.yaml: no such study file"),
+        (["first"], None, "first: no such study file; use --results results/first for its results"),
+        (["digits"], None, r"digits: no such study file; did you mean config/studies/digits.yaml\?"),
     ],
 )
 def test_what_names_no_study_is_told_what_would(

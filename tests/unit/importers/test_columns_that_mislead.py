@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
+from scalestudy.importers.columns import Corrections
 from scalestudy.importers.reading import read_published
 from test_printed_habits import TIMES, audited, beside, speedups, table
 
@@ -157,3 +158,16 @@ def test_variants_in_front_of_the_number_of_devices_are_series(tmp_path: Path) -
     found = audited(tmp_path, table("Setup;Time;Speedup", *rows))
     assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.6), (4, 2.5)]]
     assert not any(one.remarks for one in found)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_columns_that_may_be_single_devices_are_asked_about(tmp_path: Path, first: int) -> None:
+    path = tmp_path / "table.md"
+    names = [f"GPU{first}", f"GPU{first + 1}"]
+    path.write_text(table("Bench;Metric;" + ";".join(names), "A;img/s;10;19", "B;img/s;20;39"))
+    with pytest.raises(UserError, match=rf"if {', '.join(names)} are numbers of devices, not names of single"):
+        read_published(path)
+    path.write_text(table("Bench;Metric;1 GPU;2 GPU", "A;img/s;10;19", "B;img/s;20;39"))
+    (read,) = read_published(path, Corrections({"value": "throughput"})).tables
+    found = [(row.gpus, row.numbers["throughput"].value) for row in read.rows]
+    assert found == [(1, 10), (2, 19), (1, 20), (2, 39)]

@@ -108,3 +108,15 @@ def test_a_list_of_times_below_one_of_speedups_is_another_list(tmp_path: Path) -
     first, second = audited(tmp_path, text)
     assert speedups(first) == [(2, 1.9), (4, 3.4)]
     assert speedups(second) == [(1, 1.0), (2, 2.0), (4, 4.0)]
+
+
+def test_a_line_of_the_devices_may_have_a_value_of_their_block(tmp_path: Path) -> None:
+    """The batch of the first line gives the step time a throughput, which the printed one contradicts."""
+    first = "- {} nodes, 4 GPUs each, batch size per GPU = 8."
+    blocks = [
+        f"{first.format(nodes)}\n\n20 s of setup\ntime: 2.0 s/it\nspeed: {speed} samples/s"
+        for nodes, speed in ((2, 32), (4, 84))
+    ]
+    (found,) = audited(tmp_path, "\n\n".join(blocks))
+    assert speedups(found) == [(8, 1.0), (16, 2.62)]
+    assert ("throughput against step time", 16) in [(remark.kind, remark.gpus) for remark in found.remarks]

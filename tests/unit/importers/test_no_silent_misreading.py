@@ -182,3 +182,35 @@ def test_hardware_before_the_devices_stays_hardware(tmp_path: Path) -> None:
     cells = ["V100 x 1;10", "A100 x 1;20", "V100 x 4;38", "A100 x 4;70"]
     found = audited(tmp_path, table("GPUs;img/s", *cells))
     assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.8)], [(1, 1.0), (4, 3.5)]]
+
+
+@pytest.mark.parametrize(
+    ("form", "other"), [("`--jobs {}`", "automatic"), ("parallel - {} workers", "secuencial")]
+)
+def test_a_label_without_a_number_beside_those_of_one_to_four_is_left_out(
+    tmp_path: Path, form: str, other: str
+) -> None:
+    rows = [f"{form.format(devices)};{time_s} s" for devices, time_s in ((1, 100), (2, 52.6), (4, 28.57))]
+    text = table("Arm;Median", *rows, f"{other};30 s")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+    path = tmp_path / "again.md"
+    path.write_text(text)
+    (read,) = read_published(path).tables
+    assert any(f"'{other}' names no number of devices" in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["`--jobs 2`;52.6 s", "`--jobs 4`;28.57 s", "automatic;30 s"],
+        ["at 1 worker;100 s", "DDP 2 workers;52.6 s", "FSDP 4 workers;28.57 s", "automatic;30 s"],
+        ["at 1 worker;100 s", "at 2 workers;52.6 s", "at 4 workers;28.57 s", "automatic;30 s", "threads;40 s"],
+    ],
+    ids=["no-one", "other-words", "half"],
+)
+def test_labels_without_a_number_are_asked_about_if_the_others_say_less(tmp_path: Path, rows: list[str]) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Arm;Median", *rows))
+    with pytest.raises(UserError, match="names no number of devices: name it there, or leave its rows out"):
+        read_published(path)

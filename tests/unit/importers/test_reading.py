@@ -154,9 +154,11 @@ def test_corrections(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"gpus,throughput\n1,\x002\n", "a NUL is not text"),
-        ("gpus,dürchsatz\n1,2\n".encode("latin-1"), "cannot be read as a table"),
-        (b"PK\x03\x04\xff\xfe" * 100, "cannot be read as a table"),
+        (b"gpus,throughput\n1,\x002\n", "line 2 has a NUL, which is no text"),
+        ("gpus,speed\n1,2 \n2,4 dürchsatz\n".encode("latin-1"), "line 3 is not UTF-8 text (byte 0xfc)"),
+        (b"PK\x03\x04\xff\xfe" * 100, "is a zip archive, as torch.save and Excel write it, which is never opened"),
+        (b"%PDF-1.4\n%\xe2\xe3\n", "is a PDF document, which is never opened; copy its table into a text file"),
+        (b"\x89PNG\r\n\x1a\n", "is an image, which is never opened; copy its table into a text file"),
         (b",".join(b"c" for _ in range(MOST_COLUMNS + 1)), f"at most {MOST_COLUMNS}"),
         (b"gpus,throughput\n" + b"1,2\n" * (MOST_ROWS + 1), f"at most {MOST_ROWS}"),
         (b"gpus,throughput\n1," + b"9" * 10**6, "cannot be read as a table"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scalestudy.importers.logs import console_blocks, console_rows
+from scalestudy.importers.logs import console_blocks, console_form, console_rows
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
 from test_durations_in_logs import clock
@@ -62,3 +62,30 @@ def test_blocks_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (log,) = read_log(path, GIVEN)
     assert len(log.columns["step"]) == len(lines) - 1
     assert 0 < len(taken) < 2 * console_rows.FEWEST
+
+
+def test_few_of_many_equal_lines_before_the_first_row_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[bytes] = []
+    phrases = console_form.phrases
+    monkeypatch.setattr(
+        console_form, "phrases", lambda line, *more: looked_at.append(line) or phrases(line, *more)
+    )
+    path = tmp_path / "train.log"
+    rows = "".join(MORE["two durations"](step, 1.5) for step in range(1, 40))
+    path.write_text("".join(f"shard {at:05d} of the data was read in {at % 7}.5 s\n" for at in range(9000)) + rows)
+    (log,) = read_log(path, GIVEN)
+    assert len(log.columns["step"]) == 39
+    assert len([line for line in looked_at if line.startswith(b"shard")]) < 200
+
+
+def test_a_line_over_another_one_between_rows_of_several_lines(tmp_path: Path) -> None:
+    """A carriage return within a line is no end of a line, also where many rows are joined at once."""
+    path = tmp_path / "train.log"
+    row = "[step {}]:\n\t train throughput/samples_per_sec: 128.0\n\t train loss: 2.25\n"
+    text = [row.format(step) for step in range(1, 6000)]
+    text[3000] += "batch 1 of the checkpoint\rbatch 2 of the checkpoint\n"
+    path.write_text("".join(text), newline="")
+    (log,) = read_log(path, GIVEN)
+    assert log.columns["step"].tolist() == list(range(1, 6000))

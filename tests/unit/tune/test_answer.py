@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 from scalestudy.analyse.statistics.intervals import NOTHING
+from scalestudy.cli.tune_costs import recorded_device_s, replaced_device_s
 from scalestudy.cli.tune_launches import LiveLaunches
-from scalestudy.cli.tuning import recorded_device_s, write_beside
+from scalestudy.cli.tuning import write_beside
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.tune.answer import answer_text, launches_frame
@@ -90,6 +91,20 @@ def test_runs_that_were_set_aside_count_towards_the_budget(tmp_path: Path) -> No
         (tmp_path / place / "run.json").write_text(json.dumps(record))
     assert recorded_device_s(tmp_path) == pytest.approx(6.0)
     assert recorded_device_s(tmp_path / "none") == 0
+
+
+def test_a_run_costs_what_the_disturbed_ones_cost_that_it_replaced(tmp_path: Path) -> None:
+    """Not what another run cost, nor one that the end of the budget cut off, nor a damaged record."""
+    record = {"spec": {"nodes": 1, "devices_per_node": 2}, "environment": {"held_devices": 4}}
+    ended = {"one.1": ("ok", 1.5), "one.2": ("timeout", 8.0), "one-more.1": ("ok", 16.0), "one.3": ("ok", 2.0)}
+    for place, (outcome, wall_time_s) in ended.items():
+        (tmp_path / "superseded" / place).mkdir(parents=True)
+        whole = json.dumps(record | {"outcome": outcome, "totals": {"wall_time_s": wall_time_s}})
+        (tmp_path / "superseded" / place / "run.json").write_text(whole)
+    assert replaced_device_s(tmp_path, "one") == pytest.approx(14.0)
+    (tmp_path / "superseded" / "one.3" / "run.json").write_text('{"outcome": "ok", "spec": [')
+    assert replaced_device_s(tmp_path, "one") == pytest.approx(6.0)
+    assert replaced_device_s(tmp_path, "none") == 0
 
 
 def test_a_launch_beside_other_load_is_said_so() -> None:

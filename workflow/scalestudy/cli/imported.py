@@ -36,26 +36,30 @@ def import_files(
 
     Raises UserError before anything is written. It has what every file lacks, so that one answer is enough.
     """
-    from scalestudy.importers.logs.derive import derive
+    from scalestudy.importers.logs.derive import NoDevicesError, derive
     from scalestudy.importers.logs.study_of import study_of
     from scalestudy.publish.imported import run_lines
 
     runs: list[ImportedRun] = []
     kept: list[str] = []
-    refused: list[str] = []
+    refused: list[UserError] = []
     for path, said in given.items():
         for log in _logs(path, said, scaling, form, corrected):
             try:
                 run = derive(log, said)
             except UserError as error:
-                refused.append(str(error))
+                refused.append(error)
                 continue
             print("\n".join(run_lines(run)))
             run.log.columns.clear()
             runs.append(run)
             kept.append(_digest(path, f"{log.label} {said}"))
     if refused:
-        raise UserError("\n".join(refused))
+        unknown = [error for error in refused if isinstance(error, NoDevicesError)]
+        lines = list(map(str, refused))
+        if len(unknown) > 1 and all(error.proposed for error in unknown):
+            lines.append(f"by their names: --gpus {' '.join(error.proposed for error in unknown)}")
+        raise UserError("\n".join(lines))
     if twice := next((at for at, one in enumerate(kept) if one in kept[:at]), None):
         raise UserError(
             f"{runs[twice].log.name}: the same file as {runs[kept.index(kept[twice])].log.name}; a run counts once"

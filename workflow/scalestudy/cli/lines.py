@@ -1,7 +1,8 @@
 """Lines of text for a terminal: none is longer than 80 columns, except rows of tables, and paths and keys."""
 
 import re
-from textwrap import fill
+
+from scalestudy.registry.words.lines import filled
 
 WIDTH = 80
 _COLUMNS = re.compile(r"\S {2,}\S")
@@ -16,11 +17,4 @@ def wrapped(line: str) -> str:
         return line
     text = line.lstrip(" ")
     indent = line[: len(line) - len(text)]
-    return fill(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return filled(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False)

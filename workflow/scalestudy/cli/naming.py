@@ -45,9 +45,21 @@ def study_files(files: Sequence[Path], results: Path | None) -> tuple[Path, ...]
 
 
 def _ready(file: Path) -> Path:
-    """Return the file, or the package's file for a missing one such as config/studies/digits.yaml."""
+    """Return the file, or the package's file for a missing one such as config/studies/digits.yaml.
+
+    Raises UserError for a name that is no file, if results or a study of the package have it.
+    """
     packaged = root() / file
-    return packaged if file.parts[:1] == ("config",) and not file.exists() and packaged.is_file() else file
+    if file.exists():
+        return file
+    if file.parts[:1] == ("config",) and packaged.is_file():
+        return packaged
+    results, study = home() / "results" / file, CONFIG.parent / "studies" / f"{file}.yaml"
+    if (results / RESULTS["plan"]).exists():
+        raise UserError(f"{file}: no such study file; use --results {results} for its results")
+    if (root() / study).is_file():
+        raise UserError(f"{file}: no such study file; did you mean {study}?")
+    return file
 
 
 def find_study(files: Sequence[Path], results: Path | None) -> Study:

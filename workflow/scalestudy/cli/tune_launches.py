@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.cli.tune_costs import replaced_device_s
 from scalestudy.tune.model import Kind, Launched
 from scalestudy.tune.race import MARGIN
 from scalestudy.tune.space import Space
@@ -53,7 +54,8 @@ class LiveLaunches:
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
         """Measure a run, which is ended after left_s seconds. Raises the errors of measure_run.
         A run that something else on the host disturbed is set aside and repeated once, when the host is quiet, if
-        there is time left for it. Its device-seconds are then the sum of both.
+        there is time left for it. Its device-seconds are then the sum of both, also if it was recorded before: a
+        search that is repeated makes the same choices only if each run costs what it did.
         """
         from scalestudy.launch.guards.moment import better_moment_s
         from scalestudy.launch.place import set_aside
@@ -62,12 +64,12 @@ class LiveLaunches:
         one = self._make(setting, kind, repeat, left_s=left_s, rung=rung, block=block)
         left_s -= time.monotonic() - begin
         again = one.spoiled and one.measured_now and self.space.target.study.measure.replace_spoiled
-        if not again or left_s < MARGIN * one.device_time_s / self.space.target.ranks:
-            return one
-        set_aside(self.folder / "runs" / one.run_id, self.folder)
-        quiet_s = better_moment_s()
-        second = self._make(setting, kind, repeat, left_s=left_s, rung=rung, block=block, quiet_within_s=quiet_s)
-        return second.model_copy(update={"device_time_s": one.device_time_s + second.device_time_s})
+        if again and left_s >= MARGIN * one.device_time_s / self.space.target.ranks:
+            set_aside(self.folder / "runs" / one.run_id, self.folder)
+            quiet_s = better_moment_s()
+            one = self._make(setting, kind, repeat, left_s=left_s, rung=rung, block=block, quiet_within_s=quiet_s)
+        cost_s = one.device_time_s + replaced_device_s(self.folder, one.run_id)
+        return one.model_copy(update={"device_time_s": cost_s})
 
     def _make(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
@@ -14,12 +13,12 @@ import pandas as pd
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.cli.inputs import table_of
 from scalestudy.cli.naming import home, results_of
+from scalestudy.cli.tune_costs import recorded_device_s
 from scalestudy.cli.tune_launches import LiveLaunches
 from scalestudy.errors import UserError
 from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
-from scalestudy.record.observation import HELD_DEVICES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.tune import BATCH
@@ -227,17 +226,6 @@ class Tuning:
             lines += ["", f"study file: {path}", f"to run the whole study: scalestudy run --study {path}"]
         write_text(self.folder / TEXT, "\n".join(lines) + "\n")
         return found, lines
-
-
-def recorded_device_s(folder: Path) -> float:
-    """Return the device-seconds of all runs in a folder, including those that were set aside."""
-    total_s = 0.0
-    for path in (*folder.glob("runs/*/run.json"), *folder.glob("superseded/*/run.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))  # read_record refuses a folder that was renamed
-        spec, environment = record["spec"], record["environment"] or {}
-        held = environment.get(HELD_DEVICES) or spec["nodes"] * spec["devices_per_node"]
-        total_s += record["totals"]["wall_time_s"] * held
-    return total_s
 
 
 def write_beside(path: Path, text: str) -> Path:

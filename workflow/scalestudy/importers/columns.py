@@ -132,7 +132,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore"  # a property of the data, such as `Number of images`
         elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
             role = _of_percents(cells)
-        elif role == "throughput" and not meaning.unit and (own := _of_steps(cells)):
+        elif role in ("throughput", "time_s") and not meaning.unit and (own := _of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
         elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
             meaning = replace(meaning, unit=unit)
@@ -224,7 +224,7 @@ def _of_percents(cells: Sequence[str]) -> str:
 
 
 def _of_steps(cells: Sequence[str]) -> Meaning | None:
-    """What cells below `Speed` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
+    """What cells below `Speed` or `Time` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
     named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in OF_STEPS]
     return named[0] if len(named) > len(cells) / 2 else None
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 
 from scalestudy.importers.cells import plain
@@ -143,6 +145,7 @@ _COUNTED = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     words = _in_digits(plain(header).lower())
@@ -239,6 +242,15 @@ def count_in_words(text: str) -> Count:
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
     raise ValueError(f"{text} names no number of devices")
+
+
+def names_one(labels: Iterable[str]) -> bool:
+    """Return whether one of the labels names one device."""
+    for label in labels:
+        with suppress(ValueError):
+            if count_in_words(label).gpus == 1:
+                return True
+    return False
 
 
 def each_node(count: Count, cells: Iterable[str]) -> Count:

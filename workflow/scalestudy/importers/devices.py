@@ -202,12 +202,19 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
+            if per and 1 in sizes and _differ_in_numbers_only([count for count in counts if count]):
+                missing = missing if len(missing) > (1 - _MOST_OF) * len(named) else []  # their rows are left out
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
             if not per and enough and _is_of_several(cells):
                 continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:
+    """Whether labels have the same words beside their numbers: `--jobs 1`, `--jobs 2`."""
+    return len({count.gpus for count in counts}) > 1 and len({replace(count, gpus=1) for count in counts}) == 1
 
 
 def _is_of_several(cells: Sequence[str]) -> bool:
@@ -220,7 +227,7 @@ def _is_of_several(cells: Sequence[str]) -> bool:
 
 
 def _has_unread_names(cells: Sequence[str]) -> bool:
-    """Whether labels with different names are the same count of devices if no words around it are read."""
+    """Whether several labels have the same number of devices, and differ in words that are not read."""
     labels = list(dict.fromkeys(map(plain, cells)))
     read = [(_count(label, read_count), _count(label, count_in_words)) for label in labels]
     pairs = [(one, other) for one, other in read if one and other and one.gpus == other.gpus]

@@ -211,7 +211,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
     )
     of_kind += r"v\d\w? )*"
-    after = r"(?:(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W))*"
+    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W)*"
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
@@ -256,7 +256,7 @@ def _time(bare: str) -> str:
         return ""
     timed = re.search(TIMED, bare)
     inverse = re.search(
-        rf"\b(?:ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
+        rf"\b(?:us|ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
     )
     if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
         return "time_s"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.numbered import single_devices
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.whose import is_over_another
@@ -30,6 +31,9 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])
         return f"if {listed} are numbers of devices, write GPUs above the first column"
+    if names := single_devices(raw.header):
+        listed = ", ".join(names[:5])
+        return f"if {listed} are numbers of devices, not names of single devices, write `1 GPU`, `2 GPU` and so on"
     for place, meaning in enumerate(meanings[:_FIRST]):
         cells = [plain(cell) for cell in raw.cells(place)]
         known = {

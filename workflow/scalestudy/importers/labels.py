@@ -53,12 +53,10 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
 def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads a column as a label if nothing else tells rows with equal devices apart.
 
-    It is one of words, or stands left of the measurements.
+    The column has words, or it is left of the measurements.
     """
-    gpus = next((place for place, meaning in enumerate(meanings) if meaning.role in ("gpus", "nodes")), None)
-    measured = [place for place, meaning in enumerate(meanings) if meaning.role in (*MEASURED, *STATED)]
-    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
-    if gpus is None or not measured or len(rows) > _FEW_ROWS:
+    measured, rows = _measured_rows(meanings, raw)
+    if not rows:
         return meanings
     known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
     groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -71,7 +69,7 @@ def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
         named = share(words, read_cell) == 0 or (
-            place < measured[0]
+            place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
         )
         if apart and named and meaning.role == "ignore":
@@ -85,13 +83,12 @@ def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a column that nothing else reads as a label if the same sizes repeat in each block of its values.
 
-    So it is also right of the measurements, and below a header that is otherwise of a result. A number of its own
-    in each row is an id, which tells no series apart.
+    The column may be right of the measurements, and its header may be one of results. A column with another number
+    in each row is an id and no label.
     """
     roles = [one.role for one in meanings]
-    measured = [place for place, role in enumerate(roles) if role in (*MEASURED, *STATED)]
-    rows = _filled_down([row for _, row in raw.rows if len(row) == len(meanings)], min(measured, default=0))
-    if not {"gpus", "nodes"} & {*roles} or not measured or len(rows) > _FEW_ROWS:
+    _, rows = _measured_rows(meanings, raw)
+    if not rows:
         return meanings
     columns = [[plain(row[place]) for row in rows] for place in range(len(meanings))]
     ids = [
@@ -122,6 +119,16 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
         if free and differs and _OF_PARAMETERS.fullmatch(normal(one.header)):
             return with_role(meanings, place, "model")
     return meanings
+
+
+def _measured_rows(meanings: list[Meaning], raw: RawTable) -> tuple[int, list[tuple[str, ...]]]:
+    """Return the first column with a measurement, and the rows; none without devices, or if they are too many."""
+    roles = [one.role for one in meanings]
+    measured = next((place for place, role in enumerate(roles) if role in (*MEASURED, *STATED)), None)
+    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    if measured is None or not {"gpus", "nodes"} & {*roles} or len(rows) > _FEW_ROWS:
+        return 0, []
+    return measured, _filled_down(rows, measured)
 
 
 def _is_of_blocks(cells: Sequence[str], sizes: Sequence[tuple[str, ...]]) -> bool:

@@ -10,10 +10,11 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
+from scalestudy.importers.numbered import numbers_across
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
+from scalestudy.importers.terms import STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -24,9 +25,6 @@ _STEP_UP = re.compile(
 )
 """Header of a speedup from fewer to more devices: 1->4."""
 _UNIT = re.compile(r"[a-z]{1,7}")
-_NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
-_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
-_NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
 _MOST_QUANTITIES = 20
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
@@ -116,7 +114,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
     if len({devices for devices, _ in found.values()}) < _FEW:
-        found = _with_common_words(table.header)
+        found = {place: (number, "") for place, number in numbers_across(table.header).items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
@@ -133,27 +131,6 @@ def _count(words: str) -> int:
         return read_count(words).gpus
     except ValueError:
         return 0
-
-
-def _with_common_words(header: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """Columns whose headers are one name of devices with different numbers: MPI np 1, MPI np 2, MPI np 4.
-
-    GPU 0, GPU 1, GPU 2 are ids.
-    """
-    groups: dict[str, dict[int, str]] = {}
-    for place, name in enumerate(header[1:], start=1):
-        if found := _NUMBERED.fullmatch(plain(name).lower()):
-            groups.setdefault(found["words"].strip(" =:_#-"), {})[place] = found["number"]
-    for words, places in groups.items():
-        numbers = list(map(int, places.values()))
-        ids = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
-        if (
-            len(set(numbers)) == len(numbers) >= _FEW
-            and _NAMES_COUNT.search(words)
-            and not (ids and _NAMES_ONE.search(words))
-        ):
-            return {place: (number, "") for place, number in places.items()}
-    return {}
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:

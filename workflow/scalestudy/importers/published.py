@@ -15,7 +15,8 @@ RATES = ("throughput", "throughput_per_gpu")
 TIMES = ("step_time_s", "total_time_s", "time_s")
 SERIAL = "serial_time_s"
 """Time of a serial run beside that of each row, which the printed speedups are relative to."""
-DURATIONS = (*TIMES, SERIAL)
+CLOCKED = (*TIMES, SERIAL)
+"""Roles of columns whose numbers are times."""
 OF_STEPS = ("step_time_s", "steps_per_s")
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""

@@ -15,18 +15,11 @@ from scalestudy.importers.cells import (
     read_cell,
     read_duration,
 )
-from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.published import (
-    DURATIONS,
-    MEASURED,
-    STATED,
-    PrecisionRatio,
-    PublishedRow,
-    PublishedTable,
-)
+from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
 from scalestudy.importers.together import (
@@ -119,7 +112,7 @@ class Reader:
 
     def _is_without_unit(self, meaning: Meaning) -> bool:
         cells = self.raw.cells(self.meanings.index(meaning))
-        return meaning.role in DURATIONS and not meaning.unit and not any(map(unit_of_time, cells))
+        return meaning.role in CLOCKED and not meaning.unit and not any(map(unit_of_time, cells))
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
@@ -200,7 +193,8 @@ class Reader:
                     self._leave_out(line, meaning, f"{quoted} is not above 0")
         except ValueError as error:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
-            self._leave_out(line, meaning, why if "whole number" in why else f"{quoted} is not a number")
+            named = "whole number" in why or "names no" in why
+            self._leave_out(line, meaning, why if named else f"{quoted} is not a number")
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
@@ -227,24 +221,26 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            count = self._named(text)
+            count = self._named(text, self.raw.cells(place))
             return each_node(count, self.raw.cells(place))
         count = read_count(text)
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
         return count
 
-    def _named(self, text: str) -> Count:
-        """The devices that a label names; one if it names none, as a baseline beside labels that do."""
+    def _named(self, text: str, cells: Sequence[str]) -> Count:
+        """The devices that a label names; one if it names none, as a baseline beside labels of several."""
         try:
             return count_in_words(text)
         except ValueError:
+            if names_one(cells):
+                raise ValueError(f"'{plain(text)}' names no number of devices") from None
             self.notes[f"'{plain(text)[:_SHOWN]}' names no number of devices and is read as one"] = None
             return Count(1, words=plain(text))
 
     def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         meaning, text = self.meanings[place], mean_of_repeats(text)
-        if meaning.role in DURATIONS and (duration := read_duration(text)):
+        if meaning.role in CLOCKED and (duration := read_duration(text)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
             self.notes["cells with several numbers are read as their mean"] = None
@@ -254,7 +250,7 @@ class Reader:
             cell = read_cell(text, comma=self.comma[place])
         if self.gain[place] and cell.percent:
             return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
-        if meaning.role in DURATIONS:
+        if meaning.role in CLOCKED:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
@@ -296,5 +292,5 @@ class Reader:
             return []
         names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]
         precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
-        times = self.meanings[first].role in DURATIONS
+        times = self.meanings[first].role in CLOCKED
         return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]

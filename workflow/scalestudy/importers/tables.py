@@ -24,6 +24,7 @@ from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable, tidied
+from scalestudy.importers.unopened import why_unopened
 from scalestudy.study.named_file import nearest, read_named
 
 MOST_BYTES = 16 * 2**20
@@ -42,11 +43,15 @@ def read_tables(path: Path) -> list[RawTable]:
     """Return the tables of a file. Raises UserError if it cannot be read, is too large or is not text."""
     try:
         content = read_named(path, most=MOST_BYTES + 1)
+        if why := why_unopened(content):
+            raise UserError(f"{path}: {why}")
         text = decoded(content)
         tables = find_tables(text)
     except OSError as error:
         raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}{nearest(path)}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: {_undecoded(error)}") from None
+    except csv.Error as error:
         raise UserError(f"{path}: cannot be read as a table: {error}") from None
     if len(content) > MOST_BYTES:
         raise UserError(f"{path}: larger than {MOST_BYTES // 2**20} MiB, which is too large for a published table")
@@ -67,6 +72,14 @@ def decoded(content: bytes) -> str:
     if "\0" in text:
         raise UnicodeDecodeError("utf-8", content, content.find(0), content.find(0) + 1, "a NUL is not text")
     return text
+
+
+def _undecoded(error: UnicodeDecodeError) -> str:
+    line = 1 + error.object.count(b"\n", 0, error.start)
+    byte = error.object[error.start]
+    if byte == 0:
+        return f"line {line} has a NUL, which is no text; remove it"
+    return f"line {line} is not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
 
 
 def find_tables(text: str) -> list[RawTable]:

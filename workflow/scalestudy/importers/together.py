@@ -218,12 +218,17 @@ def is_in_percent(cells: Sequence[str]) -> bool:
 def mean_of_repeats(text: str) -> str:
     """Return the mean that follows repeats and an arrow or equals sign. Other texts are returned unchanged."""
     found = _TO_MEAN.fullmatch(plain(text))
-    return found["mean"] if found else text
+    if found is None:
+        return text
+    repeats = re.split(r"[;,/|+]", found["repeats"])
+    several = 1 < len(repeats) <= _MOST_REPEATS and all(_REPEAT.fullmatch(one.strip()) for one in repeats)
+    return found["mean"] if several else text
 
 
+_MOST_REPEATS = 20
+_REPEAT = re.compile(r"[\d.,]+ ?[a-z]{0,3}", re.IGNORECASE)
 _TO_MEAN = re.compile(
-    r"(?:[\d.,]+ ?[a-z]{0,3}\s*[;,/|+]\s*){1,19}[\d.,]+ ?[a-z]{0,3}\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*"
-    r"(?P<mean>[\d.,]+ ?[a-z]{0,3})",
+    r"(?P<repeats>[\d.,;/|+\sa-z]+?)\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*(?P<mean>[\d.,]+ ?[a-z]{0,3})",
     re.IGNORECASE,
 )
 

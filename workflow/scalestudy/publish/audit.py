@@ -8,8 +8,9 @@ from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.headers import NAMELESS, Meaning
-from scalestudy.importers.published import DURATIONS, PublishedFile, PublishedTable
+from scalestudy.importers.published import CLOCKED, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.quantity import Quantity, quantity_of
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {
@@ -57,13 +58,13 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "base": _base(audit.table),
             "relative": _relative(audit),
             "checked": _checked(audit),
-            "unit": unit_of(audit),
+            "quantity": quantity.header,
             "rows": [
-                _row(scale, strong=audit.strong, other=scale.row in audit.table.other_bases)
+                _row(scale, quantity, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
             ],
         }
-        for audit in audits
+        for audit, quantity in ((audit, quantity_of(audit)) for audit in audits)
     ]
 
 
@@ -104,7 +105,7 @@ def _example(table: PublishedTable) -> str:
     for column in table.columns:
         number = float(row.gpus) if column.role == "gpus" else row.number(column.role)
         if number is not None:
-            unit = " s" if column.role in DURATIONS and column.role not in table.unknown_units else ""
+            unit = " s" if column.role in CLOCKED and column.role not in table.unknown_units else ""
             parts.append(f"{plain(column.header)} {number:.6g}{unit}")
     return f"line {row.line}: {', '.join(parts)}"
 
@@ -219,27 +220,17 @@ def _about(table: Table, scaling: str, *, said: bool) -> str:
 
 def _base(table: Table) -> str:
     if table.base is None:
-        return "none: no row has a throughput"
+        return "none: no row has a throughput or a time"
     how = table.base.label("strategy")
     return f"{table.base.gpus} {'device' if table.base.gpus == 1 else 'devices'}{f', {how}' if how else ''}"
 
 
-def unit_of(audit: Audit) -> str:
-    """Return the unit of the throughputs of a case, or `work/s`."""
-    units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
-    column = audit.source.column(audit.settled.rate) if audit.settled.rate else None
-    stated = units.pop() if len(units) == 1 else ""
-    if not stated and column is not None and audit.settled.rate in ("throughput", "throughput_per_gpu"):
-        stated = column.unit
-    return stated if 0 < len(stated) <= 12 else "work/s"
-
-
-def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
+def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool) -> dict[str, str]:
     """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
     row = scale.row
     return {
         "gpus": f"{row.gpus} {row.label('strategy')}".strip() if other else str(row.gpus),
-        "throughput": _text(scale.throughput.value, ".6g"),
+        "quantity": _text(quantity.of(scale), ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
         "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),
         "per_doubling": _text(scale.per_doubling_efficiency * 100, ".1f"),

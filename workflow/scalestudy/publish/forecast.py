@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.published.foretold import ONE_MACHINE, Foretold, Known
+from scalestudy.analyse.published.table import Recomputed
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
-from scalestudy.publish.audit import unit_of
 from scalestudy.publish.numbers.rounding import show
+from scalestudy.publish.quantity import Quantity, quantity_of
 from scalestudy.publish.words.labels import listed
 from scalestudy.registry.words.refusals import no_forecast
 
@@ -38,6 +39,11 @@ class Case:
     """Sizes that were asked for although the table has them."""
 
     @property
+    def quantity(self) -> Quantity:
+        """What the series is shown in."""
+        return quantity_of(self.audit)
+
+    @property
     def base(self) -> int:
         return self.known.scales[0].row.gpus
 
@@ -59,12 +65,15 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
     return [
         {
             "name": case.audit.case,
-            "unit": unit_of(case.audit),
+            "quantity": case.quantity.header,
             "assumed": _assumed(case),
-            "base": f"{_devices(case.base)}, {show(case.known.scales[0].throughput.value)} {unit_of(case.audit)}",
+            "base": f"{_devices(case.base)}, {_base_value(case)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
             "further": ", ".join(map(str, case.known.further)),
-            "rows": [*map(_known_row, case.known.scales), *(_row(case, one) for one in case.foretold if one.made)],
+            "rows": [
+                *(_known_row(case, scale) for scale in case.known.scales),
+                *(_row(case, one) for one in case.foretold if one.made),
+            ],
             "refused": _refused(case),
         }
         for case in cases
@@ -124,10 +133,17 @@ def _devices(count: int) -> str:
     return "1 device" if count == 1 else f"{count} devices"
 
 
-def _known_row(scale: Any) -> dict[str, str]:
+def _base_value(case: Case) -> str:
+    """'410 images/s', or 'time 4800 s'."""
+    value = show(case.quantity.of(case.known.scales[0]))
+    name = case.quantity.header.partition(" (")[0] if case.quantity.role else ""
+    return " ".join(filter(None, (name, str(value), case.quantity.unit)))
+
+
+def _known_row(case: Case, scale: Recomputed) -> dict[str, str]:
     return {
         "gpus": str(scale.row.gpus),
-        "throughput": f"{scale.throughput.value:.6g}",
+        "quantity": f"{case.quantity.of(scale):.6g}",
         "speedup": f"{scale.speedup.value:.2f}",
         "efficiency": f"{scale.efficiency.value * 100:.1f}",
     }
@@ -136,7 +152,7 @@ def _known_row(scale: Any) -> dict[str, str]:
 def _row(case: Case, one: Foretold) -> dict[str, str]:
     return {
         "gpus": f"{one.place.ranks}*",
-        "throughput": _limits(case.throughput(one)),
+        "quantity": _limits(case.quantity.forecast(case.throughput(one), one.place.ranks, case.known.scales[0])),
         "speedup": _limits(case.speedup(one)),
         "efficiency": _limits(case.efficiency(one).scaled(100)),
     }

@@ -15,6 +15,7 @@ from scalestudy.errors import UserError
 from scalestudy.project import root
 from scalestudy.publish.glossary import with_terms
 from scalestudy.publish.visible import visible
+from scalestudy.registry.words.lines import filled
 
 DIRECTORY = root() / "report" / "templates"
 LONG_WORD = 20
@@ -173,9 +174,7 @@ def _shown(value: Any) -> Any:
 
 def wrap(text: Any, first: str = "", rest: str = "", width: int = 80) -> str:
     """Text wrapped to a width, with the indentation of its first and its other lines."""
-    return textwrap.fill(
-        " ".join(str(text).split()), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-    )
+    return filled(" ".join(str(text).split()), width, initial_indent=first, subsequent_indent=rest)
 
 
 def to_yaml(patch: Any, indent: int = 0) -> str:

@@ -37,7 +37,8 @@ AnyDocument = TypeVar("AnyDocument", bound=Document)
 
 def read_document(path: Path, model: type[AnyDocument]) -> AnyDocument:
     """Read the document in a file. Raises UserError as `read_model` does."""
-    return read_model(path, model, model.made_by)
+    is_stage = model.made_by.startswith("scalestudy stage ")
+    return read_model(path, model, f"{model.made_by} --results {path.parent}" if is_stage else model.made_by)
 
 
 def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
@@ -46,7 +47,7 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     Raises UserError if the file is missing, is not JSON, has another schema version or a wrong key. The error
     names the command that writes the file.
     """
-    again = f"run the study again, or `{made_by}`"
+    again = f"run or import the study again, or `{made_by}`"
     try:
         content = read_file(path, most=MOST_TEXT)
         return model.model_validate_json(content)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import isnan
-from textwrap import wrap
 from typing import Any
 
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.codes import AccuracyKept
+from scalestudy.registry.words.lines import filled
 from scalestudy.registry.words.percent import percent
 from scalestudy.registry.words.points import spoiled_by
 from scalestudy.tune.final import level
@@ -189,14 +189,9 @@ def _duration(seconds: float) -> str:
 
 def _wrapped(text: str, indent: int = 4) -> list[str]:
     first = text[: len(text) - len(text.lstrip())]
-    return wrap(
-        text.strip(),
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=" " * (len(first) + indent),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    rest = " " * (len(first) + indent)
+    whole = filled(text.strip(), WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False)
+    return whole.splitlines()
 
 
 def tried_settings(launches: Sequence[Launched]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scalestudy.cli import options
+from scalestudy.cli.command import Several
 from scalestudy.cli.quantities import Number
 from scalestudy.errors import UserError
 from scalestudy.registry.words.percent import percent
@@ -25,7 +26,14 @@ CANNOT_TELL = 3
 
 @options.verb(short_help="Forecast the scaling of a table at sizes that it does not have.")
 @click.argument("table", type=options.PATH)
-@click.option("--at", type=click.IntRange(1, MOST), multiple=True, metavar="N", help="Forecast N devices.")
+@click.option(
+    "--at",
+    cls=Several,
+    more=str.isdecimal,
+    type=click.IntRange(1, MOST),
+    metavar="N...",
+    help="Forecast N devices.",
+)
 @click.option("--to", type=click.IntRange(1, MOST), metavar="N", help="Forecast every doubling up to N devices.")
 @click.option(
     "--node", type=click.IntRange(1, MOST), metavar="N", help="Devices of a node, if the table lacks it."

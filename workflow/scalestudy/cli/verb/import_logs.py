@@ -9,13 +9,18 @@ from typing import Any
 import click
 
 from scalestudy.cli import options
-from scalestudy.cli.command import LazyChoice
+from scalestudy.cli.command import LazyChoice, Several
 from scalestudy.importers.logs.declared import DECLARED
 
 
 def _each(flag: str, value: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """An option that may be given for all files or for some."""
-    return click.option(flag, metavar=f"[FILE=]{value}", multiple=True, help=text)
+    return click.option(flag, cls=Several, more=_is_of_a_file, metavar=f"[FILE=]{value}", help=text)
+
+
+def _is_of_a_file(word: str) -> bool:
+    """Whether a further word of an option is `FILE=VALUE`, and not a file to import."""
+    return "=" in word and not Path(word).exists()
 
 
 _FORMATS = "\n".join(f"  {name:16} {what}" for name, what in DECLARED.items())
@@ -80,8 +85,8 @@ def import_logs(
     FILE is a log of one of the formats below. A log is one run. Runs with the same devices and batch are repeats.
     A table with a row for each number of devices, as papers and READMEs print it, has one run per row.
 
-    Options with [FILE=] may be repeated. FILE is a name or a pattern, such as '*-n8.log'. Without it, a value is
-    for all files.
+    Options with [FILE=] take several words, such as --gpus a.log=1 b.log=8. FILE is a name or a pattern, such as
+    '*-n8.log'. Without it, a value is for all files.
     """
     from scalestudy.cli.audit_columns import columns_of
     from scalestudy.cli.imported import import_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from math import ceil, nan
+from math import ceil, inf, nan
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,8 @@ RESOLUTION_S, FINE_S = 2.0, 0.002
 """Rounding of time stamps without and with a fraction, at both ends."""
 LONG_ENOUGH_S, FEWEST_WINDOWS = 20.0, 5
 """Least time between rows with stamps in whole seconds, and windows that a shorter log is divided into."""
+ROUNDED: Final = 0.05
+"""Relative rounding of printed times from which an import has a remark on it."""
 FEWEST_FINE: Final = 3
 """Rows with exact time stamps that can contradict the stated times."""
 
@@ -97,6 +99,26 @@ def against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[
         f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
         " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
     )
+
+
+def instead_of_rounded(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> bool:
+    """Return whether time stamps count instead of step times with few digits, whose rounding is wider than that of
+    the stamps and includes what they show. Says in a remark how wide the rounding is."""
+    wide = log.rounding
+    if wide < ROUNDED:
+        return False
+    step_s, between_s = median(stated), median(windows.clock_s / windows.steps)
+    if np.isnan(log.columns["step_time_s"]).all():  # from a throughput
+        shortest_s, longest_s = step_s / (1 + wide), step_s / (1 - wide) if wide < 1 else inf
+    else:
+        shortest_s, longest_s = step_s * (1 - wide), step_s * (1 + wide)
+    about = f"step times are printed with few digits, as {shortest_s:.3g} to {longest_s:.3g} s"
+    exact = resolution_of(log) < wide * median(windows.clock_s)
+    if exact and shortest_s <= between_s <= longest_s:
+        remarks.append(f"{about}: the time between rows counts")
+        return True
+    remarks.append(f"{about}; no result is more exact than that")
+    return False
 
 
 def median(values: np.ndarray) -> float:

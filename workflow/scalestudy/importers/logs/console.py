@@ -21,9 +21,18 @@ from scalestudy.importers.logs.console_form import (
     form_of,
 )
 from scalestudy.importers.logs.console_rows import RowReader
-from scalestudy.importers.logs.corrected import in_optimizer_steps, in_steps, of_one_step, of_rows, without_start
+from scalestudy.importers.logs.corrected import (
+    in_optimizer_steps,
+    in_steps,
+    of_one_step,
+    of_rows,
+    of_samples,
+    without_start,
+)
 from scalestudy.importers.logs.lines import lines_with
 from scalestudy.importers.logs.model import Given, Log, Rows
+from scalestudy.importers.logs.phrase import Phrase
+from scalestudy.importers.logs.progress import QUICKEST_S
 from scalestudy.importers.logs.running_means import of_all_steps
 from scalestudy.importers.logs.stated import facts_of
 from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
@@ -57,12 +66,20 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     form, trainer, path = reader.form, reader.form.trainer, reader.path
     rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
     columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
+    rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
     made = []
     means = reader.means.between(columns, form.mean_digits) if time else None
     if means:
         made.append(means)
     elif trainer.counts_samples:
         made.append(in_steps(path, columns, given))
+    elif (
+        time
+        and (place := form.read.get("step"))
+        and place.position
+        and (columns["step_time_s"] < QUICKEST_S).all()
+    ):
+        made.append(of_samples(path, columns, time.shown, given))
     elif trainer is ANY and time and not (time.of_a_step or time.averaged):
         started, named = time.since_start, bool(time.name)
         made.append(
@@ -97,8 +114,19 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         per=trainer.per or ("all" if reader.by_rates else rate.per if rate else ""),
         each="last" if last else "mean",
         whole_run=whole_run,
+        rounding=rounding["work_per_s" if np.isnan(columns["step_time_s"]).all() else "step_time_s"],
         remarks=remarks,
     )
+
+
+def _rounding(phrase: Phrase | None, values: np.ndarray) -> float:
+    """The largest relative error of numbers by their last printed digit; 0 if they scatter, so that it evens
+    out."""
+    if phrase is None or not phrase.factor or b"e" in phrase.value.lower() or not len(values):
+        return 0.0
+    last = 10.0 ** -phrase.digits(phrase.value)
+    whole = np.abs(values / last - np.round(values / last)).max() < WHOLE
+    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and values.std() < last / 2 else 0.0
 
 
 def _remarks(reader: RowReader) -> Iterator[str]:
@@ -116,6 +144,8 @@ def _remarks(reader: RowReader) -> Iterator[str]:
         yield f"{reader.odd} lines of another form are left out"
 
 
+WHOLE = 1e-6
+"""Difference to a whole number up to which a number has no further digits."""
 SHOWN = {
     "epoch": "epoch",
     "step": "step",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -24,7 +25,9 @@ LONGEST_ROW, WHERE_SAID = 4000, 60
 """Bytes of a row, and of its begin where it says that it is no row of the training."""
 FEWEST_TO_SEE = 3
 """Rows that show what their numbers count."""
-DURATIONS = "durations"
+_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)
+"""Makes lines equal that differ in their digits only. If ENOUGH of them are no rows, the rest is not looked at."""
+CLOCKED = "durations"
 MEASURED = frozenset(("step_time_s", "work_per_s", "clock_s"))
 _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
@@ -85,17 +88,36 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
         yield from ((number, line) for number, line, _ in found)
 
 
+def timed_without_steps(path: Path) -> bytes | None:
+    """Return the first line that begins with a whole number and has a time or a throughput; None if none has."""
+    for _, line in islice(numbered_lines(path), LEARNED_FROM):
+        if (
+            NUMBERED.step
+            and NUMBERED.step.search(line)
+            and MEASURED & set(_quantities(line, NUMBERED, durations=False) or ())
+        ):
+            return line
+    return None
+
+
 def form_of_lines(lines: Iterable[tuple[int, bytes]], trainer: Trainer | None = None) -> Form | None:
     """Return the form of the rows among lines with their numbers; None if there is no row.
 
     trainer: what prints them; by default, what they show.
     """
     found: dict[tuple[str, ...], list[bytes]] = {}
+    others: Counter[int] = Counter()
+    """Hash of the form of a line -> how many such lines were no rows."""
     for _, line in lines:
+        alike = hash(line.translate(_ALIKE))
+        if others[alike] >= ENOUGH:
+            continue
+        others[alike] += 1
         for printed in parts_of(line):
             part = in_seconds(printed)
             known = _quantities(part, trainer or trainer_of(part), durations=part != printed)
             if known is not None:
+                others[alike] = 0
                 rows = found.setdefault(known, [])
                 rows.append(printed)
                 if len(rows) >= ENOUGH and MEASURED & set(known):
@@ -126,7 +148,7 @@ def _quantities(line: bytes, trainer: Trainer, *, durations: bool) -> tuple[str,
         return None
     if is_no_training(line[: found["step"].start if "step" in found else WHERE_SAID]):
         return None
-    known = [*found, *(["stamp"] if STAMP.search(line) else []), *([DURATIONS] if durations else [])]
+    known = [*found, *(["stamp"] if STAMP.search(line) else []), *([CLOCKED] if durations else [])]
     return tuple(sorted(known)) if {*MEASURED, "stamp"} & set(known) else None
 
 
@@ -148,7 +170,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     inner = named | {name: found[name] for name in optional if name in found}
     ordered = _located(first, sorted(inner.items(), key=lambda item: item[1].start))
     fields = [(name, one.finder(), name in named) for name, one in ordered]
-    durations = DURATIONS in known
+    durations = CLOCKED in known
     timed = durations and "step_time_s" in found
     sources = [source_of(one, rows) if timed and name == "step_time_s" else one.source() for name, one in ordered]
     behind, mean, mean_digits = _mean_of(first, found)

@@ -45,6 +45,24 @@ def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
     return Corrected(columns | {"step": np.maximum(1, np.round(done / batch)), "work": done})
 
 
+def of_samples(path: Path, columns: Columns, shown: str, given: Given) -> Corrected:
+    """Return the columns by steps, where rows count samples and have the time of one of them.
+
+    shown: the time of a row, as it is printed. Raises UserError if the batch is not known.
+    """
+    batch = given.batch_on(given.devices)
+    if batch is None:
+        raise UserError(
+            f"{path}: its rows have `{shown}`, which is too short for a step: they count samples; add"
+            f" {given.option('batch', path)}, the samples of a step on all devices"
+        )
+    rises, time = np.diff(columns["step"], prepend=0.0), columns["step_time_s"] * batch
+    of_epochs = (rises == rises[0]).all()  # the last step of an epoch has the samples that are left
+    steps = np.cumsum(np.ceil(rises / batch)) if of_epochs else np.maximum(1, np.round(columns["step"] / batch))
+    said = f"`{shown}` is too short for a step: it is the time of a sample, and a step has {batch}"
+    return Corrected(columns | {"step": steps, "step_time_s": time}, [said])
+
+
 def without_start(columns: Columns, window: int) -> Corrected:
     """Return the rows whose mean over the last `window` steps has no start of the training in it.
 

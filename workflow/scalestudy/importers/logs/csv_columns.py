@@ -8,6 +8,7 @@ and names the line.
 from __future__ import annotations
 
 import zlib
+from contextlib import closing
 from dataclasses import dataclass, field
 from math import nan
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 from pyarrow import compute, csv
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.arrow_file import batches
 from scalestudy.importers.logs.csv_lines import BLOCK, Uncommented
 from scalestudy.importers.logs.lines import opened
 from scalestudy.importers.logs.model import Rows
@@ -76,8 +78,8 @@ def read_regular(
     try:
         with opened(columns.path) as file:
             lines_of = Uncommented(file, len(names), delimiter, header_line=header_line, over_lines=over_lines)
-            reader = csv.open_csv(
-                pa.PythonFile(lines_of, mode="r"),
+            found_batches = batches(
+                lines_of.read,
                 read_options=csv.ReadOptions(
                     block_size=BLOCK, skip_rows=header_line, column_names=names, use_threads=False
                 ),
@@ -94,11 +96,13 @@ def read_regular(
                     strings_can_be_null=True,
                 ),
             )
-            for batch in reader:
-                lines = lines_of.next_rows(batch.num_rows) if over_lines else _lines(line, batch.num_rows, skipped)
-                _take(columns, batch, labels, numbers, lines, found)
-                line = int(lines[-1]) if len(lines) else line
-                count += len(lines)
+            with closing(found_batches):
+                for batch in found_batches:
+                    rows = batch.num_rows
+                    lines = lines_of.next_rows(rows) if over_lines else _lines(line, rows, skipped)
+                    _take(columns, batch, labels, numbers, lines, found)
+                    line = int(lines[-1]) if len(lines) else line
+                    count += len(lines)
     except UserError:
         raise
     except (pa.ArrowException, OSError, EOFError, zlib.error, ValueError):

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, is_close, is_exact, median, spaced
+from scalestudy.importers.logs.clocks import against_clock, instead_of_rounded, is_close, is_exact, median, spaced
+from scalestudy.importers.logs.file_names import devices_named
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
 from scalestudy.importers.logs.windows import counting, thinned, usual_steps, windows_of
@@ -67,14 +68,28 @@ class ImportedRun:
         return self.global_batch / self.step_s
 
 
+class NoDevicesError(UserError):
+    """A log does not say its number of devices."""
+
+    def __init__(self, log: Log, given: Given) -> None:
+        named = devices_named(log.path)
+        self.proposed = given.word(log.path, named) if named else ""
+        """`FILE=8` with the devices that the name of the file says; '' if it says none."""
+        option = given.option("gpus", log.path, named or "N")
+        said = f"its name says {named}: add {option}, or the right number" if named else f"add {option}"
+        super().__init__(f"{log.name}: the number of devices is not in it; {said}")
+
+
 def derive(log: Log, given: Given) -> ImportedRun:
     """Return the run of a log. Raises UserError that says what is missing, with its option, or what
     contradicts."""
     devices = given.devices or log.facts.devices
     if devices is None:
-        raise UserError(f"{log.name}: the number of devices is not in it; add --gpus {log.path.name}=N")
+        raise NoDevicesError(log, given)
     log = spaced(thinned(log))
     remarks = list(log.remarks)
+    if given.devices is None and devices == log.facts.started:
+        remarks.append("the number of devices is that of the command in it that starts the ranks")
     nodes = given.nodes or log.facts.nodes or 1
     if devices > nodes * MOST_DEVICES:
         more = "add --nodes [FILE=]N, or a column of nodes to a table"
@@ -105,7 +120,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
             if median(np.abs(work / median(work) - 1)) > SCATTERED:
                 raise UserError(
                     f"{log.name}: the {unit} of a step are about {median(work):.0f} by throughput times step time,"
-                    f" which scatters; add --batch {log.path.name}=N"
+                    f" which scatters; add {given.option('batch', log.path)}"
                 )
             batch = _measured(median(work), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
@@ -114,7 +129,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
             remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         if batch is None:
             what = f"{unit or 'samples or tokens'} of a step on all devices"
-            raise UserError(f"{log.name}: the {what} are not in it; add --batch {log.path.name}=N")
+            raise UserError(f"{log.name}: the {what} are not in it; add {given.option('batch', log.path)}")
         if not (~np.isnan(stated)).any():
             stated = batch / whole
     if log.each == "last" and per_row > 1 and is_exact(log, windows.clock_s) and is_close(stated, by_clock):
@@ -123,6 +138,9 @@ def derive(log: Log, given: Given) -> ImportedRun:
         limits.append(Limit.CLOCK)
         against_clock(log, stated, windows, remarks)
         time_s = by_clock
+    elif (~np.isnan(stated)).any() and instead_of_rounded(log, stated, windows, remarks):
+        time_s = by_clock
+        limits.append(Limit.CLOCK)
     elif (~np.isnan(stated)).any():
         against_clock(log, stated, windows, remarks)
         time_s = stated
@@ -132,9 +150,8 @@ def derive(log: Log, given: Given) -> ImportedRun:
     else:
         raise UserError(f"{log.name}: no two rows with time stamps and step numbers, so no step time")
     if batch is None:
-        raise UserError(
-            f"{log.name}: the samples of a step on all devices are not in it; add --batch {log.path.name}=N"
-        )
+        option = given.option("batch", log.path)
+        raise UserError(f"{log.name}: the samples of a step on all devices are not in it; add {option}")
     if unit == "tokens":
         limits.append(Limit.TOKENS)
     if log.printed:
@@ -190,9 +207,10 @@ def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) 
     batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
     for option, said in (("batch", given.batch), ("batch-per-gpu", given.batch_per_gpu)):
         if said is not None and unit == "tokens" and length and said < length:
+            better = given.option(option, log.path, said * length)
             raise UserError(
                 f"{log.name}: its throughput counts tokens, and so does --{option}: {said} are less than one"
-                f" sample of {length} tokens. For {said} samples add --{option} {log.path.name}={said * length}"
+                f" sample of {length} tokens. For {said} samples add {better}"
             )
     if (stated := given.batch_on(devices)) is not None:
         return stated, unit or "samples"

@@ -79,11 +79,11 @@ def read(path: Path, given: Given) -> list[Log]:
         times = [time * TIMES[given.time] for time in times]
     batch = given.batch or said.get("batch") or given.batch_on(given.devices or said.get("devices"))
     if batch is None:
-        raise UserError(
-            f"{path}: a line is an epoch, and the samples of a step are not in it; add --batch {path.name}=N"
-        )
+        option = given.option("batch", path)
+        raise UserError(f"{path}: a line is an epoch, and the samples of a step are not in it; add {option}")
     if given.samples is None:
-        raise UserError(f"{path}: a line is an epoch, and its samples are not in it; add --samples {path.name}=N")
+        option = given.option("samples", path)
+        raise UserError(f"{path}: a line is an epoch, and its samples are not in it; add {option}")
     each, remarks = _of_each(np.array(times), shown)
     steps = max(1.0, float(round(given.samples / batch)))
     rows = Rows(path)

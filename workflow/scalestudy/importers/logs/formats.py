@@ -36,17 +36,9 @@ from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.printed import shows_scaling
 from scalestudy.importers.logs.several_runs import begins_again, check_one_run
 from scalestudy.importers.tables import decoded
+from scalestudy.importers.unopened import STARTS, why_unopened
 
 Read = Callable[[Path, Given], list[Log]]
-BINARY = {
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-    b"PK\x03\x04": "a zip archive, as torch.save and Excel write it",
-    b"PAR1": "a parquet file",
-}
-"""Beginnings of files that are never opened: reading a pickle runs the code in it."""
 BESIDE = 500
 """Lines after the first one that is known in which another format may show: Megatron-DeepSpeed prints both."""
 
@@ -109,7 +101,7 @@ def is_table(path: Path, name: str | None) -> bool:
     if name is not None or path.is_dir():
         return name == TABLE
     head = head_of(path)
-    if b"\x00" in head or head.startswith(tuple(BINARY)) or any(one.mark.search(head) for one in FORMATS):
+    if b"\x00" in head or head.startswith(STARTS) or any(one.mark.search(head) for one in FORMATS):
         return False
     if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
         return False
@@ -140,9 +132,8 @@ def _reader(path: Path, name: str | None) -> Read:
     if path.is_dir() or name == "mlflow":
         return mlflow_store.read
     head = head_of(path)
-    for start, what in BINARY.items():
-        if head.startswith(start):
-            raise UserError(f"{path}: is {what}, which is never opened; export it as CSV or JSON lines")
+    if why := why_unopened(head):
+        raise UserError(f"{path}: {why}")
     for one in FORMATS:
         if one.name == name:
             return one.read
@@ -160,7 +151,7 @@ def _reader(path: Path, name: str | None) -> Read:
         return of_any
     found = found or _by_lines(path)
     if found is None:
-        raise UserError(f"{path}: {_why_not(head)}. The formats of --format are {', '.join(DECLARED)}")
+        raise UserError(f"{path}: {_why_not(path, head)}. The formats of --format are {', '.join(DECLARED)}")
     return found.read
 
 
@@ -179,7 +170,7 @@ def _of_any_trainer(path: Path) -> Read | None:
     return console.read if form else None
 
 
-def _why_not(head: bytes) -> str:
+def _why_not(path: Path, head: bytes) -> str:
     """Why a text is no log with step times."""
     lines = [line for line in head.decode("utf-8", "replace").splitlines()[:MOST_SHOWN] if line.strip()]
     names = csv_log.names_of(lines[0]) if lines else []
@@ -189,6 +180,13 @@ def _why_not(head: bytes) -> str:
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
         shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
+    if timed := console_form.timed_without_steps(path):
+        shown = timed.decode("utf-8", "replace").strip()[:SHOWN]
+        return (
+            f"`{shown}` has a time, and a number without a name: such numbers count steps if those of at least"
+            f" {console_form.FEWEST_TO_SEE} lines rise by the same number. Write `step` in front of them, or"
+            " import more of the log"
+        )
     counted = next((line.strip()[:SHOWN] for line in lines if STEP.search(line)), None)
     if counted:
         return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"

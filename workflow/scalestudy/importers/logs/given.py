@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from fnmatch import fnmatchcase
@@ -30,7 +31,7 @@ def given_for(files: Sequence[Path], options: Mapping[str, Sequence[str]]) -> di
     naming the option, for a value that is not valid or a pattern that matches no file.
     """
     found: dict[Path, dict[str, Any]] = {path: {} for path in files}
-    for field in (one.name for one in fields(Given)):
+    for field in (one.name for one in fields(Given) if one.name != "file"):
         flag = FLAGS.get(field, field).replace("_", "-")
         words = sorted(options.get(flag, ()), key=lambda word: "=" in word)
         for word in words:
@@ -43,7 +44,10 @@ def given_for(files: Sequence[Path], options: Mapping[str, Sequence[str]]) -> di
                 )
             for path in matching:
                 found[path][field] = value
-    return {path: Given(**said) for path, said in found.items()}
+    often = Counter(path.name for path in files)
+    return {
+        path: Given(**said, file=str(path) if often[path.name] > 1 else path.name) for path, said in found.items()
+    }
 
 
 def _names(path: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from array import array
 from dataclasses import dataclass, field
 from math import nan
@@ -26,6 +27,8 @@ class Facts:
     """What a log says about its run; None where it says nothing."""
 
     devices: int | None = None
+    started: int | None = None
+    """Ranks of the command that started them, where a log has it."""
     nodes: int | None = None
     global_batch: int | None = None
     """Work of a step of all devices, in samples."""
@@ -63,6 +66,8 @@ class Log:
     """Whether a row is the mean over the whole run, its start included."""
     digits: int = 0
     """Significant digits of the times as printed; 0 if they are not limited."""
+    rounding: float = 0.0
+    """Largest relative error of its times by the digits that are printed; 0 if it is not known or evens out."""
     printed: bool = False
     """Whether the only row is a number of a published table, so that neither its steps nor its run are known."""
     remarks: list[str] = field(default_factory=list)
@@ -157,6 +162,16 @@ class Given:
     """Unit of a throughput: samples, tokens or steps."""
     time: str | None = None
     """Unit of a time: s, ms, us or min."""
+    file: str = field(default="", repr=False, compare=False)
+    """Name of the file in options, if its own name is not enough."""
+
+    def option(self, flag: str, path: Path, value: object = "N") -> str:
+        """Return an option for a file, as it is typed: `--batch train.log=N`."""
+        return f"--{flag} {self.word(path, value)}"
+
+    def word(self, path: Path, value: object) -> str:
+        """Return the word of an option for a file, as it is typed: `train.log=8`."""
+        return shlex.quote(f"{self.file or path.name}={value}")
 
     def batch_on(self, devices: int | None) -> int | None:
         """Work of a step on all devices, as the user says; None if that is not said, or needs the devices."""

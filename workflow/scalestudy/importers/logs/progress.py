@@ -69,9 +69,10 @@ def _in_steps(path: Path, bars: Bars, given: Given, said: dict[str, int]) -> Non
     """Turn the samples that bars count into steps. Raises UserError if the batch is not known."""
     batch = given.batch or said.get("batch") or given.batch_on(given.devices or said.get("devices"))
     if batch is None:
+        counted = bars.counted or "samples"
         raise UserError(
-            f"{path}: its bars count {bars.step[-1]:.0f} {bars.counted or 'samples'} in {bars.passed_s[-1]:.0f} s,"
-            f" and not steps; add --batch {path.name}=N, the {bars.counted or 'samples'} of a step on all devices"
+            f"{path}: its bars count {bars.step[-1]:.0f} {counted} in {bars.passed_s[-1]:.0f} s, and not steps;"
+            f" add {given.option('batch', path)}, the {counted} of a step on all devices"
         )
     bars.step = array("d", (step / batch for step in bars.step))
     bars.rate_s = array("d", (rate * batch for rate in bars.rate_s))

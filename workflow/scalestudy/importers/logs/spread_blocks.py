@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +28,47 @@ _ODD = (b"\x1b", b"\x08")
 LEARNED_ROWS, MOST_WAITING = 3, 1000
 """Rows after which a pattern of them is made, and lines that are kept for it."""
 NEWLINE = 10
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Complete lines of a log, which need not follow each other there."""
+
+    numbers: np.ndarray
+    ends: np.ndarray
+    """Place behind each line in the text."""
+    text: bytes
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Line]:
+        begin = 0
+        for number, end in zip(self.numbers.tolist(), self.ends.tolist(), strict=True):
+            yield number, self.text[begin:end]
+            begin = end
+
+    @property
+    def end(self) -> int:
+        """Number behind that of the last line."""
+        return int(self.numbers[-1]) + 1 if len(self) else 0
+
+    def part(self, begin: int, end: int) -> _Lines:
+        """The lines from one place to another."""
+        left, right = (int(self.ends[at - 1]) if at else 0 for at in (begin, end))
+        return _Lines(self.numbers[begin:end], self.ends[begin:end] - left, self.text[left:right])
+
+    def between(self, begin: int, end: int) -> _Lines:
+        """The lines with a number from `begin` to below `end`."""
+        return self.part(*np.searchsorted(self.numbers, (begin, end)).tolist())
+
+    def with_more(self, more: _Lines) -> _Lines:
+        """These lines and those behind them."""
+        ends = np.concatenate([self.ends, more.ends + len(self.text)])
+        return _Lines(np.concatenate([self.numbers, more.numbers]), ends, self.text + more.text)
+
+
+NO_LINES = _Lines(np.zeros(0, int), np.zeros(0, int), b"")
 
 
 class _Pattern:
@@ -56,9 +98,9 @@ class _Pattern:
         self._find = re.compile(b"(?m)^" + b"".join(parts))
         self._joined = b" | ".join(joined) + b"\n"
 
-    def joined(self, lines: list[Line]) -> list[Line] | None:
+    def joined(self, lines: _Lines) -> list[Line] | None:
         """Return the rows of lines, of which each row has the same number; None if one has another form."""
-        text = b"".join([line for _, line in lines])
+        text = lines.text
         if (
             not self._joined.strip()
             or any(odd in text for odd in _ODD)
@@ -68,30 +110,31 @@ class _Pattern:
         found = self._find.findall(text)
         if len(found) * self.lines != len(lines):
             return None
-        numbers = [number for number, _ in lines[:: self.lines]]
         joined = self._joined
+        numbers = lines.numbers[:: self.lines].tolist()
         return [(number, joined % groups) for number, groups in zip(numbers, found, strict=True)]
 
 
 def joined_in_blocks(blocks: Iterator[Line], joiner: Joiner) -> Iterator[Line]:
     """Yield (number of its first line, line) of each row. blocks: (number of its first line, complete lines)."""
-    waiting: list[Line] = []
+    waiting = NO_LINES
     """Lines from the begin of a row on that the joiner has not taken."""
     pattern: _Pattern | None = None
     for first, block in blocks:
-        waiting += _needed(first, block, joiner)
+        waiting = waiting.with_more(_needed(first, block, joiner))
         if pattern and (whole := (len(waiting) - 1) // pattern.lines * pattern.lines) > 0:
-            is_rule, begins = joiner.kind(waiting[whole][1])
-            at_once = pattern.joined(waiting[:whole]) if (is_rule if joiner.ruled else begins) else None
+            next_row = waiting.part(whole, len(waiting))
+            is_rule, begins = joiner.kind(next_row.part(0, 1).text)
+            at_once = pattern.joined(waiting.part(0, whole)) if (is_rule if joiner.ruled else begins) else None
             if at_once is not None:
                 yield from at_once
-                waiting = waiting[whole:]
+                waiting = next_row
                 continue
         rows = _one_by_one(waiting, joiner)
         yield from rows
         pattern = _learned(waiting, rows, joiner)
-        late = [line for line in waiting if line[0] >= joiner.number]
-        waiting = []
+        late = waiting.between(joiner.number, waiting.end)
+        waiting = NO_LINES
         if pattern and len(late) <= MOST_WAITING:  # the row that has begun is taken again, with others
             waiting = late
             joiner.end()
@@ -102,7 +145,7 @@ def joined_in_blocks(blocks: Iterator[Line], joiner: Joiner) -> Iterator[Line]:
         yield joiner.number, row
 
 
-def _one_by_one(lines: list[Line], joiner: Joiner) -> list[Line]:
+def _one_by_one(lines: _Lines, joiner: Joiner) -> list[Line]:
     """The rows that end in these lines, each with the number of its first line."""
     rows = []
     for here, line in lines:
@@ -111,23 +154,23 @@ def _one_by_one(lines: list[Line], joiner: Joiner) -> list[Line]:
     return rows
 
 
-def _learned(lines: list[Line], rows: list[Line], joiner: Joiner) -> _Pattern | None:
+def _learned(lines: _Lines, rows: list[Line], joiner: Joiner) -> _Pattern | None:
     """The pattern of a row by one that was joined from these lines; None if its lines do not follow each other as
     those of the row before it."""
     if len(rows) < LEARNED_ROWS:
         return None
     (first, _), (begin, row), (end, _) = rows[-3:]
-    before = [line for line in lines if first <= line[0] < begin]
-    own = [line for line in lines if begin <= line[0] < end]
-    if not own or len(before) != len(own):
+    own = lines.between(begin, end)
+    if not len(own) or len(lines.between(first, begin)) != len(own):
         return None
     pattern = _Pattern([line for _, line in own], joiner)
     return pattern if pattern.joined(own) == [(begin, row)] else None
 
 
-def _needed(first: int, block: bytes, joiner: Joiner) -> list[Line]:
+def _needed(first: int, block: bytes, joiner: Joiner) -> _Lines:
     """The lines of a block that a row may need. first: number of its first line."""
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == NEWLINE)
+    text = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(text == NEWLINE)
     lower = block.lower()
     names = [name for name in joiner.names if not any(word in name.lower() for word in WORDS)]
     places = [_places(block, name) for name in names] + [_places(lower, word) for word in WORDS]
@@ -135,13 +178,10 @@ def _needed(first: int, block: bytes, joiner: Joiner) -> list[Line]:
         places.append(np.array([match.start() for match in _RULE.finditer(block)], dtype=int))
     is_kept = np.zeros(len(ends), dtype=bool)
     is_kept[np.searchsorted(ends, np.concatenate(places))] = True
+    sizes = np.diff(ends, prepend=-1)
     kept = np.flatnonzero(is_kept)
-    begins = np.concatenate([[0], ends[:-1] + 1])[kept].tolist()
-    numbers = (kept + first).tolist()
-    return [
-        (number, block[begin:end])
-        for number, begin, end in zip(numbers, begins, (ends[kept] + 1).tolist(), strict=True)
-    ]
+    of_kept = text[: sizes.sum()][np.repeat(is_kept, sizes)]
+    return _Lines(kept + first, np.cumsum(sizes[kept]), of_kept.tobytes())
 
 
 def _places(block: bytes, text: bytes) -> np.ndarray:

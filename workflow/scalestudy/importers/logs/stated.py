@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+from scalestudy.importers.logs.commands import devices_of_command
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.model import Facts
 
@@ -33,10 +34,15 @@ def rank_of(line: bytes) -> bytes | None:
 def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:
     """Return what the first lines say: `devices`, `batch` and `step_tokens`, each only where a line has it.
 
+    Devices are also those of the command that starts the ranks, if the lines have no other one.
+
     is_row: whether a line is a row, whose sizes are read with its other numbers.
     """
     said: dict[str, int] = {}
+    started: set[int] = set()
     for _, line in islice(numbered_lines(path), LOOKED_AT):
+        if devices := devices_of_command(line):
+            started.add(devices)
         lower = line.lower()
         if not any(text in lower for text in _SAID):
             continue
@@ -45,6 +51,9 @@ def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:
                 said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
         if (tokens := _TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
             said["step_tokens"] = number
+    if len(started) == 1:
+        said["started"] = started.pop()
+        said.setdefault("devices", said["started"])
     return said
 
 
@@ -52,6 +61,7 @@ def facts_of(said: dict[str, int], accumulation: int | None = None) -> Facts:
     """Return sizes as the facts of a log."""
     return Facts(
         devices=said.get("devices"),
+        started=said.get("started"),
         global_batch=said.get("batch"),
         step_tokens=said.get("step_tokens"),
         accumulation=accumulation,

@@ -20,7 +20,7 @@ from scalestudy.importers.raw import RawTable
 
 LONGEST = 2000
 """Characters of a line that may be one of a table."""
-_RULE = re.compile(r"[\s|+=:_.-]*[=_-]{3,}[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
+_RULE = re.compile(r"(?=.*[=_-]{3})[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
 _CELL = re.compile(r"\S+(?: \S+)*")
 """Words with one space between them."""
 _NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
@@ -105,6 +105,8 @@ def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *,
 
     Its headers end where the cells below them end.
     """
+    if not lines[start][:1].isspace():
+        return None
     below = start + 1
     name = lines[below].strip() if below < len(lines) else ""
     named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
@@ -116,7 +118,7 @@ def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *,
         if not named and cells[0] != str(len(rows)):
             break
         rows.append((number + 1, tuple(cells)))
-    if len(rows) < _FEWEST or not lines[start][:1].isspace():
+    if len(rows) < _FEWEST:
         return None
     width = len(rows[0][1]) - 1
     names = header if len(header) == width else _ending(lines[start], lines[rows[0][0] - 1])
@@ -231,23 +233,31 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
     """Whether cells are headers of a table with devices."""
     if any(len(cell) > 60 for cell in cells) or _NUMBER.match(plain(cells[0])):
         return False
-    roles = [meaning_of(cell.strip(" :")).role for cell in cells]
-    numbers = [bool(re.fullmatch(r"\d{1,7}", cell.strip())) for cell in cells[1:]]
-    if roles[0] in ("gpus", "nodes") and len(numbers) > 1 and all(numbers):
+    whole = len(cells) > 2 and all(re.fullmatch(r"\d{1,7}", cell.strip()) for cell in cells[1:])
+    if whole and meaning_of(cells[0].strip(" :")).role in ("gpus", "nodes"):
         return True  # devices across
     if only and sum(count_of_header(cell) is not None for cell in cells[1:]) > 1:
         return True
-    if any(_NUMBER.match(plain(cell)) for cell in cells) or not {"gpus", "nodes"} & set(roles):
+    if any(_NUMBER.match(plain(cell)) for cell in cells):
         return False
-    return only or bool({*MEASURED, *STATED} & set(roles))
+    roles = set(_roles(cells))
+    if not {"gpus", "nodes"} & roles:
+        return False
+    return only or bool({*MEASURED, *STATED} & roles)
 
 
 def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
     """Whether cells are headers of labels and of measurements."""
     if split is _words or any(len(cell) > 60 or _NUMBER.match(plain(cell)) for cell in cells):
         return False
-    roles = [meaning_of(cell.strip(" :")).role for cell in cells]
-    return roles[0] in _LABELS and bool({*MEASURED, *STATED} & set(roles))
+    if meaning_of(cells[0].strip(" :")).role not in _LABELS:
+        return False
+    return any(role in (*MEASURED, *STATED) for role in _roles(cells))
+
+
+def _roles(cells: Sequence[str]) -> Iterator[str]:
+    """The roles of headers with letters."""
+    return (meaning_of(cell.strip(" :")).role for cell in cells if any(map(str.isalpha, cell)))
 
 
 def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:

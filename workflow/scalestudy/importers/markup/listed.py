@@ -24,7 +24,7 @@ _PAIR = re.compile(
 )
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
-    r"\s*(?:[-*+\u2022]|\d{1,2}[.)])?\s*(?P<devices>[\w -]{1,20}= ?\d{1,6}(?= ?:)|[^:=]{1,60}?)\s*"
+    r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
     r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
@@ -51,7 +51,11 @@ _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
-_HEAD = re.compile(r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*")
+_HEAD = re.compile(
+    r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*"
+    r"(?:,\s*(?P<name>[A-Za-z][^:=|,]{1,40}?)\s*=\s*(?P<value>\d[^:=|,]{0,20}?)\.?\s*)?"
+)
+"""The devices of a block, and perhaps a value of it: `4 nodes, 4 GPUs each, batch size per GPU = 6`."""
 _FEWEST = 2
 """Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 _GAP = 3
@@ -204,24 +208,29 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Blocks of lines with a name and a value each, below a line with the devices, or with a line of them."""
     rows: list[tuple[int, dict[str, str]]] = []
     block: dict[str, str] = {}
-    start = 0
+    start = below = 0
     for number, line in enumerate([*lines, ""], start=1):
         text = plain(line).lstrip("-*+\u2022> ") if len(line) <= LONGEST else ""
         pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         if _FENCE.fullmatch(line):
             continue
         command = _COMMAND.search(line) if len(line) <= LONGEST else None
-        head = command or (_HEAD.fullmatch(text) if not pair and text else None)
+        head = command or (_HEAD.fullmatch(text) if text else None)
+        if pair and not command and not (head and head["name"]):
+            head = None
         named = bool(command) or (head is not None and _names_devices(head["devices"]))
-        pair = None if command else pair
-        if not text and list(block) in ([SETUP], ["gpus"]):
+        pair = None if named else pair
+        if not text and next(iter(block), "") in (SETUP, "gpus") and number == below:
             continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         if named and head:
             devices = re.findall(r"\d+", head["devices"])
-            block, start = ({"gpus": devices[-1]} if command else {SETUP: head["devices"]}), number
+            block = {"gpus": devices[-1]} if command else {SETUP: head["devices"]}
+            start, below = number, number + 1
+            if not command and head["name"]:
+                block[head["name"]] = head["value"]
         elif pair:
             start = start if block else number
             block[pair["name"]] = pair["value"]

@@ -57,7 +57,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, name: Ta
         "ratios": any(column in columns for column in ("speedup", "efficiency_percent")),
         **set_table(
             [header_lines(column) for column in columns],
-            _groups(plan, rows, columns, scaling=TABLES[name].names_scaling),
+            _groups(plan, rows, columns, scaling=TABLES[name].names_scaling) if columns else [],
             repeated=sum(column in PLACE for column in columns),
         ),
     }
@@ -101,9 +101,11 @@ def header_lines(quantity: str) -> list[str]:
 
 
 def _columns(plan: Plan, name: Table, rows: Sequence[Row]) -> list[Column]:
-    """The study's columns that have a number, and the nodes if there are several."""
+    """The study's columns that have a number, and the nodes if there are several; [] if nothing was measured."""
     wanted = plan.study.report.tables.get(name, TABLES[name].columns)
     found = [column for column in wanted if _has_number(rows, column)]
+    if set(found) <= set(IDENTITY) and not set(wanted) <= set(IDENTITY):
+        return []
     several_nodes = any(row["nodes"] > 1 for row in rows)
     found = [*dict.fromkeys(["nodes", *found])] if several_nodes else found
     return sorted(found, key=lambda column: PLACE.index(column) if column in PLACE else len(PLACE))
