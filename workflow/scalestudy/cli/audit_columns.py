@@ -22,16 +22,13 @@ def audited(
     path: Path, columns: tuple[str, ...], mapping: Path | None, scaling: str | None, line: int | None
 ) -> tuple[PublishedFile, list[Audit], list[Asked]]:
     """Return the tables of a file, the audits of their series, and what has to be answered for the others."""
-    from dataclasses import replace
-
     from scalestudy.diagnose.audit import audit_file
     from scalestudy.importers.columns import Corrections
     from scalestudy.importers.reading import read_published
 
     file = read_published(path, Corrections(columns_of(columns, mapping), line))
     if scaling:
-        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_said=True) for one in file.tables]
-        file = replace(file, tables=tuple(tables))
+        file = file.answered(scaling)
     audits, asked = audit_file(file, path.stem)
     return file, audits, asked
 

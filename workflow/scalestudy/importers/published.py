@@ -144,6 +144,11 @@ class PublishedFile:
     others: tuple[str, ...] = field(default=())
     """Tables without scaling, each with the reason why it was left out."""
 
+    def answered(self, scaling: str) -> PublishedFile:
+        """Return the file with the kind of scaling that the user says for the tables that do not say it."""
+        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_said=True) for one in self.tables]
+        return replace(self, tables=tuple(tables))
+
 
 def by_scaling(table: PublishedTable) -> list[PublishedTable]:
     """Return the rows of a table that a column calls weak and those that it calls strong as two tables."""
