@@ -84,3 +84,11 @@ def test_a_relative_throughput_is_that_of_the_speedup_beside_it(tmp_path: Path) 
     rows = ["Single;1;1.00x;baseline", "DDP;4;3.70x;3.70x", "ZeRO-2;4;3.50x;3.90x"]
     found = audited(tmp_path, table("Method;GPUs;Throughput;Speedup", *rows))
     assert [(remark.kind, remark.gpus) for one in found for remark in one.remarks] == [("speedup", 4)]
+
+
+def test_a_gain_of_one_column_over_another_is_no_speedup_of_scaling(tmp_path: Path) -> None:
+    rows = ["1;4100;2000;105%", "4;12000;5000;140%", "8;22000;9000;144%"]
+    found = audited(tmp_path, table("GPUs;Ours tokens/s;Torch tokens/s;Speedup", *rows))
+    assert [speedups(one)[-1] for one in found] == [(8, 5.37), (8, 4.5)]
+    assert [one.checked.speedups for one in found] == [0, 0]
+    assert kinds(found) == []
