@@ -49,7 +49,7 @@ ALLOWED = {
     "diagnose/larger_batch.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/visible.py": ({"re"}, "characters that command a terminal"),
     "publish/cells.py": ({"re"}, "how a cell begins"),
-    "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
+    "publish/quantity.py": ({"removesuffix"}, "units of tables that others published"),
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/made.py": ({"endswith"}, "the end of a CSV file"),
     "publish/embedding.py": ({"re", "split"}, "SVG of matplotlib"),

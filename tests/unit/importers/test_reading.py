@@ -154,7 +154,7 @@ def test_corrections(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"gpus,throughput\n1,\x002\n", "line 2 has a NUL, which is no text"),
+        (b"gpus,throughput\n1,\x002\n", "line 2 has a NUL; remove it"),
         ("gpus,speed\n1,2 \n2,4 dürchsatz\n".encode("latin-1"), "line 3 is not UTF-8 text (byte 0xfc)"),
         (b"PK\x03\x04\xff\xfe" * 100, "is a zip archive, as torch.save and Excel write it, which is never opened"),
         (b"%PDF-1.4\n%\xe2\xe3\n", "is a PDF document, which is never opened; copy its table into a text file"),

@@ -78,7 +78,7 @@ def _undecoded(error: UnicodeDecodeError) -> str:
     line = 1 + error.object.count(b"\n", 0, error.start)
     byte = error.object[error.start]
     if byte == 0:
-        return f"line {line} has a NUL, which is no text; remove it"
+        return f"line {line} has a NUL; remove it"
     return f"line {line} is not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
 
 

@@ -136,8 +136,7 @@ def _devices(count: int) -> str:
 def _base_value(case: Case) -> str:
     """'410 images/s', or 'time 4800 s'."""
     value = show(case.quantity.of(case.known.scales[0]))
-    name = case.quantity.header.partition(" (")[0] if case.quantity.role else ""
-    return " ".join(filter(None, (name, str(value), case.quantity.unit)))
+    return " ".join(filter(None, (case.quantity.name, str(value), case.quantity.unit)))
 
 
 def _known_row(case: Case, scale: Recomputed) -> dict[str, str]:

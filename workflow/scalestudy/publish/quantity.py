@@ -19,14 +19,19 @@ _LONGEST = 12
 class Quantity:
     """What a series is shown in."""
 
-    header: str
-    """Header of its column: `img/s`, `time (s)`."""
+    name: str
+    """`time` or `step time`; '' for a throughput."""
     unit: str
     """Unit behind a value; '' for a time whose unit the table does not state."""
     role: str
     """Role of the column of times; '' for a throughput."""
     weak: bool
     """Whether a time is that of work that grows with the devices."""
+
+    @property
+    def header(self) -> str:
+        """Header of its column: `img/s`, `time (s)`."""
+        return f"{self.name} ({self.unit})" if self.name and self.unit else self.name or self.unit
 
     def of(self, scale: Recomputed) -> float:
         """Return the value of a measured size; nan without one. Rows of one configuration have their mean."""
@@ -50,12 +55,10 @@ def quantity_of(audit: Audit) -> Quantity:
     if role in TIMES:
         unit = "" if role in audit.source.unknown_units else "s"
         name = "step time" if role == "step_time_s" else "time"
-        header = f"{name} ({unit})" if unit else name
-        return Quantity(header, unit, role, audit.settled.whose == settle.WEAK)
+        return Quantity(name, unit, role, audit.settled.whose == settle.WEAK)
     units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
     stated = units.pop() if len(units) == 1 else ""
     column = audit.source.column(role) if role else None
     if not stated and column is not None and role in ("throughput", "throughput_per_gpu"):
         stated = column.unit
-    unit = stated if 0 < len(stated) <= _LONGEST else "work/s"
-    return Quantity(unit, unit, "", weak=False)
+    return Quantity("", stated if 0 < len(stated) <= _LONGEST else "work/s", "", weak=False)
