@@ -120,16 +120,16 @@ def damaged(text: bytes, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_damaged_log_is_read_or_refused_in_words(name: str, tmp_path: Path) -> None:
     chance, path = random.Random(name), tmp_path / "log"
-    given = Given(devices=8, batch=64, samples=6400, per="all")
+    given, known = Given(devices=8, batch=64, samples=6400, per="all"), Given(devices=8, batch=64)
     whole = SAMPLES[name].encode()
     path.write_bytes(whole)
-    assert derive(read_log(path, given)[0], Given(devices=8, batch=64)).step_s > 0, "whole, it is read"
+    assert derive(read_log(path, given)[0], known).step_s > 0, "whole, it is read"
     read = 0
     for _ in range(150):
         path.write_bytes(damaged(whole, chance))
         try:
             for log in read_log(path, given):
-                assert derive(log, given).step_s > 0
+                assert derive(log, known).step_s > 0
             read += 1
         except UserError as error:
             assert str(path) in str(error)

@@ -20,7 +20,7 @@ from scalestudy.importers.logs.phrases import STAMP
 Found = list[tuple[bytes, ...]]
 LINES = 4000
 """Lines of a block."""
-_ALONE = (b"val", b"test", b"infer", b"rank", b"[default", b"\x1b", b"\x08")
+_ALONE = (b"val", b"test", b"infer", b"rank", b"[default", b"]<std", b"\x1b", b"\x08")
 """In lines that are taken one by one: of a validation, of a rank, coloured."""
 _GROUP = re.compile(rb"\(\?P<(\w+)>")
 
@@ -38,7 +38,7 @@ class RowPattern:
             b"(?=(?:%b)?)" % _named(name, source) for name, source in zip(form.rest, form.of_rest, strict=True)
         ]
         parts = ahead + parts
-        usable = all((*form.sources, *form.of_rest))
+        usable = all((*form.sources, *form.of_rest)) and not form.labelled
         self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
         self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""

@@ -17,6 +17,9 @@ STEADY = 0.05
 """Relative spread of throughput times step time up to which it is the batch."""
 MUCH = 1.5
 """Last time over first one from which on times that never fall are those since the start, as whole seconds are."""
+BY_CHANCE, ADDED_UP = 8, 0.2
+"""Rows whose times do not all rise by chance, and the share of the last time that its steps take at least, by the
+rise between rows, if it is that since the start."""
 LEFT = 0.99
 """Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
@@ -134,7 +137,9 @@ def of_one_step(
         )
     rises = np.diff(time)
     slowly = (rises >= 0).all() and time[-1] > (1.0 if since_start else MUCH) * time[0]
-    if len(time) > (1 if since_start else 2) and ((rises > 0).all() or slowly):
+    if len(time) > (1 if since_start else 2) and (
+        slowly or ((rises > 0).all() and (since_start or len(time) >= BY_CHANCE or _adds_up(time, step)))
+    ):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
     if len(time) > 2 and (rises <= 0).all() and time[-1] < LEFT * time[1] and not has_name:
@@ -158,3 +163,9 @@ def of_one_step(
         f"{path}: is `{shown}` the time of one step, or of the {many:.0f} steps since the row before? The log does"
         " not say. Import a table with the columns step and step_time_s, or with time stamps"
     )
+
+
+def _adds_up(time: np.ndarray, step: np.ndarray) -> bool:
+    """Whether times that rise are as long as all their steps take, by the rise between rows."""
+    each = (time[-1] - time[0]) / (step[-1] - step[0]) if step[-1] > step[0] else nan
+    return not each * step[-1] < ADDED_UP * time[-1]

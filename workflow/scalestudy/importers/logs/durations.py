@@ -14,16 +14,18 @@ _WORDS = (
     rb"(?:\d{1,4} ?h(?:ours?|rs?)? ?)?(?:\d{1,4} ?m(?:in(?:ute)?s?)?,? ?)"
     rb"(?:\d{1,4}(?:\.\d{1,9})? ?s(?:ecs?|econds?)?)?"
 )
-_DURATION = rb"(?P<%%b>%b|%b)(?![\w:.]*\d)" % (_CLOCK, _WORDS)
-_BETWEEN = rb"['\"]?[ :=|\[(]{1,4}"
+DAY_S = 86_400
+_DAYS = "(?:(?P<days>[0-9]{1,3}) ?d(?:ays?)?,? ?)?"
+_DURATION = rb"(?P<%%b>%b(?:%b|%b))(?![\w:.]*\d)" % (_DAYS.replace("?P<days>", "?:").encode(), _CLOCK, _WORDS)
+_BETWEEN = rb"['\"]?[ :=|\[(]{1,4}['\"]?"
 _NAMED = re.compile(
-    rb"(?i)(?<![a-z])(?P<name>(?:[a-z]+[ _])?(?:time|elapsed|duration|took|takes|in)(?:[ _][a-z]+)?)"
+    rb"(?i)(?<![a-z])(?P<name>(?:[a-z]+[ _])?(?:time|elapsed|duration|took|takes|in|total)(?:[ _][a-z]+)?)"
     rb"(?P<between>%b)%b" % (_BETWEEN, _DURATION % b"duration")
 )
 _NOT_PASSED = re.compile(rb"(?i)eta|remain|left|estim|data|load|val|eval|test")
 _UNITS = re.compile(r"(?<=\d) ?(h|m|s)[a-z]*,?")
 _WORD_IN_FRONT = re.compile(rb"(?i)[a-z]+[ _]$")
-_ANY = rb"['\"]?[\s:=|#\[(]*\d"
+_ANY = rb"['\"]?[\s:=|#\[(]*['\"]?\d"
 """Behind the name of a time that has a number of any form."""
 
 
@@ -35,8 +37,10 @@ def in_seconds(line: bytes) -> bytes:
 @lru_cache(maxsize=1 << 16)
 def seconds_of(duration: bytes) -> float:
     """Return the seconds of a duration that a line has; nan if it has only one part, such as `12m`."""
-    found = read_duration(_UNITS.sub(r"\1 ", duration.decode()).strip())
-    return round(found.value, 6) if found else nan
+    text = duration.decode()
+    days = re.match(f"(?i){_DAYS}", text)
+    found = read_duration(_UNITS.sub(r"\1 ", text[days.end() :] if days else text).strip())
+    return round(found.value + DAY_S * int((days and days["days"]) or 0), 6) if found else nan
 
 
 def source_of(time: Phrase, printed: list[bytes]) -> bytes | None:

@@ -166,17 +166,26 @@ def _reader(path: Path, name: str | None) -> Read:
 
 def _of_any_trainer(path: Path) -> Read | None:
     """What reads a console log without a format of its own: rows with a time or a throughput come before bars, and
-    bars before rows with nothing but a time stamp."""
+    bars before rows with nothing but a time stamp, and before one row with the time since the start."""
     form = console_form.form_of(path)
-    if form and console_form.MEASURED & set(form.read):
+    measured = form is not None and bool(console_form.MEASURED & set(form.read))
+    if form and measured and not _is_of_all_steps(form):
         return console.read
     if progress.shows_bars(path):
         return progress.read
+    if measured:
+        return console.read
     if spread_rows.form_of(path):
         return spread_rows.read
     if epoch_rows.shows_epochs(path):
         return epoch_rows.read
     return console.read if form else None
+
+
+def _is_of_all_steps(form: console_form.Form) -> bool:
+    """Whether a log has one row only, whose time is that since the start."""
+    time = form.read.get("step_time_s")
+    return form.learned_from == 1 and time is not None and time.since_start
 
 
 def _why_not(path: Path, head: bytes) -> str:
@@ -187,7 +196,8 @@ def _why_not(path: Path, head: bytes) -> str:
         re.search(r"[=]|: |^\s*[\d.]+%?(?:\s|$)|\d-\d\d", name) for name in names
     )
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
-        shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
+        named = [name.strip()[:SHOWN] for name in names if name.strip()]
+        shown = ", ".join(named[:12]) + (" ..." if len(named) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
     if timed := console_form.timed_without_steps(path):
         shown = timed.decode("utf-8", "replace").strip()[:SHOWN]
