@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from scalestudy.errors import UserError
@@ -25,6 +26,7 @@ from scalestudy.importers.logs import (
     nanotron,
     olmo,
     progress,
+    spaced_table,
     spread_rows,
     tensorboard_log,
     torchtitan,
@@ -93,9 +95,10 @@ OF_ANY_TRAINER: dict[str, Read] = {
     "progress-bar": progress.read,
     "rows-of-lines": spread_rows.read,
     "epochs": epoch_rows.read,
+    "spaced-table": spaced_table.read,
 }
 """Name -> reader of a console log without a format of its own."""
-WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read)
+WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read, spaced_table.read)
 """Readers of console logs whose rows have the steps of a run."""
 READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
 """Names of all formats, as declared.py lists them."""
@@ -177,8 +180,10 @@ def _of_any_trainer(path: Path) -> Read | None:
         return console.read
     if spread_rows.form_of(path):
         return spread_rows.read
-    if epoch_rows.shows_epochs(path):
+    if epoch_rows.shows_epochs(islice(numbered_lines(path), console_form.LEARNED_FROM)):
         return epoch_rows.read
+    if spaced_table.reads(path):
+        return spaced_table.read
     return console.read if form else None
 
 
@@ -211,8 +216,8 @@ def _why_not(path: Path, head: bytes) -> str:
         return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"
     kinds = ", ".join(one.kind for one in FORMATS)
     return (
-        "no known format. It has no header of a table, no JSON of rows, no line with a step number and a time, and"
-        f" no line of a {kinds}"
+        "no known format. It has no header of a table, no JSON of rows, no line that names a step number and a time,"
+        f" and no line of a {kinds}"
     )
 
 
