@@ -20,7 +20,7 @@ from scalestudy.importers.logs.phrases import STAMP
 Found = list[tuple[bytes, ...]]
 LINES = 4000
 """Lines of a block."""
-_ALONE = (b"val", b"test", b"infer", b"rank", b"[default", b"]<std", b"\x1b", b"\x08")
+_ALONE = (b"val", b"test", b"infer", b"rank", b"[default", b"\x1b", b"\x08")
 """In lines that are taken one by one: of a validation, of a rank, coloured."""
 _GROUP = re.compile(rb"\(\?P<(\w+)>")
 

@@ -15,7 +15,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
 from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
 from scalestudy.importers.logs.progress import is_bar
-from scalestudy.importers.logs.stated import label_of
+from scalestudy.importers.logs.stated import TAGGED, label_of
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -69,7 +69,7 @@ class Form:
     learned_from: int = 0
     """Rows that showed the form."""
     labelled: bool = False
-    """Whether rows begin with their rank, as `0: `."""
+    """Whether rows begin with their rank, as `0: ` or `[1,0]<stdout>:`."""
 
 
 def form_of(path: Path) -> Form | None:
@@ -205,14 +205,16 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
         learned_from=len(rows),
-        labelled="step" in found and found["step"].start > 0 and _are_labelled(rows),
+        labelled=_are_labelled(rows, found.get("step")),
     )
 
 
-def _are_labelled(rows: list[bytes]) -> bool:
-    """Whether all rows begin with a number of which several have the same, and not with one that counts them."""
+def _are_labelled(rows: list[bytes], step: Phrase | None) -> bool:
+    """Whether all rows begin with their ranks: numbers of which several are the same, so that they count no rows."""
+    if TAGGED in rows[-1]:
+        return True
     labels = [label_of(row) for row in rows]
-    return None not in labels and len(set(labels)) < len(labels)
+    return step is not None and step.start > 0 and None not in labels and len(set(labels)) < len(labels)
 
 
 def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phrase, bool]:

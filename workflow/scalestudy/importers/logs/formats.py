@@ -216,8 +216,8 @@ def _why_not(path: Path, head: bytes) -> str:
         return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"
     kinds = ", ".join(one.kind for one in FORMATS)
     return (
-        "no known format. It has no header of a table, no JSON of rows, no line that names a step number and a time,"
-        f" and no line of a {kinds}"
+        "no known format. It has no header of a table, no JSON of rows, no line that names a step number and a"
+        f" time, and no line of a {kinds}"
     )
 
 

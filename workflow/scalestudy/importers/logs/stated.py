@@ -16,7 +16,8 @@ RANK = re.compile(
     rb"(?i)^(?:.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])"
     rb"|.{0,120}?\[\d{1,9},(\d{1,6})\]<std(?:out|err)>)"
 )
-"""The last one is that of `mpirun --tag-output`."""
+TAGGED = b"]<std"
+"""In what `mpirun --tag-output` puts in front of a line, the last one of RANK."""
 _LABEL = re.compile(rb"^ *(\d{1,6}): ")
 """What `srun --label` puts in front of a line."""
 _SIZES = re.compile(
@@ -30,7 +31,7 @@ _SAID = (b"size", b"num", b"tokens")
 
 def rank_of(line: bytes) -> bytes | None:
     """Return the rank that a line names at its begin; None without one."""
-    if b"ank" not in line and b"[default" not in line and b">:" not in line:
+    if b"ank" not in line and b"[default" not in line and TAGGED not in line:
         return None
     found = RANK.search(line)
     return (found[1] or found[2] or found[3]) if found else None
