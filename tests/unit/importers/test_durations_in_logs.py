@@ -48,6 +48,7 @@ def test_durations_as_seconds(printed: str, read: str) -> None:
         lambda step, s: f"Iter {step}: loss=2.5, time elapsed: {words(s)}, remaining time: 20m 10s\n",
         lambda step, s: f"[Step {step}] train_loss: 2.5 elapsed_time: {s:.1f}s\n",
         lambda step, s: f"{step}:\tlearn: 0.25\ttotal: {words(s)}\tremaining: 20m 10s\n",
+        lambda step, s: f"[Info] {s:.3f} seconds elapsed, finished iteration {step}\n",
     ],
 )
 def test_the_time_since_the_start(row: Callable[[int, float], str], tmp_path: Path) -> None:

@@ -150,3 +150,31 @@ def test_other_names_of_the_time_of_a_step(tmp_path: Path) -> None:
         for at in (1, 2)
     ]
     assert imported(written(tmp_path / "log", rows), devices=1, batch=4).step_s == pytest.approx(0.5205)
+
+
+@pytest.mark.parametrize("name", ["time", "elapsed"])
+def test_a_clock_that_begins_again_with_each_epoch(name: str, tmp_path: Path) -> None:
+    rows = [
+        f"Epoch {epoch} step {step + 500 * epoch} loss 2.25 {name}: {1.5 * step + 4:.1f} s\n"
+        for epoch in range(3)
+        for step in range(100, 600, 100)
+    ]
+    run = imported(written(tmp_path / "log", rows), devices=1, batch=4)
+    assert run.step_s == pytest.approx(1.5)
+    assert any("rises from row to row and begins again" in remark for remark in run.remarks)
+
+
+def test_the_clocks_of_two_ranks_that_take_turns(tmp_path: Path) -> None:
+    rows = [
+        f"[Info] {4.5 * at + 0.25 * rank:.3f} seconds elapsed, finished iteration {at}\n"
+        for at in range(36, 46)
+        for rank in ((0, 1) if at == 40 else (0,))
+    ]
+    assert imported(written(tmp_path / "log", rows), devices=2, batch=4).step_s == pytest.approx(4.5, rel=0.01)
+
+
+def test_times_of_steps_that_scatter_begin_no_clock_again(tmp_path: Path) -> None:
+    times_s = [0.51, 0.52, 0.49, 0.50, 0.51, 0.48, 0.49, 0.53, 0.50, 0.52]
+    rows = [f"step {at} loss 2.25 elapsed: {time_s} s\n" for at, time_s in enumerate(times_s, 1)]
+    run = imported(written(tmp_path / "log", rows), devices=1, batch=4)
+    assert run.step_s == pytest.approx(sum(times_s[1:]) / 9)

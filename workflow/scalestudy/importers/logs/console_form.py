@@ -210,7 +210,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
 
 
 def _are_labelled(rows: list[bytes], step: Phrase | None) -> bool:
-    """Whether all rows begin with their ranks: numbers of which several are the same, so that they count no rows."""
+    """Whether all rows begin with their ranks: with numbers of which several are the same, which count no rows."""
     if TAGGED in rows[-1]:
         return True
     labels = [label_of(row) for row in rows]

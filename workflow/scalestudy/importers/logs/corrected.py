@@ -4,6 +4,7 @@ iterations, times of a window or since the start, means that include the start."
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import nan
 from pathlib import Path
 
@@ -142,6 +143,9 @@ def of_one_step(
     ):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
+    if _begins_again(time, step, since_start=since_start):
+        made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` rises from row to row and begins again: it is the time since a start"])
     if len(time) > 2 and (rises <= 0).all() and time[-1] < LEFT * time[1] and not has_name:
         made = columns | {"step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` falls from row to row: it is the time that is left"])
@@ -167,5 +171,30 @@ def of_one_step(
 
 def _adds_up(time: np.ndarray, step: np.ndarray) -> bool:
     """Whether times that rise are as long as all their steps take, by the rise between rows."""
-    each = (time[-1] - time[0]) / (step[-1] - step[0]) if step[-1] > step[0] else nan
-    return not each * step[-1] < ADDED_UP * time[-1]
+    return not _all_steps_s(time, step) < ADDED_UP * time[-1]
+
+
+def _all_steps_s(time: np.ndarray, step: np.ndarray) -> float:
+    """The time of all steps by the rise between rows; nan without steps."""
+    ahead = float(step[-1] - step[0])
+    return float((time[-1] - time[0]) / ahead * step[-1]) if ahead > 0 else nan
+
+
+def _begins_again(time: np.ndarray, step: np.ndarray, *, since_start: bool) -> bool:
+    """Whether times rise in several parts, as the time since the start of an epoch or the rows of two ranks do.
+
+    since_start: whether their name says it. Then the rise may be small beside the times, if it adds up to them.
+    """
+    edges = [0, *(np.flatnonzero(np.diff(time) < 0) + 1), len(time)]
+    parts = [slice(begin, end) for begin, end in pairwise(edges)]
+    whole = [part for part in parts if part.stop - part.start >= (2 if since_start else 3)]
+    if len(parts) < 2 or len(whole) < 2 or any(part not in whole for part in parts[1:-1]):
+        return False
+
+    def rises(part: slice) -> bool:
+        if not (np.diff(time[part]) > 0).all():
+            return False
+        all_s, last = _all_steps_s(time[part], step[part]), float(time[part][-1])
+        return last > MUCH * time[part][0] or (since_start and ADDED_UP * last <= all_s <= last / ADDED_UP)
+
+    return all(map(rises, whole))

@@ -33,6 +33,8 @@ _TAKEN = re.compile(
     rb"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))\b"
 )
 """`1000 steps take 8.641 seconds`."""
+_PASSED = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)(?P<unit> ?(?:ms|s|secs?|seconds)) elapsed\b")
+"""`160.1 seconds elapsed`."""
 _ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
 _DATE = (
@@ -102,6 +104,18 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
                 found[phrase.quantity] = phrase
     if "step_time_s" not in found and (taken := _TAKEN.search(line)):
         found |= _of_several(taken)
+    if "step_time_s" not in found and (passed := _PASSED.search(line)):
+        unit = passed["unit"]
+        pattern = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)%b elapsed\b" % unit)
+        found["step_time_s"] = Phrase(
+            "elapsed",
+            "step_time_s",
+            passed.start(),
+            passed["value"],
+            unit,
+            _FACTORS[unit.strip()],
+            pattern=pattern,
+        )
     counted = steps or (trainer.step and trainer.step.search(line))
     if _ENVIRONMENT.search(line):
         found = {name: one for name, one in found.items() if one.unit != "steps"}
