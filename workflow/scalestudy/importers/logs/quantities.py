@@ -18,8 +18,8 @@ TIMES = {
 }
 """Unit of a time, as `--time` takes it -> seconds."""
 _ONLY_IN_LOGS = {
-    "step": "step steps global_step iteration iterations iter it training_step current_step current_steps"
-    " num_updates",
+    "step": "step steps global_step iteration iterations iter it training_step training_iteration"
+    " current_step current_steps num_updates",
     "clock_s": "timestamp time_stamp wall_time walltime datetime date runtime elapsed elapsed_time elapsedtime"
     " relative_time",
     "step_time_s": "end_to_end time_this_iter bch",
