@@ -183,7 +183,8 @@ def test_times_of_steps_that_scatter_begin_no_clock_again(tmp_path: Path) -> Non
 def test_results_of_an_iteration_over_several_lines(tmp_path: Path) -> None:
     """Ray prints them so, with parts of the time, and the time of all iterations, beside that of this one."""
     blocks = [
-        f"Result for PPO_0:\n  episodes_total: {9 * at}\n  info:\n    grad_time_ms: 263.5\n    sample_time_ms: 490.5\n"
+        f"Result for PPO_0:\n  episodes_total: {9 * at}\n  info:\n    grad_time_ms: 263.5\n"
+        "    sample_time_ms: 490.5\n"
         f"  time_since_restore: {2.5 * at + 10}\n  time_this_iter_s: 2.5\n  time_total_s: {2.5 * at + 10}\n"
         f"  timesteps_this_iter: 4000\n  timesteps_total: {4000 * at}\n  training_iteration: {at}\n\n"
         for at in range(10, 20)
