@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,18 @@ def test_a_damaged_log_is_read_or_refused_in_words(name: str, tmp_path: Path) ->
         except UserError as error:
             assert str(path) in str(error)
     assert read, "small damage leaves most of a log"
+
+
+@pytest.mark.parametrize("number", ["9e30", "1e99"])
+def test_a_number_out_of_range_gives_no_warning(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "".join(
+            f"step {number if at == 7 else at} loss {number if at == 9 else 2.5} step time: 0.5 s\n"
+            for at in range(1, 40)
+        )
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (log,) = read_log(path, Given(devices=1, batch=4))
+        assert derive(log, Given(devices=1, batch=4)).step_s == pytest.approx(0.5)

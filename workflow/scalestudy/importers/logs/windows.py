@@ -70,9 +70,8 @@ def thinned(log: Log) -> Log:
 
 def usual_steps(steps: np.ndarray) -> int:
     """The most common number of steps of a window."""
-    known = steps[~np.isnan(steps)].astype(int)
-    known = known[known > 0]
-    return int(np.bincount(np.minimum(known, 10**6)).argmax()) if len(known) else 1
+    known = steps[steps >= 1]
+    return int(np.bincount(np.minimum(known, 10**6).astype(int)).argmax()) if len(known) else 1
 
 
 def windows_of(log: Log, remarks: list[str]) -> Windows:
