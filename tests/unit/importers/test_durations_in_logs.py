@@ -29,6 +29,8 @@ def words(seconds: float) -> str:
         ("'elapsed_time': '4h 45m 30s', 'loss': 0.5", "'elapsed_time': '17130.0 s', 'loss': 0.5"),
         ("elapsed: 1 day, 2:03:04", "elapsed: 93784.0 s"),
         ("elapsed: 1d 2h 3m 4s", "elapsed: 93784.0 s"),
+        ("time: 150:00", "time: 9000.0 s"),
+        ("time: 1:75:00", "time: 1:75:00"),
         ("total: 2m 40s\tremaining: 28m 47s", "total: 160.0 s\tremaining: 28m 47s"),
         ("Epoch Time: 1 min 5 sec", "Epoch Time: 65.0 s"),
         ("elapsed time 0:00:01.25", "elapsed time 1.25 s"),
