@@ -26,6 +26,12 @@ def words(seconds: float) -> str:
         ("epoch time: 0m 38s", "epoch time: 38.0 s"),
         ("elapsed: 1:02:03 | eta: 0:12:00", "elapsed: 3723.0 s | eta: 0:12:00"),
         ("took 1h 2m 3.5s", "took 3723.5 s"),
+        ("'elapsed_time': '4h 45m 30s', 'loss': 0.5", "'elapsed_time': '17130.0 s', 'loss': 0.5"),
+        ("elapsed: 1 day, 2:03:04", "elapsed: 93784.0 s"),
+        ("elapsed: 1d 2h 3m 4s", "elapsed: 93784.0 s"),
+        ("time: 150:00", "time: 9000.0 s"),
+        ("time: 1:75:00", "time: 1:75:00"),
+        ("total: 2m 40s\tremaining: 28m 47s", "total: 160.0 s\tremaining: 28m 47s"),
         ("Epoch Time: 1 min 5 sec", "Epoch Time: 65.0 s"),
         ("elapsed time 0:00:01.25", "elapsed time 1.25 s"),
         ("remaining time: 1:02:03", "-"),
@@ -43,6 +49,8 @@ def test_durations_as_seconds(printed: str, read: str) -> None:
         lambda step, s: f"step {step}/900 | loss 2.5 | elapsed: {clock(s)} | eta: 0:20:00\n",
         lambda step, s: f"Iter {step}: loss=2.5, time elapsed: {words(s)}, remaining time: 20m 10s\n",
         lambda step, s: f"[Step {step}] train_loss: 2.5 elapsed_time: {s:.1f}s\n",
+        lambda step, s: f"{step}:\tlearn: 0.25\ttotal: {words(s)}\tremaining: 20m 10s\n",
+        lambda step, s: f"[Info] {s:.3f} seconds elapsed, finished iteration {step}\n",
     ],
 )
 def test_the_time_since_the_start(row: Callable[[int, float], str], tmp_path: Path) -> None:

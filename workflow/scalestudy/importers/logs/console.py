@@ -29,13 +29,13 @@ from scalestudy.importers.logs.corrected import (
     of_samples,
     without_start,
 )
-from scalestudy.importers.logs.lines import lines_with
+from scalestudy.importers.logs.lines import lines_with, real_or_nan
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.phrase import Phrase
 from scalestudy.importers.logs.progress import QUICKEST_S
-from scalestudy.importers.logs.running_means import of_all_steps
+from scalestudy.importers.logs.running_means import of_all_steps, of_falling
 from scalestudy.importers.logs.stated import facts_of
-from scalestudy.importers.logs.trainers import ANY, OF_THE_LAST_STEP
+from scalestudy.importers.logs.trainers import ANY, NUMBERED, OF_THE_LAST_STEP
 
 KIND = "console log"
 
@@ -59,7 +59,34 @@ def read_lines(
         reader.take_all(block, rows)
     if not len(rows):
         raise UserError(f"{path}: no complete line of the form of its first rows")
+    if len(rows) == 1:
+        _check_line(path, form, int(rows.columns()["line"][0]), lines_of(form))
     return [_log(reader, rows, given)]
+
+
+def _check_line(path: Path, form: Form, number: int, lines: Iterator[tuple[int, bytes]]) -> None:
+    """Raises UserError if the only line that is a row has several, as of a log whose lines were joined.
+
+    number: of that line.
+    """
+    line = next((line for here, line in lines if here == number), b"")
+    measured = next((form.read[name] for name in MEASURED if name in form.read), None)
+    if measured is None or "step" not in form.read:
+        return
+    steps, times = (list(_all(one, line)) for one in (form.read["step"], measured))
+    if len(steps) > 1 and len(times) == len(steps) and steps == sorted(set(steps)):
+        raise UserError(
+            f"{path}, line {number}: has {len(steps)} rows on one line, the last one of step {steps[-1]:.0f};"
+            " import the log with a line for each row"
+        )
+
+
+def _all(phrase: Phrase, line: bytes) -> Iterator[float]:
+    """All numbers of a line that are found as this one is."""
+    find, at = phrase.finder(), 0
+    while found := find(line, at):
+        yield real_or_nan(found["value"])
+        at = found.end()
 
 
 def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
@@ -80,12 +107,16 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         and (columns["step_time_s"] < QUICKEST_S).all()
     ):
         made.append(of_samples(path, columns, time.shown, given))
-    elif trainer is ANY and time and not (time.of_a_step or time.averaged):
+    elif trainer in (ANY, NUMBERED) and time and not (time.of_a_step or time.averaged):
         started, named = time.since_start, bool(time.name)
         made.append(
             of_one_step(path, columns, time.shown, has_rate=rate is not None, since_start=started, has_name=named)
         )
-    elif trainer is ANY and time and time.is_mean and (found := of_all_steps(columns, time.digits(time.value))):
+    elif (
+        trainer is ANY
+        and time
+        and (found := (of_all_steps if time.is_mean else of_falling)(columns, time.digits(time.value)))
+    ):
         made.append(found)
     elif reader.optimizer_steps:
         made.append(in_optimizer_steps(columns, np.array(reader.optimizer_steps)))

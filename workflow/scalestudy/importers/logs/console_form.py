@@ -15,6 +15,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
 from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
 from scalestudy.importers.logs.progress import is_bar
+from scalestudy.importers.logs.stated import TAGGED, label_of
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -65,6 +66,10 @@ class Form:
     """Digits behind the point of the running mean, in seconds."""
     stamp_later: bool = False
     """Whether a field comes before the time stamp."""
+    learned_from: int = 0
+    """Rows that showed the form."""
+    labelled: bool = False
+    """Whether rows begin with their rank, as `0: ` or `[1,0]<stdout>:`."""
 
 
 def form_of(path: Path) -> Form | None:
@@ -191,13 +196,25 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         named,
         tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
-        whole_epochs=of_epochs or (bool(ends) and all(match["step"] == match["total"] for match in ends)),
+        whole_epochs=of_epochs
+        or ("step" in found and found["step"].since_row)
+        or (bool(ends) and all(match["step"] == match["total"] for match in ends)),
         durations=durations,
         sources=tuple(sources),
         of_rest=tuple(one.source() for one in others.values()),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
+        learned_from=len(rows),
+        labelled=_are_labelled(rows, found.get("step")),
     )
+
+
+def _are_labelled(rows: list[bytes], step: Phrase | None) -> bool:
+    """Whether all rows begin with their ranks: with numbers of which several are the same, which count no rows."""
+    if TAGGED in rows[-1]:
+        return True
+    labels = [label_of(row) for row in rows]
+    return step is not None and step.start > 0 and None not in labels and len(set(labels)) < len(labels)
 
 
 def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phrase, bool]:

@@ -19,7 +19,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
 from scalestudy.importers.logs.running_means import Means
-from scalestudy.importers.logs.stated import rank_of, stated_sizes
+from scalestudy.importers.logs.stated import label_of, rank_of, stated_sizes
 
 Block = list[tuple[int, bytes]]
 """Lines with their numbers."""
@@ -136,7 +136,7 @@ class RowReader:
                     values.update(found.groupdict())
         if is_no_training(line[:begin]):
             return
-        if own := rank_of(line):
+        if own := rank_of(line) or (label_of(line) if self.form.labelled else None):
             if self.first_rank is None:
                 self.first_rank = own
             if own != self.first_rank:

@@ -4,6 +4,7 @@ iterations, times of a window or since the start, means that include the start."
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import nan
 from pathlib import Path
 
@@ -17,6 +18,9 @@ STEADY = 0.05
 """Relative spread of throughput times step time up to which it is the batch."""
 MUCH = 1.5
 """Last time over first one from which on times that never fall are those since the start, as whole seconds are."""
+BY_CHANCE, ADDED_UP = 8, 0.2
+"""Rows whose times do not all rise by chance, and the share of the last time that its steps take at least, by the
+rise between rows, if it is that since the start."""
 LEFT = 0.99
 """Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
@@ -134,9 +138,14 @@ def of_one_step(
         )
     rises = np.diff(time)
     slowly = (rises >= 0).all() and time[-1] > (1.0 if since_start else MUCH) * time[0]
-    if len(time) > (1 if since_start else 2) and ((rises > 0).all() or slowly):
+    if len(time) > (1 if since_start else 2) and (
+        slowly or ((rises > 0).all() and (since_start or len(time) >= BY_CHANCE or _adds_up(time, step)))
+    ):
         made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` rises from row to row: it is the time since the start"])
+    if _begins_again(time, step, since_start=since_start):
+        made = columns | {"clock_s": time, "step_time_s": np.full(len(time), nan)}
+        return Corrected(made, [f"`{shown}` rises from row to row and begins again: it is the time since a start"])
     if len(time) > 2 and (rises <= 0).all() and time[-1] < LEFT * time[1] and not has_name:
         made = columns | {"step_time_s": np.full(len(time), nan)}
         return Corrected(made, [f"`{shown}` falls from row to row: it is the time that is left"])
@@ -158,3 +167,34 @@ def of_one_step(
         f"{path}: is `{shown}` the time of one step, or of the {many:.0f} steps since the row before? The log does"
         " not say. Import a table with the columns step and step_time_s, or with time stamps"
     )
+
+
+def _adds_up(time: np.ndarray, step: np.ndarray) -> bool:
+    """Whether times that rise are as long as all their steps take, by the rise between rows."""
+    return not _all_steps_s(time, step) < ADDED_UP * time[-1]
+
+
+def _all_steps_s(time: np.ndarray, step: np.ndarray) -> float:
+    """The time of all steps by the rise between rows; nan without steps."""
+    ahead = float(step[-1] - step[0])
+    return float((time[-1] - time[0]) / ahead * step[-1]) if ahead > 0 else nan
+
+
+def _begins_again(time: np.ndarray, step: np.ndarray, *, since_start: bool) -> bool:
+    """Whether times rise in several parts, as the time since the start of an epoch or the rows of two ranks do.
+
+    since_start: whether their name says it. Then the rise may be small beside the times, if it adds up to them.
+    """
+    edges = [0, *(np.flatnonzero(np.diff(time) < 0) + 1), len(time)]
+    parts = [slice(begin, end) for begin, end in pairwise(edges)]
+    whole = [part for part in parts if part.stop - part.start >= (2 if since_start else 3)]
+    if len(parts) < 2 or len(whole) < 2 or any(part not in whole for part in parts[1:-1]):
+        return False
+
+    def rises(part: slice) -> bool:
+        if not (np.diff(time[part]) > 0).all():
+            return False
+        all_s, last = _all_steps_s(time[part], step[part]), float(time[part][-1])
+        return last > MUCH * time[part][0] or (since_start and ADDED_UP * last <= all_s <= last / ADDED_UP)
+
+    return all(map(rises, whole))

@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from math import isnan, nan
 
-from scalestudy.importers.cells import read_duration
 from scalestudy.importers.logs.phrase import BETWEEN, Phrase
 
 _CLOCK = rb"\d{1,4}:\d\d(?::\d\d)?(?:\.\d{1,9})?"
@@ -14,16 +13,21 @@ _WORDS = (
     rb"(?:\d{1,4} ?h(?:ours?|rs?)? ?)?(?:\d{1,4} ?m(?:in(?:ute)?s?)?,? ?)"
     rb"(?:\d{1,4}(?:\.\d{1,9})? ?s(?:ecs?|econds?)?)?"
 )
-_DURATION = rb"(?P<%%b>%b|%b)(?![\w:.]*\d)" % (_CLOCK, _WORDS)
-_BETWEEN = rb"['\"]?[ :=|\[(]{1,4}"
+DAY_S = 86_400
+_DAYS = rb"(?:(\d{1,3}) ?d(?:ays?)?,? ?)?"
+_DURATION = rb"(?P<%%b>%b(?:%b|%b))(?![\w:.]*\d)" % (_DAYS.replace(b"(\\d", b"(?:\\d"), _CLOCK, _WORDS)
+_BETWEEN = rb"['\"]?[ :=|\[(]{1,4}['\"]?"
 _NAMED = re.compile(
-    rb"(?i)(?<![a-z])(?P<name>(?:[a-z]+[ _])?(?:time|elapsed|duration|took|takes|in)(?:[ _][a-z]+)?)"
+    rb"(?i)(?<![a-z])(?P<name>(?:[a-z]+[ _])?(?:time|elapsed|duration|took|takes|in|total)(?:[ _][a-z]+)?)"
     rb"(?P<between>%b)%b" % (_BETWEEN, _DURATION % b"duration")
 )
 _NOT_PASSED = re.compile(rb"(?i)eta|remain|left|estim|data|load|val|eval|test")
-_UNITS = re.compile(r"(?<=\d) ?(h|m|s)[a-z]*,?")
+_PARTS = re.compile(
+    rb"(?i)%b(?:(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)"
+    rb"|(?:(\d+) ?h[a-z]*,? ?)?(\d+) ?m[a-z]*,? ?(?:(\d+(?:\.\d+)?) ?s[a-z]*)?)" % _DAYS
+)
 _WORD_IN_FRONT = re.compile(rb"(?i)[a-z]+[ _]$")
-_ANY = rb"['\"]?[\s:=|#\[(]*\d"
+_ANY = rb"['\"]?[\s:=|#\[(]*['\"]?\d"
 """Behind the name of a time that has a number of any form."""
 
 
@@ -34,9 +38,18 @@ def in_seconds(line: bytes) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def seconds_of(duration: bytes) -> float:
-    """Return the seconds of a duration that a line has; nan if it has only one part, such as `12m`."""
-    found = read_duration(_UNITS.sub(r"\1 ", duration.decode()).strip())
-    return round(found.value, 6) if found else nan
+    """Return the seconds of a duration that a line has; nan for one part, such as `12m`, and for `0:75`."""
+    found = _PARTS.fullmatch(duration)
+    if found is None:
+        return nan
+    days, hours, minutes, seconds, *words = found.groups()
+    if minutes is None:
+        hours, minutes, seconds = words
+        if (days, hours, seconds) == (None, None, None):
+            return nan
+    elif float(seconds) >= 60 or (hours and int(minutes) >= 60):
+        return nan
+    return round(DAY_S * int(days or 0) + 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds or 0), 6)
 
 
 def source_of(time: Phrase, printed: list[bytes]) -> bytes | None:

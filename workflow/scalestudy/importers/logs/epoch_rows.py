@@ -7,14 +7,14 @@ its time, with the loading of its data, so it is the mean of its steps.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 from math import nan
 from pathlib import Path
 
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.console_form import LEARNED_FROM, is_no_training
+from scalestudy.importers.logs.console_form import is_no_training
 from scalestudy.importers.logs.durations import in_seconds
 from scalestudy.importers.logs.lines import numbered_lines, real_or_nan
 from scalestudy.importers.logs.model import Given, Log, Rows
@@ -22,6 +22,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.quantities import TIMES
 from scalestudy.importers.logs.stated import facts_of, stated_sizes
 
+LinesOf = Callable[[Path], Iterator[tuple[int, bytes]]]
 KIND = "console log with a line per epoch"
 _EPOCH = re.compile(rb"(?i)(?<![a-z])ep(?:och)?[ :=#_\[(]{1,4}(?P<epoch>\d{1,6})(?![\d.])")
 _TIME = re.compile(
@@ -39,9 +40,9 @@ FEWEST = 2
 """Epochs that a log has to have."""
 
 
-def shows_epochs(path: Path) -> bool:
-    """Return whether the first lines of a log have several epochs with their times."""
-    found = (_row(part) for _, line in islice(numbered_lines(path), LEARNED_FROM) for part in parts_of(line))
+def shows_epochs(lines: Iterable[tuple[int, bytes]]) -> bool:
+    """Return whether lines with their numbers have several epochs with their times."""
+    found = (_row(part) for _, line in lines for part in parts_of(line))
     seen: set[float] = set()
     for row in filter(None, found):
         seen.add(row[0])
@@ -50,15 +51,18 @@ def shows_epochs(path: Path) -> bool:
     return False
 
 
-def read(path: Path, given: Given) -> list[Log]:
-    """Return the run of a log. Raises UserError that asks for what the log does not say."""
+def read(path: Path, given: Given, lines_of: LinesOf = numbered_lines) -> list[Log]:
+    """Return the run of a log. Raises UserError that asks for what the log does not say.
+
+    lines_of: returns the lines of a file with their numbers.
+    """
     said = stated_sizes(path, lambda line: False)
     lines: list[int] = []
     epochs: list[float] = []
     times: list[float] = []
     losses: list[float] = []
     shown, unit = "", ""
-    for number, line in numbered_lines(path):
+    for number, line in lines_of(path):
         for part in parts_of(line):
             found = _row(part)
             if found is None or (epochs and found[0] == epochs[-1]):

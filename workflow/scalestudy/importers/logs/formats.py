@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from scalestudy.errors import UserError
@@ -25,6 +26,7 @@ from scalestudy.importers.logs import (
     nanotron,
     olmo,
     progress,
+    spaced_table,
     spread_rows,
     tensorboard_log,
     torchtitan,
@@ -85,9 +87,10 @@ OF_ANY_TRAINER: dict[str, Read] = {
     "progress-bar": progress.read,
     "rows-of-lines": spread_rows.read,
     "epochs": epoch_rows.read,
+    "spaced-table": spaced_table.read,
 }
 """Name -> reader of a console log without a format of its own."""
-WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read)
+WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read, spaced_table.read)
 """Readers of console logs whose rows have the steps of a run."""
 READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
 """Names of all formats, as declared.py lists them."""
@@ -157,17 +160,28 @@ def _reader(path: Path, name: str | None) -> Read:
 
 def _of_any_trainer(path: Path) -> Read | None:
     """What reads a console log without a format of its own: rows with a time or a throughput come before bars, and
-    bars before rows with nothing but a time stamp."""
+    bars before rows with nothing but a time stamp, and before one row with the time since the start."""
     form = console_form.form_of(path)
-    if form and console_form.MEASURED & set(form.read):
+    measured = form is not None and bool(console_form.MEASURED & set(form.read))
+    if form and measured and not _is_of_all_steps(form):
         return console.read
     if progress.shows_bars(path):
         return progress.read
+    if measured:
+        return console.read
     if spread_rows.form_of(path):
         return spread_rows.read
-    if epoch_rows.shows_epochs(path):
+    if epoch_rows.shows_epochs(islice(numbered_lines(path), console_form.LEARNED_FROM)):
         return epoch_rows.read
+    if spaced_table.reads(path):
+        return spaced_table.read
     return console.read if form else None
+
+
+def _is_of_all_steps(form: console_form.Form) -> bool:
+    """Whether a log has one row only, whose time is that since the start."""
+    time = form.read.get("step_time_s")
+    return form.learned_from == 1 and time is not None and time.since_start
 
 
 def _why_not(path: Path, head: bytes) -> str:
@@ -178,7 +192,8 @@ def _why_not(path: Path, head: bytes) -> str:
         re.search(r"[=]|: |^\s*[\d.]+%?(?:\s|$)|\d-\d\d", name) for name in names
     )
     if is_header and len(lines) > 1 and len(csv_log.names_of(lines[1])) == len(names):
-        shown = ", ".join(name.strip()[:SHOWN] for name in names[:12]) + (" ..." if len(names) > 12 else "")
+        named = [name.strip()[:SHOWN] for name in names if name.strip()]
+        shown = ", ".join(named[:12]) + (" ..." if len(named) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
     if timed := console_form.timed_without_steps(path):
         shown = timed.decode("utf-8", "replace").strip()[:SHOWN]
@@ -192,8 +207,8 @@ def _why_not(path: Path, head: bytes) -> str:
         return f"no line has both a step number and a time, a throughput or a time stamp; one reads `{counted}`"
     kinds = ", ".join(one.kind for one in FORMATS)
     return (
-        "no known format. It has no header of a table, no JSON of rows, no line with a step number and a time, and"
-        f" no line of a {kinds}"
+        "no known format. It has no header of a table, no JSON of rows, no line that names a step number and a"
+        f" time, and no line of a {kinds}"
     )
 
 

@@ -121,7 +121,7 @@ class Rows:
             if self._unknown[name]:
                 stored.frombytes(np.full(self._unknown[name], nan, dtype=stored.typecode).tobytes())
                 self._unknown[name] = 0
-            stored.frombytes(np.ascontiguousarray(values, dtype=stored.typecode).tobytes())
+            stored.frombytes(_bytes_of(values, stored.typecode))
         if len(self) > MOST_ROWS:
             raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
 
@@ -131,7 +131,7 @@ class Rows:
         nothing = np.full(count, nan)
         for name, stored in self._columns.items():
             values = columns.get(name, nothing)
-            stored.frombytes(np.ascontiguousarray(values, dtype=stored.typecode).tobytes())
+            stored.frombytes(_bytes_of(values, stored.typecode))
         if len(self) > MOST_ROWS:
             raise UserError(f"{self._path}: more than {MOST_ROWS} rows, which is too large for a log")
 
@@ -141,6 +141,12 @@ class Rows:
             name: np.frombuffer(values, dtype=values.typecode) if len(values) else nothing
             for name, values in self._columns.items()
         }
+
+
+def _bytes_of(values: np.ndarray, typecode: str) -> bytes:
+    """The bytes of numbers as they are stored; one that is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(values, dtype=typecode).tobytes()
 
 
 @dataclass(frozen=True)

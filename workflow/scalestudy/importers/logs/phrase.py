@@ -52,6 +52,8 @@ class Phrase:
     """The text of a position."""
     of_a_step: bool = False
     """Whether the name of a time says that it is of a step."""
+    since_row: bool = False
+    """Whether a number of steps is that since the row before."""
     text: bytes = b""
     """The name with text in front of it, by which it differs from the same name of another number."""
 

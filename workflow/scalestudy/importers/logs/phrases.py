@@ -28,6 +28,13 @@ _OF_TOTAL = re.compile(
 )
 """`200/ 2983 batches`."""
 _WINDOW = re.compile(rb"step = \d+ \((?P<number>[\d.]+) sec\)")
+_TAKEN = re.compile(
+    rb"(?<![\w.])(?P<steps>[1-9]\d{0,8}) (?:steps|iterations|iters|updates|batches) (?:take|took|in):? "
+    rb"(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))\b"
+)
+"""`1000 steps take 8.641 seconds`."""
+_PASSED = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)(?P<unit> ?(?:ms|s|secs?|seconds)) elapsed\b")
+"""`160.1 seconds elapsed`."""
 _ALONE = re.compile(rb"[|,;] *(?P<number>\d+(?:\.\d+)?)(?P<unit> ?(?:ms|s|secs?|seconds))(?= *[|,;])")
 _DELIMITERS = re.compile(rb"[|,;\t{}\[\]\"'>*<]+| - |  +|\) ")
 _DATE = (
@@ -95,6 +102,20 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
                 found.setdefault("rate_of_device", phrase)
             if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
+    if "step_time_s" not in found and (taken := _TAKEN.search(line)):
+        found |= _of_several(taken)
+    if "step_time_s" not in found and (passed := _PASSED.search(line)):
+        unit = passed["unit"]
+        pattern = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)%b elapsed\b" % unit)
+        found["step_time_s"] = Phrase(
+            "elapsed",
+            "step_time_s",
+            passed.start(),
+            passed["value"],
+            unit,
+            _FACTORS[unit.strip()],
+            pattern=pattern,
+        )
     counted = steps or (trainer.step and trainer.step.search(line))
     if _ENVIRONMENT.search(line):
         found = {name: one for name, one in found.items() if one.unit != "steps"}
@@ -118,6 +139,30 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
     if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
     return found
+
+
+def _of_several(taken: re.Match[bytes]) -> dict[str, Phrase]:
+    """The steps since the row before, and the time of one of them, by the time that all take."""
+    before = taken.string[taken.start() : taken.start("number")]
+    steps = int(taken["steps"])
+    tail = before[len(taken["steps"]) :]
+    counted = rb"(?<![\w.])(?P<value>%b)(?=%b\d)" % (taken["steps"], re.escape(tail))
+    timed = rb"(?<=%b)(?P<value>\d+(?:\.\d+)?)(?=%b\b)" % (re.escape(before), taken["unit"])
+    return {
+        "step": Phrase(
+            "", "step", taken.start(), taken["steps"], tail.rstrip(), pattern=re.compile(counted), since_row=True
+        ),
+        "step_time_s": Phrase(
+            "",
+            "step_time_s",
+            taken.start("number"),
+            taken["number"],
+            taken["unit"],
+            _FACTORS[taken["unit"].strip()] / steps,
+            pattern=re.compile(timed),
+            of_a_step=True,
+        ),
+    }
 
 
 def _unnamed(alone: re.Match[bytes]) -> Phrase:

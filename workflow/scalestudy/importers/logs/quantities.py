@@ -18,11 +18,11 @@ TIMES = {
 }
 """Unit of a time, as `--time` takes it -> seconds."""
 _ONLY_IN_LOGS = {
-    "step": "step steps global_step iteration iterations iter it training_step current_step current_steps"
-    " num_updates",
+    "step": "step steps global_step iteration iterations iter it training_step training_iteration"
+    " current_step current_steps num_updates",
     "clock_s": "timestamp time_stamp wall_time walltime datetime date runtime elapsed elapsed_time elapsedtime"
     " relative_time",
-    "step_time_s": "end_to_end",
+    "step_time_s": "end_to_end time_this_iter bch",
     "epoch_time_s": "epoch_time time_per_epoch epoch_duration time/epoch",
     "work_per_s": "rate tps",
     "work": "consumed_samples samples_seen consumed_tokens tokens_seen num_input_tokens_seen ntokens_seen"

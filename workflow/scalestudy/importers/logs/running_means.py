@@ -22,6 +22,8 @@ MOST_ROWS = 500_000
 """Rows that are looked at; of more rows only some, since a mean is that of all steps before it."""
 FEWEST, CHANGED = 5, 0.05
 """Rows, and relative change from the first to the last one, that show a mean since the start."""
+FEWEST_UNNAMED, FALLEN = 8, 1.5
+"""The same of times that no name calls means: rows that all fall, and the first time over the last one of them."""
 REMARK = "step times follow from the means in parentheses, which are those since the start of an epoch"
 
 
@@ -61,6 +63,38 @@ def of_all_steps(columns: Columns, digits: int) -> Corrected | None:
     return found and Corrected(
         found.columns, ["step times follow from the printed means, which are since the start"]
     )
+
+
+def of_falling(columns: Columns, digits: int) -> Corrected | None:
+    """Return the columns with the mean step times between rows, if the times fall from the first step on as means
+    since the start do, of which the first step takes long. None if they do not.
+
+    The times of steps that warm up do not fall in each row, or fall faster than a mean can. Where the means end to
+    be those since the start, as those over the last 100 steps do, the rows behind count as they are printed.
+    """
+    time, step = columns["step_time_s"], columns["step"]
+    if len(time) < FEWEST_UNNAMED or not step[0] <= max(1.0, step[1] - step[0]):
+        return None
+    done = step + (0.0 if step[0] >= 1 else 1.0)
+    spent = np.diff(done * time)
+    faster = spent < -0.5 * 10.0**-digits * (done[1:] + done[:-1])
+    as_means = _rows_before(faster)
+    falls = min(as_means, _rows_before(np.diff(time) >= 0))
+    if falls < FEWEST_UNNAMED or time[0] < FALLEN * time[falls - 1]:
+        return None
+    if len(time) - as_means >= FEWEST_UNNAMED:
+        kept = {name: values[as_means:] for name, values in columns.items()}
+        return Corrected(kept, [f"the times of the first {as_means} rows are means since the start, and left out"])
+    first = {name: values[:as_means] for name, values in columns.items()}
+    found = between_means(first, time[:as_means], digits, np.zeros(as_means))
+    return found and Corrected(
+        found.columns, ["step times fall from row to row as means since the start do: those between rows follow"]
+    )
+
+
+def _rows_before(ends: np.ndarray) -> int:
+    """The rows up to the first pair of rows of which this is so."""
+    return int(np.append(ends, True).argmax()) + 1
 
 
 def between_means(columns: Columns, means: np.ndarray, digits: int, starts: np.ndarray) -> Corrected | None:

@@ -13,7 +13,14 @@ from scalestudy.importers.logs.model import Facts
 
 LOOKED_AT = 20_000
 """First lines in which sizes are looked for."""
-RANK = re.compile(rb"(?i)^.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])")
+RANK = re.compile(
+    rb"(?i)^(?:.{0,60}?(?:\brank[ =:]{0,2}(\d+)\b(?!/)|\[default(\d+)\])"
+    rb"|.{0,120}?\[\d{1,9},(\d{1,6})\]<std(?:out|err)>)"
+)
+TAGGED = b"]<std"
+"""In what `mpirun --tag-output` puts in front of a line, the last one of RANK."""
+_LABEL = re.compile(rb"^ *(\d{1,6}): ")
+"""What `srun --label` puts in front of a line."""
 _SIZES = re.compile(
     rb"(?i)(world[_ ]size|(?:num|number[_ ]of)[_ ](?:gpus|devices|processes)"
     rb"|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
@@ -25,10 +32,16 @@ _SAID = (b"size", b"num", b"tokens")
 
 def rank_of(line: bytes) -> bytes | None:
     """Return the rank that a line names at its begin; None without one."""
-    if b"ank" not in line and b"[default" not in line:
+    if b"ank" not in line and b"[default" not in line and TAGGED not in line:
         return None
     found = RANK.search(line)
-    return (found[1] or found[2]) if found else None
+    return (found[1] or found[2] or found[3]) if found else None
+
+
+def label_of(line: bytes) -> bytes | None:
+    """Return the number that a line begins with, as `srun --label` prints the rank; None without one."""
+    found = _LABEL.search(line)
+    return found[1] if found else None
 
 
 def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:

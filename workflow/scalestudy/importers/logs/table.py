@@ -234,8 +234,8 @@ def logs_from(
         raise UserError(f"{columns.path}: no row has a time of a step, a throughput or a time stamp")
     if bad > MOST_REMARKS:
         logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
-    if columns.left:
-        logs[0].remarks.append(f"columns that are not read: {_few(columns.left)}")
+    if left := [name for name in columns.left if name]:
+        logs[0].remarks.append(f"columns that are not read: {_few(left)}")
     return logs
 
 

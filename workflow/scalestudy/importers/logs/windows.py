@@ -14,6 +14,10 @@ from scalestudy.importers.logs.model import Log
 
 TOO_LONG: Final = 5.0
 """A window that takes this many times the median, by time stamps only, includes work other than steps."""
+FIRST_STEP: Final = 1
+"""Last step whose row, if it is the only one, has little but the start of the run in it."""
+UNEVEN: Final = 3.0
+"""Upper over lower quartile of windows beyond which those that are longer are no pauses."""
 HOUR: Final = 3600.0
 MOST_ROWS: Final = 200_000
 """Rows of a run that are kept."""
@@ -66,9 +70,8 @@ def thinned(log: Log) -> Log:
 
 def usual_steps(steps: np.ndarray) -> int:
     """The most common number of steps of a window."""
-    known = steps[~np.isnan(steps)].astype(int)
-    known = known[known > 0]
-    return int(np.bincount(np.minimum(known, 10**6)).argmax()) if len(known) else 1
+    known = steps[steps >= 1]
+    return int(np.bincount(np.minimum(known, 10**6).astype(int)).argmax()) if len(known) else 1
 
 
 def windows_of(log: Log, remarks: list[str]) -> Windows:
@@ -116,6 +119,13 @@ def _too_long(
     """Which windows take so much longer than the others that they include other work, or a clock that was set."""
     middle = float(np.median(time_s[counts]))
     long: np.ndarray = counts & (time_s > TOO_LONG * middle)
+    if long.any() and (uneven := _quarters_of_uneven(time_s[counts & ~long])):
+        remarks.append(
+            f"the time between rows is uneven: a quarter takes less than {uneven[0]:.3g} s per step, and another"
+            f" more than {uneven[1]:.3g} s. All windows count, also the {int(long.sum())} that take more than"
+            f" {TOO_LONG:.0f} times the median"
+        )
+        return np.zeros(len(long), dtype=bool)
     if long.any():
         first = int(long.argmax())
         usual_s = middle * windows.steps[first]
@@ -127,6 +137,12 @@ def _too_long(
             f" at line {int(log.columns['line'][first])}: {windows.clock_s[first]:.0f} s, {how}"
         )
     return long
+
+
+def _quarters_of_uneven(time_s: np.ndarray) -> tuple[float, float] | None:
+    """The quartiles of windows that differ so much that none is told from a pause; None for even ones."""
+    low, high = map(float, np.quantile(time_s, (0.25, 0.75)))
+    return (low, high) if high > UNEVEN * low else None
 
 
 def _note_long(log: Log, time_s: np.ndarray, counts: np.ndarray, remarks: list[str]) -> None:
@@ -149,6 +165,11 @@ def counting(
     known: np.ndarray = np.isfinite(time_s) & (time_s > 0)
     if log.whole_run:
         return known
+    if len(known) == 1 and log.columns["step"][0] <= FIRST_STEP:
+        raise UserError(
+            f"{log.name}: its only whole row is of step {log.columns['step'][0]:.0f}, which has the start of the"
+            " run in it; import more of the log"
+        )
     back = windows.clock_s < 0
     if back.any():
         line = int(log.columns["line"][back.argmax()])
