@@ -44,11 +44,27 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     found = read_document(folder / "tuning.json", TuneFile)
     assert found.settings == 2
     assert found.device_time_s <= 0.03 * 3600
-    if found.answer is None:  # only if another program used the host
-        assert "ended=1" in said and any(one.spoiled for one in found.launches), said
+    spoiled = any(one.spoiled for one in found.launches)  # only if another program used the host
+    if spoiled:
         assert "measured under other load on the host" in " ".join(said.split())
-        return
-    assert found.answer["accumulation_steps"] == 1, said
+    if found.answer is None:
+        assert spoiled and "ended=1" in said, said
+    elif found.answer["accumulation_steps"] == 8:
+        assert spoiled and "No setting is shown to be better than the present one." in said, said
+        assert all(one.gain.low < 1 for one in found.finalists), said
+    else:
+        is_a_study_of_the_final_blocks(found, folder, said)
+
+    records = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")}
+    again = in_shell(f"{COMMAND} || true", tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")} == records
+    assert "(recorded before)" in again
+    assert read_document(folder / "tuning.json", TuneFile).answer == found.answer
+    assert not (folder / "tuned-2.yaml").exists()
+
+
+def is_a_study_of_the_final_blocks(found: TuneFile, folder: Path, said: str) -> None:
+    """The answer is the faster setting, and its study has the runs that were made."""
     assert found.finalists[0].gain.low > 1
     assert f"study file: results/{NAME}/tuned.yaml" in said
 
@@ -66,13 +82,6 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
         run for run, spec in make_plan(study).runs.items() if spec.repeat in blocks and spec.world_size == 2
     }
     assert planned <= final, "the study's runs are those of the final blocks"
-
-    records = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")}
-    again = in_shell(COMMAND, tmp_path)
-    assert {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")} == records
-    assert "(recorded before)" in again
-    assert read_document(folder / "tuning.json", TuneFile).answer == found.answer
-    assert not (folder / "tuned-2.yaml").exists()
 
 
 BURN = """\
