@@ -184,9 +184,7 @@ def test_hardware_before_the_devices_stays_hardware(tmp_path: Path) -> None:
     assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.8)], [(1, 1.0), (4, 3.5)]]
 
 
-@pytest.mark.parametrize(
-    ("form", "other"), [("`--jobs {}`", "automatic"), ("parallel - {} workers", "as before")]
-)
+@pytest.mark.parametrize(("form", "other"), [("`--jobs {}`", "automatic"), ("parallel - {} workers", "as before")])
 def test_a_label_without_a_number_beside_those_of_one_to_four_is_left_out(
     tmp_path: Path, form: str, other: str
 ) -> None:
