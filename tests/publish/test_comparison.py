@@ -344,7 +344,7 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         (
             "no environment",
             "environment.json: no such file or directory; run or import the study again, or `scalestudy stage"
-            " aggregate --results ",
+            " aggregate`",
         ),
         ("twice", "given twice"),
         ("link", "is the same); name two different studies"),

@@ -95,9 +95,7 @@ def without_verdict(content: dict[str, Any]) -> Any:
 )
 def test_other_content_is_refused_by_name(file: Path, change: Callable[[Any], Any], said: str) -> None:
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
-    with pytest.raises(
-        UserError, match="run or import the study again, or `scalestudy stage diagnose --results "
-    ) as caught:
+    with pytest.raises(UserError, match="run or import the study again, or `scalestudy stage diagnose`") as caught:
         read_document(file, FindingsFile)
     assert f"{file}: {said}" in str(caught.value)
 
@@ -106,7 +104,7 @@ def test_a_file_that_is_missing_or_cut_short_is_refused_by_name(file: Path) -> N
     file.write_text(file.read_text()[:-20])
     with pytest.raises(
         UserError,
-        match=r"not valid JSON: .*run or import the study again, or `scalestudy stage diagnose --results ",
+        match=r"not valid JSON: .*run or import the study again, or `scalestudy stage diagnose`",
     ):
         read_document(file, FindingsFile)
     file.write_bytes(b"\xff\xfe")
@@ -115,7 +113,7 @@ def test_a_file_that_is_missing_or_cut_short_is_refused_by_name(file: Path) -> N
     file.unlink()
     with pytest.raises(
         UserError,
-        match="no such file or directory; run or import the study again, or `scalestudy stage diagnose --results ",
+        match="no such file or directory; run or import the study again, or `scalestudy stage diagnose`",
     ):
         read_document(file, FindingsFile)
 

@@ -37,8 +37,7 @@ AnyDocument = TypeVar("AnyDocument", bound=Document)
 
 def read_document(path: Path, model: type[AnyDocument]) -> AnyDocument:
     """Read the document in a file. Raises UserError as `read_model` does."""
-    is_stage = model.made_by.startswith("scalestudy stage ")
-    return read_model(path, model, f"{model.made_by} --results {path.parent}" if is_stage else model.made_by)
+    return read_model(path, model, model.made_by)
 
 
 def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
