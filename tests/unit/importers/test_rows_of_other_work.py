@@ -53,6 +53,12 @@ def test_cores_that_are_processes_times_threads_are_the_devices(tmp_path: Path) 
     assert sorted(speedups(one)[-1] for one in found) == [(4, 2.0), (4, 2.5), (8, 5.0)]
 
 
+def test_cores_in_the_first_column_are_the_devices_too(tmp_path: Path) -> None:
+    rows = ["1;1;1;10.0", "4;1;4;4.0", "8;2;4;2.0"]
+    found = audited(tmp_path, table("Total Cores;MPI Processes;OpenMP Threads;Time (s)", *rows))
+    assert {gpus for one in found for gpus, _ in speedups(one)} == {1, 4, 8}
+
+
 def test_the_speedups_of_a_table_have_one_baseline(tmp_path: Path) -> None:
     found = audited(tmp_path, table("Case;2 threads;4 threads", "A;1.30x;2.10x", "B;1.01x;1.80x"))
     assert [one.table.base_gpus for one in found] == [1, 1]

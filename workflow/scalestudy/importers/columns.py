@@ -186,11 +186,12 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     devices = [one for one in meanings if one.role == "gpus"]
     if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
-    if total := product_of_others(
-        [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
-    ):
-        places = [at for at, one in enumerate(meanings) if one.role == "gpus" and at != total]
-        return [replace(one, role="label") if at in places else one for at, one in enumerate(meanings)]
+    counts = [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
+    if (total := product_of_others(counts)) is not None:
+        return [
+            replace(one, role="label") if one.role == "gpus" and at != total else one
+            for at, one in enumerate(meanings)
+        ]
     if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
         return [
             replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
