@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from scalestudy.importers.cells import Printed, plain, read_cell
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import TEXTS, Meaning, normal
+from scalestudy.importers.headers import TEXTS, Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
 
@@ -28,7 +27,7 @@ def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
         return meanings
     for place, one in enumerate(meanings):
         if one.role in MEASURED and _explains(raw, (devices, place, stated[0]), of_times=one.role in TIMES):
-            return [replace(m, role="ignore", per=BESIDE) if m is meanings[stated[0]] else m for m in meanings]
+            return with_role(meanings, stated[0], "ignore", per=BESIDE)
     return meanings
 
 

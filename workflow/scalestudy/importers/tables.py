@@ -25,7 +25,7 @@ from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable, tidied
 from scalestudy.importers.unopened import why_unopened
-from scalestudy.study.named_file import nearest, read_named
+from scalestudy.study.named_file import nearest, not_utf8, read_named
 
 MOST_BYTES = 16 * 2**20
 """Largest size of a file with tables."""
@@ -75,11 +75,10 @@ def decoded(content: bytes) -> str:
 
 
 def _undecoded(error: UnicodeDecodeError) -> str:
-    line = 1 + error.object.count(b"\n", 0, error.start)
-    byte = error.object[error.start]
-    if byte == 0:
+    if error.object[error.start] == 0:
+        line = 1 + error.object.count(b"\n", 0, error.start)
         return f"line {line} has a NUL; remove it"
-    return f"line {line} is not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
+    return not_utf8(error)
 
 
 def find_tables(text: str) -> list[RawTable]:

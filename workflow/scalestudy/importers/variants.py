@@ -13,7 +13,7 @@ from scalestudy.importers.published import MEASURED, STATED
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
 _SHORTEST = 3
-"""Letters from which a beginning stands for a word."""
+"""Fewest letters that abbreviate a word."""
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
@@ -60,12 +61,12 @@ def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out a throughput per replica or thread where the devices are others, such as ranks."""
     devices = " ".join(normal(one.header) for one in meanings if one.role == "gpus")
-    result = []
-    for one in meanings:
-        of = _PER_OTHER.search(normal(one.header)) if one.role == "throughput_per_gpu" else None
-        foreign = of is not None and bool(devices) and of["kind"] not in devices and normal(one.header) not in said
-        result.append(replace(one, role="ignore") if foreign else one)
-    return result
+    kinds = [_PER_OTHER.search(normal(one.header)) for one in meanings]
+    foreign = [
+        one.role == "throughput_per_gpu" and of is not None and bool(devices) and of["kind"] not in devices
+        for one, of in zip(meanings, kinds, strict=True)
+    ]
+    return _without(meanings, foreign, said)
 
 
 def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
@@ -74,10 +75,7 @@ def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     own = [bool(_OF_GPUS.search(normal(one.header))) for one in meanings]
     if all(of_processors[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
         return meanings
-    return [
-        replace(one, role="ignore") if found and normal(one.header) not in said else one
-        for one, found in zip(meanings, of_processors, strict=True)
-    ]
+    return _without(meanings, of_processors, said)
 
 
 def is_over_another(header: str) -> bool:
@@ -87,23 +85,21 @@ def is_over_another(header: str) -> bool:
 
 def comparisons(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out what compares two systems below the name of a measurement: `Throughput edge (A vs B)`."""
-    return [
-        replace(one, role="ignore")
-        if one.role in MEASURED and _COMPARES.search(normal(one.header)) and normal(one.header) not in said
-        else one
-        for one in meanings
-    ]
+    compare = [one.role in MEASURED and bool(_COMPARES.search(normal(one.header))) for one in meanings]
+    return _without(meanings, compare, said)
 
 
 def over_other_systems(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out speedups over another system if nothing else is measured, which would show their baseline."""
     if any(one.role in MEASURED for one in meanings):
         return meanings
+    ratios = ("printed_speedup", "scaling_ratio")
+    return _without(meanings, [one.role in ratios and is_over_another(one.header) for one in meanings], said)
+
+
+def _without(meanings: Sequence[Meaning], left_out: Sequence[bool], said: set[str]) -> list[Meaning]:
+    """The meanings without these columns, except for those whose kind the user says."""
     return [
-        replace(one, role="ignore")
-        if one.role in ("printed_speedup", "scaling_ratio")
-        and is_over_another(one.header)
-        and normal(one.header) not in said
-        else one
-        for one in meanings
+        replace(one, role="ignore") if found and normal(one.header) not in said else one
+        for one, found in zip(meanings, left_out, strict=True)
     ]

@@ -35,6 +35,13 @@ def read_named(path: Path, *, most: int = -1) -> bytes:
         os.close(handle)
 
 
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """Return which line of a text is not UTF-8, and what to do."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    byte = error.object[error.start]
+    return f"line {line} is not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
+
+
 def nearest(path: Path) -> str:
     """'; did you mean X?' with the most similar name in the same folder; '' if no name is similar."""
     try:

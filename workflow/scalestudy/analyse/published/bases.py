@@ -187,10 +187,9 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
         if not held.outside and (enough or not (found or first_may_be_better)):
             return held
         found.append(held)
+    # a column of serial times is a baseline by its name
     stated = [held for held in found[1:] if held.kind == SERIAL and len(held.pairs) == len(found[0].pairs)]
-    return min(
-        (found[0], *stated), key=lambda held: len(held.outside)
-    )  # a column for it is a baseline by its name
+    return min((found[0], *stated), key=lambda held: len(held.outside))
 
 
 def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:

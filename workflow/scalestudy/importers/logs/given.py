@@ -45,9 +45,7 @@ def given_for(files: Sequence[Path], options: Mapping[str, Sequence[str]]) -> di
             for path in matching:
                 found[path][field] = value
     often = Counter(path.name for path in files)
-    return {
-        path: Given(**said, file=str(path) if often[path.name] > 1 else path.name) for path, said in found.items()
-    }
+    return {path: Given(**said, file=str(path) if often[path.name] > 1 else "") for path, said in found.items()}
 
 
 def _names(path: Path) -> Iterator[str]:

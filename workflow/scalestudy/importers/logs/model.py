@@ -169,7 +169,7 @@ class Given:
     time: str | None = None
     """Unit of a time: s, ms, us or min."""
     file: str = field(default="", repr=False, compare=False)
-    """Name of the file in options, if its own name is not enough."""
+    """Name of the file in options, if several files have its own name."""
 
     def option(self, flag: str, path: Path, value: object = "N") -> str:
         """Return an option for a file, as it is typed: `--batch train.log=N`."""

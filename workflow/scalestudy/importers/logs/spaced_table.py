@@ -88,7 +88,8 @@ def _names(cells: list[bytes]) -> list[tuple[bytes, bytes]]:
         return []
     names = [b"" if b":" in cell else _PERCENT.sub(b"", cell).strip() for cell in cells]
     counts = names[0].decode("utf-8", "replace")
-    if counts.lower() != "epoch" and getattr(meaning_of(counts), "quantity", "") != "step":
+    meaning = meaning_of(counts)
+    if counts.lower() != "epoch" and (meaning is None or meaning.quantity != "step"):
         return []
     found = [_UNIT.fullmatch(name) for name in names]
     return [

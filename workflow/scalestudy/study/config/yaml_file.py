@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from scalestudy.errors import UserError
-from scalestudy.study.named_file import nearest, read_named
+from scalestudy.study.named_file import nearest, not_utf8, read_named
 
 MOST_BYTES = 128 * 1024
 """Limit of a file. This is some thousands of lines, which take about a second to read."""
@@ -79,10 +79,7 @@ def _text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{path}: line {line} is not UTF-8 text (byte 0x{data[error.start]:02x}); save the file as UTF-8"
-        ) from None
+        raise UserError(f"{path}: {not_utf8(error)}") from None
 
 
 _PLAIN: tuple[tuple[str, str], ...] = (
