@@ -186,15 +186,15 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     devices = [one for one in meanings if one.role == "gpus"]
     if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
+    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
+        return [
+            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
+        ]
     counts = [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
     if (total := product_of_others(counts)) is not None:
         return [
             replace(one, role="label") if one.role == "gpus" and at != total else one
             for at, one in enumerate(meanings)
-        ]
-    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
-        return [
-            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
         ]
     ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
     best = devices[ranks.index(min(ranks))]
