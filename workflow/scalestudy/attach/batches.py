@@ -7,6 +7,8 @@ from typing import Any
 
 DEEPEST = 4
 """Levels of nested dictionaries and lists that are searched for tensors."""
+MAP = 0
+"""torch's `_DatasetKind.Map`: a dataset that is read by indices."""
 
 
 def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
@@ -24,6 +26,32 @@ def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
         inner = list(getattr(batch, "__dict__", {}).values())
     for one in inner:
         yield from tensors(one, torch, depth + 1)
+
+
+class Samples:
+    """Samples of the batches that iterators of DataLoaders return. Their `_scalestudy_drawn` is from hooks.py."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._places: dict[int, int] = {}
+        """Loader -> index of the tensor of its batches whose first dimension is the number of samples."""
+
+    def of(self, iterator: Any, batch: Any) -> int:
+        """The number of indices that were drawn for the batch.
+
+        An IterableDataset may return fewer samples at its end, and a loader without a batch size draws no list of
+        indices: there a tensor of the batch gives the number, if one has that many rows.
+        """
+        drawn: int = iterator._scalestudy_drawn.popleft() if iterator._scalestudy_drawn else 0
+        if drawn and iterator._dataset_kind == MAP:
+            return drawn
+        place = self._places.get(iterator._scalestudy)
+        if place is None and drawn:
+            rows = [int(tensor.shape[0]) for tensor in tensors(batch, self._torch) if tensor.dim()]
+            if drawn not in rows:
+                return drawn
+            place = self._places[iterator._scalestudy] = rows.index(drawn)
+        return samples_of(batch, self._torch, place or 0)
 
 
 def samples_of(batch: Any, torch: Any, place: int = 0) -> int:

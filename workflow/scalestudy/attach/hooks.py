@@ -12,6 +12,7 @@ import functools
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -135,11 +136,27 @@ def _loaders(torch: Any, here: Any) -> None:
         def initialise(self: Any, loader: Any, *arguments: Any, **named: Any) -> None:
             rank = here.rank
             rank.tell("loader_begins", id(loader.dataset))
+            self._scalestudy_drawn = deque()  # numbers of indices of batches that are not fetched yet
             init(self, loader, *arguments, **named)
             self._scalestudy = id(loader.dataset)
             rank.see(rank.loader, loader)
 
         return initialise
+
+    def restarted(reset: Any) -> Any:
+        def begun(self: Any, *arguments: Any, **named: Any) -> None:
+            self._scalestudy_drawn.clear()  # of an epoch that the script left early
+            reset(self, *arguments, **named)
+
+        return begun
+
+    def drawing(following: Any) -> Any:
+        def drawn(self: Any) -> Any:
+            indices = following(self)
+            self._scalestudy_drawn.append(len(indices) if self._auto_collation else 0)
+            return indices
+
+        return drawn
 
     def around(following: Any) -> Any:
         def fetched(self: Any) -> Any:
@@ -158,10 +175,12 @@ def _loaders(torch: Any, here: Any) -> None:
                 raise
             except BaseException:
                 rank.tell("fetch_failed")
+                if self._scalestudy_drawn:
+                    self._scalestudy_drawn.popleft()
                 raise
             waited = clock() - begin
             try:
-                samples = rank.samples(self._scalestudy, batch)
+                samples = rank.samples(self, batch)
                 note(("fetch_ends", journal.now(), (thread(), self._scalestudy, samples, waited)))
             except Exception:
                 rank.broke()
@@ -170,6 +189,8 @@ def _loaders(torch: Any, here: Any) -> None:
         return fetched
 
     wrap(dataloader._BaseDataLoaderIter, "__init__", made)
+    wrap(dataloader._BaseDataLoaderIter, "_reset", restarted)
+    wrap(dataloader._BaseDataLoaderIter, "_next_index", drawing)
     wrap(dataloader._BaseDataLoaderIter, "__next__", around)
 
 

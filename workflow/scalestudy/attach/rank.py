@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .batches import fingerprint, samples_of, tensors
+from .batches import Samples, fingerprint
 from .clock import DeviceClock, HostClock
 from .ending import Ending
 from .facts import at_the_end, bucket_bytes, has_gradients, of_first_step, of_loader, of_model, place_of, tried
@@ -50,8 +50,7 @@ class Rank:
         self.optimizers: set[int] = set()
         self._parameters: set[int] = set()
         self._loaders: dict[int, dict[str, Any]] = {}
-        self._places: dict[int, int] = {}
-        """Loader -> index of the tensor of its batches whose first dimension is the number of samples."""
+        self._samples = Samples(torch)
         self.without: set[int] = set()
         """Optimizers whose current step began without gradients."""
         self._blind = False
@@ -134,17 +133,11 @@ class Rank:
         if self._probes is not None and not self.steps.busy:
             self.see(self._probes.step_ends, self.report.steps + 1)
 
-    def samples(self, loader: int, batch: Any) -> int:
-        """Training samples of a batch. A loader's batch_size shows which tensor has the samples."""
+    def samples(self, iterator: Any, batch: Any) -> int:
+        """Training samples of the batch that an iterator of a DataLoader returned."""
         if len(self.fingerprints) < FINGERPRINTS:
             self.fingerprints.append(fingerprint(batch, self.torch))
-        place = self._places.get(loader)
-        size = self._loaders.get(loader, {}).get("batch_size") if place is None else None
-        if size:
-            sizes = [int(tensor.shape[0]) for tensor in tensors(batch, self.torch) if tensor.dim()]
-            if size in sizes:
-                place = self._places[loader] = sizes.index(size)
-        return samples_of(batch, self.torch, place or 0)
+        return self._samples.of(iterator, batch)
 
     def meet(self, optimizer: Any) -> None:
         """Note what a new optimizer updates."""

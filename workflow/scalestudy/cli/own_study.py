@@ -178,9 +178,12 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if not found.get("batch_size", wishes.batch_size):
         raise UserError(NO_DATALOADER)
     print(f"on one process: {_said(alone)}")
-    several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
+    larger = _spec(study(**found), ranks=0)
+    several = look(larger, time_limit_s=LOOK_LIMIT_S)
     _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
     print(f"on {several.ranks} ranks: {_said(several)}")
+    if follows and several.stated and several.samples != larger.batch_per_rank:
+        raise UserError(_other_batch_of_ranks(several, larger))
     if not alone.samples:
         batch = found.get("batch_size", wishes.batch_size)
         print(UNSEEN_BATCH.format(batch=batch))
@@ -189,6 +192,24 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if not wishes.scaling:
         found["scaling"] = ("strong", "weak") if follows else (scaling_of(alone, several),)
     return found
+
+
+def _other_batch_of_ranks(several: Seen, spec: CommandSpec) -> str:
+    """The reason why ranks that read another batch than the command requests are refused."""
+    instead = "put {{{}}} into its command in place of {{{}}}".format
+    if several.samples * several.ranks == spec.batch_per_rank:
+        advice = f"It divides its batch size among the ranks: {instead('global_batch', 'batch_per_rank')}"
+    elif several.samples == spec.batch_per_rank * several.ranks:
+        advice = f"It does not divide its batch size among the ranks: {instead('batch_per_rank', 'global_batch')}"
+    else:
+        advice = (
+            "Put {batch_per_rank} where it takes the batch size of a process, or {global_batch} where it takes the"
+            " total batch size"
+        )
+    return (
+        f"the script trains on {several.samples} samples per step on each of {several.ranks} ranks, but its"
+        f" command requests {spec.batch_per_rank}. {advice}"
+    )
 
 
 def _spec(study: Study, *, ranks: int) -> Any:

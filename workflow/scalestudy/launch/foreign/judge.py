@@ -97,8 +97,8 @@ def batch_warnings(spec: CommandSpec, processes: Sequence[Process]) -> list[dict
         seen = usual_samples(process)
         if seen and not stated_batch(process) and seen != spec.batch_per_rank:
             text = (
-                f"the first dimension of rank {process.rank}'s batches adds up to {seen} samples per step, but the"
-                f" study specifies {spec.batch_per_rank}. Samples per second are based on the former"
+                f"the batches of rank {process.rank} have {seen} samples per step, but the study specifies"
+                f" {spec.batch_per_rank}. Samples per second are based on the former"
             )
             return [{"kind": OTHER_BATCH, "text": text}]
     return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from scalestudy.study.config.conditions import Measure
 from scalestudy.study.spec import CommandSpec
 
 LOG_LINES = 25
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 BRIEF = {"warmup_steps": 0, "max_warmup_steps": 0, "min_steps": 10, "max_steps": 10, "probe_rounds": 0}
 """Measurement settings of a look: ten ordinary steps."""
 
@@ -88,7 +90,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
 
 
 def _problem(spec: CommandSpec, problem: str, log: str = "") -> Seen:
-    last = "\n".join(log.splitlines()[-LOG_LINES:])
+    last = "\n".join(COLOUR.sub("", log).splitlines()[-LOG_LINES:])
     return Seen(spec.world_size, samples=0, batches=1, strategies=(), step_time_s=0.0, problem=problem, log=last)
 
 
