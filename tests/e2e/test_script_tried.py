@@ -14,6 +14,13 @@ PARSER = """
     parser.add_argument("--bs", type=int)
     parser.parse_args()
 """
+LEGACY = """
+    import argparse, torch
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--local_rank", type=int, required=True)
+    parser.add_argument("--bs", type=int)
+    parser.parse_args()
+"""
 SAME_BATCH = """
     import torch
     from torch.utils.data import DataLoader, TensorDataset
@@ -35,6 +42,17 @@ REFUSED = {
         {"train.py": PARSER},
         "train.py --batch-size {batch_per_rank}",
         "tried on one process: it ended with exit status 2 before its first training step",
+    ),
+    "the rank of SLURM": (
+        {"train.py": "import os, torch\nrank = int(os.environ['SLURM_PROCID'])\n"},
+        "train.py {batch_per_rank}",
+        "train.py:2). The script reads its rank from variables of another launcher. scalestudy starts ranks as"
+        " torchrun does: let the script read RANK, LOCAL_RANK and WORLD_SIZE",
+    ),
+    "an option of an earlier launcher": (
+        {"train.py": LEGACY},
+        "train.py --bs {batch_per_rank}",
+        "without this option: let the script read LOCAL_RANK from its environment",
     ),
     "a module of a package": (
         {"pkg/train.py": "from .model import net\n", "pkg/model.py": "net = 1\n"},

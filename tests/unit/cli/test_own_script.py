@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from nvml import Board, FakeNvml
+from pydantic import ValidationError
 from scalestudy.cli.own_script import cores_or_unset, name_of, quoted, study_text, without_launcher, write_study
 from scalestudy.cli.own_study import Wishes, make_study_of, scaling_of
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.look import Seen
 from scalestudy.record.host.nvml import nvml_session, visible_gpus
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.load import parse_study
 from scalestudy.tune import devices
 
+LONG = "#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''"
+"""How pip starts an installed command if the path of its Python is long."""
 LINES = {
     "train.py --lr 0.1": ("train.py --lr 0.1", "", ""),
     "python train.py": ("train.py", "python", ""),
@@ -82,10 +88,58 @@ def test_a_program_in_front_of_the_script_is_to_be_left_out(line: str) -> None:
         without_launcher(shlex.split(line))
 
 
-@pytest.mark.parametrize("line", ["./train", "bash run.sh", "python", "torchrun --nproc-per-node 2", "julia a.jl"])
+NO_SCRIPT = {
+    "./train": "not a Python script.*scalestudy audit",
+    "julia a.jl": "not a Python script.*scalestudy audit",
+    "python -c 'print(1)'": "not a Python script.*scalestudy audit",
+    "bash run.sh": "a shell script. Give the training command that it has",
+    "./run.sh --gpus 2": "a shell script. Give the training command that it has",
+    "python train.ipynb": "jupyter nbconvert --to script train.ipynb",
+    "python": "python: the script is missing; put its file after it",
+    "torchrun --nproc-per-node 2": "torchrun --nproc-per-node 2: the script is missing",
+    "nohup python train.py --lr 1": "Leave out all words before train.py",
+    "numactl --cpunodebind=0 python -u pkg/train.py": "Leave out all words before pkg/train.py",
+    "ipython train.py": "leave it and its options out",
+}
+
+
+@pytest.mark.parametrize("line", NO_SCRIPT)
 def test_what_is_no_python_script_is_refused_with_what_is_possible(line: str) -> None:
-    with pytest.raises(UserError, match=r"not a Python script.*scalestudy audit"):
+    with pytest.raises(UserError, match=NO_SCRIPT[line]):
         without_launcher(shlex.split(line))
+
+
+@pytest.mark.parametrize("head", ["#!{python}", "#! {python}", "#!/usr/bin/env python3", LONG])
+@pytest.mark.parametrize("launcher", ["", "torchrun --nproc-per-node 2 "])
+def test_an_installed_command_is_the_path_of_its_file(
+    launcher: str, head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "train-model"
+    path.write_text(head.format(python=sys.executable) + "\nimport torch\n", encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    asked = without_launcher(shlex.split(f"{launcher}train-model --config model.py"))
+    assert asked.command == (str(path), "--config", "model.py")
+    CommandWorkload.model_validate({"command": asked.command, "batch_size": 8, "scaling": ["weak"]})
+
+
+def test_a_program_that_is_not_python_is_no_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "train-model"
+    path.write_text("#!/bin/bash\necho python\n", encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UserError, match="not a Python script"):
+        without_launcher(["train-model"])
+    with pytest.raises(ValidationError, match="is not a Python script"):
+        CommandWorkload.model_validate({"command": [str(path)], "batch_size": 8, "scaling": ["weak"]})
+
+
+@pytest.mark.parametrize("flag", ["--use_env", "--use-new-flag"])
+def test_the_script_is_not_the_value_of_an_option(flag: str) -> None:
+    asked = without_launcher(
+        shlex.split(f"python -m torch.distributed.launch --nproc_per_node=2 {flag} train.py --lr 1")
+    )
+    assert (asked.command, asked.scale) == (("train.py", "--lr", "1"), "1x2")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -12,6 +13,7 @@ from pathlib import Path, PurePath
 import yaml
 
 from scalestudy.errors import UserError
+from scalestudy.study.config.scripts import is_python_script
 from scalestudy.study.config.yaml_file import read_yaml
 
 LAUNCHERS = {
@@ -19,6 +21,7 @@ LAUNCHERS = {
     "torch.distributed.run": ("--nproc-per-node", "--nnodes"),
     "torch.distributed.launch": ("--nproc-per-node", "--nnodes"),
     "accelerate": ("--num-processes", "--num-machines"),
+    "accelerate.commands.launch": ("--num-processes", "--num-machines"),
     "deepspeed": ("--num-gpus", "--num-nodes"),
 }
 """Launcher -> its options for processes and nodes; underscores and hyphens are the same."""
@@ -33,16 +36,8 @@ PASSED = {"-u": 1, "-O": 1, "-B": 1, "-W": 2, "-X": 2}
 ISOLATING = {"-I", "-E", "-S"}
 """With these options Python ignores PYTHONPATH or sitecustomize, so that scalestudy cannot attach."""
 OTHER_LAUNCHERS = (
-    "srun",
-    "mpirun",
-    "mpiexec",
-    "horovodrun",
-    "uv",
-    "poetry",
-    "conda",
-    "docker",
-    "singularity",
-    "apptainer",
+    *("srun", "mpirun", "mpiexec", "horovodrun", "composer", "fabric", "lightning", "ipython"),
+    *("uv", "poetry", "conda", "docker", "singularity", "apptainer"),
 )
 """Programs in front of a training script whose options we do not parse."""
 ALLOW_SHARED = "    allow_shared: true"
@@ -98,7 +93,7 @@ def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
     told, module = _options(rest, taken)
     processes, nodes = (told.get(option, "") for option in LAUNCHERS[name])
     scale = f"{nodes or 1}x{processes}" if processes.isdigit() and (nodes or "1").isdigit() else ""
-    if scale and name == "accelerate" and nodes:  # it counts processes of all machines
+    if scale and name.startswith("accelerate") and nodes:  # it counts processes of all machines
         scale = f"{nodes}x{max(1, int(processes) // int(nodes))}"
     return Asked(_script([*module, *rest], words), " ".join(taken), scale)
 
@@ -114,25 +109,49 @@ def _options(rest: list[str], taken: list[str]) -> tuple[dict[str, str], list[st
             module = [MODULE]
             continue
         option, equals, value = word.replace("_", "-").partition("=")
-        if not equals and option not in FLAGS and rest and not rest[0].startswith("-"):
+        follows = not rest or rest[0].startswith("-") or _is_script(rest[0])
+        if not equals and option not in FLAGS and not follows:
             value = rest.pop(0)
             taken.append(value)
         told[option] = value
     return told, module
 
 
+def _is_script(word: str) -> bool:
+    return word.endswith((".py", ".pyc"))
+
+
 def _script(rest: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
-    if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or rest[0].endswith((".py", ".pyc"))):
+    """Return the script and its arguments. An installed command of Python becomes the path of its file."""
+    if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or _is_script(rest[0])):
         return tuple(rest)
-    first = rest[0] if rest else " ".join(words)
-    if PurePath(first).name in OTHER_LAUNCHERS:
-        raise UserError(
+    if rest and PurePath(rest[0]).name not in OTHER_LAUNCHERS:
+        found = shutil.which(rest[0])
+        if found and is_python_script(found):
+            return (found, *rest[1:])
+    raise UserError(_no_script(rest, words))
+
+
+def _no_script(rest: Sequence[str], words: Sequence[str]) -> str:
+    """The reason why a command has no Python script that can be started, and what to change."""
+    if not rest:
+        return f"{' '.join(words)}: the script is missing; put its file after it"
+    first, name = rest[0], PurePath(rest[0]).name
+    if name in OTHER_LAUNCHERS:
+        return (
             f"{first}: leave it and its options out, so that the command starts with the script. scalestudy starts"
             " the ranks for each scale, on a cluster with --profile slurm; --python selects another environment"
         )
-    raise UserError(
-        f"{first}: not a Python script. A command starts with a file ending in .py, or with -m and a module; for"
-        " other programs scalestudy can only check their scaling tables (`scalestudy audit TABLE.csv`)"
+    if script := next((word for word in rest[1:] if _is_script(word)), ""):
+        return f"{first}: not a Python script. Leave out all words before {script}"
+    if name.endswith(".ipynb"):
+        return f"{first}: a notebook. Make a script of it with `jupyter nbconvert --to script {first}`"
+    if name.endswith(".sh") or name in ("bash", "sh"):
+        return f"{first}: a shell script. Give the training command that it has, beginning with the Python script"
+    return (
+        f"{first}: not a Python script. A command starts with a file ending in .py, an installed command of"
+        " Python, or -m and a module; for other programs scalestudy can only check their scaling tables"
+        " (`scalestudy audit TABLE.csv`)"
     )
 
 

@@ -43,8 +43,6 @@ NEEDS_RANKS = (
     "'world_size'",
 )
 """Words in the error message of a script that needs torchrun's variables."""
-RELATIVE_IMPORT = "attempted relative import"
-"""Words in the error message of Python for a module that was started as a file."""
 
 
 @dataclass(frozen=True)
@@ -222,22 +220,17 @@ def _spec(study: Study, *, ranks: int) -> Any:
 
 def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) -> None:
     if seen.problem:
+        from scalestudy.launch.foreign.hints import hint
+
         printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
+        advice = hint(seen.problem, seen.log, spec.command)
         raise UserError(
-            f"the script was tried on {where}: {seen.problem}{_as_module(seen, spec.command)}{printed}"
+            f"the script was tried on {where}: {seen.problem}{f'. {advice}' if advice else ''}{printed}"
         )
     if seen.shared and not allow_shared:
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
-
-
-def _as_module(seen: Seen, command: Sequence[str]) -> str:
-    """How to start a script that imports from its own package; '' for any other problem."""
-    if RELATIVE_IMPORT not in seen.problem:
-        return ""
-    module = ".".join(Path(command[0]).with_suffix("").parts)
-    return f". It is part of a package, so start it as a module: `-- -m {module}`"
 
 
 def needs_torchrun(seen: Seen) -> bool:

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from scalestudy.study.config.entry import Entry, refuse
 from scalestudy.study.config.environment import Environment
 from scalestudy.study.config.optimizers import FACTORS
+from scalestudy.study.config.scripts import is_python_script
 
 PLACEHOLDERS = ("batch_per_rank", "global_batch", "ranks", "seed", "learning_rate", "epochs", "out")
 """Words that a command may have in braces."""
@@ -67,10 +68,10 @@ class CommandWorkload(Entry):
     """A training script of your own. It runs unchanged; its steps are timed through torch's own calls."""
 
     command: Words = Field(min_length=1)
-    """The script and its arguments, without a launcher: `train.py --batch-size {batch_per_rank}`, or `-m
-    package.train ...`. Ranks are started as `torchrun` starts them. Words in braces are replaced by their value:
-    `batch_per_rank`, `global_batch`, `ranks`, `seed`, `learning_rate`, `epochs`, and `out`, a separate folder for
-    each run. `{{word}}` becomes `{word}`."""
+    """The script and its arguments, without a launcher: `train.py --batch-size {batch_per_rank}`, `-m
+    package.train ...`, or the path of an installed command of Python. Ranks are started as `torchrun` starts
+    them. Words in braces are replaced by their value: `batch_per_rank`, `global_batch`, `ranks`, `seed`,
+    `learning_rate`, `epochs`, and `out`, a separate folder for each run. `{{word}}` becomes `{word}`."""
     directory: str = "."
     """Working directory of the script, relative to the one where the study is run."""
     environment: Environment = Field(default_factory=dict)
@@ -128,8 +129,11 @@ class CommandWorkload(Entry):
         first = self.command[0]
         if PurePath(first).name in LAUNCHERS:
             yield f"command: leave out {first} and its options; ranks are started for each scale of the study"
-        elif first != "-m" and not first.endswith((".py", ".pyc")):
-            yield f"command: {first} is not a Python script; begin with a file that ends in .py, or with -m"
+        elif first != "-m" and not is_python_script(first):
+            yield (
+                f"command: {first} is not a Python script; begin with a file that ends in .py, the path of an"
+                " installed command of Python, or -m"
+            )
         if "learning_rate" in placeholders(self.command) and self.learning_rate is None:
             yield "learning_rate: missing; the command has {learning_rate}"
         if len(self.scaling) > 1 and not self.follows_batch:
