@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,18 @@ RANKS, STEP_S, MOST_S = 3, 0.004, 30.0
 class Trained:
     """Ranks that wait for each other in each step, as those of a real training do; a thread each."""
 
-    def __init__(self, folder: Path, *, slow_to_hear: int | None = None, probes: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        slow_to_hear: int | None = None,
+        probes: int = 0,
+        alike: Sequence[bool] = (False,) * RANKS,
+    ) -> None:
         self.steps = [0] * RANKS
         self.left_at = [0] * RANKS
+        self.left_after: list[str] = [""] * RANKS
+        self.alike = alike
         self.errors: list[BaseException] = []
         self.heard_in_time: list[bool] = []
         self._together = threading.Barrier(RANKS, timeout=MOST_S)
@@ -28,6 +38,7 @@ class Trained:
 
     def _set_up(self, its: Ending, rank: int, *, slow: bool, probes: int) -> None:
         its.step_time_s = lambda: STEP_S
+        its.alike = lambda: self.alike[rank]
         its.probe_steps = lambda step_time_s: probes
         its.announced = lambda last, block: last + block
         if slow:
@@ -59,16 +70,21 @@ class Trained:
             while True:
                 self._together.wait()  # an all-reduce
                 time.sleep(STEP_S)
+                if self.alike[rank] and its.is_last(self.steps[rank] + 1, at_update=True):
+                    self._leave(rank, self.steps[rank] + 1, "an update")
                 self.steps[rank] += 1
                 if rank == 0 and self.steps[0] == enough_after:
                     (self._folder / ending.STOP).touch()
                 if its.is_last(self.steps[rank]):
-                    self.left_at[rank] = self.steps[rank]
-                    its.leave()
+                    self._leave(rank, self.steps[rank], "a request")
         except Enough:
             pass
         except BaseException as error:
             self.errors.append(error)
+
+    def _leave(self, rank: int, step: int, after: str) -> None:
+        self.left_at[rank], self.left_after[rank] = step, after
+        self.endings[rank].leave()
 
 
 def test_all_ranks_leave_after_one_step_soon(tmp_path: Path) -> None:
@@ -87,6 +103,24 @@ def test_a_rank_that_hears_too_late_is_waited_for(tmp_path: Path, monkeypatch: p
     assert not trained.errors
     assert trained.heard_in_time[0] is False and trained.heard_in_time[-1] is True
     assert len(set(trained.left_at)) == 1
+
+
+@pytest.mark.parametrize("slow", [None, 1])
+@pytest.mark.parametrize(
+    ("alike", "after"),
+    [((True, True, True), "an update"), ((True, True, False), "a request"), ((False, True, True), "a request")],
+)
+def test_all_leave_after_an_update_if_the_steps_of_all_are_alike(
+    alike: Sequence[bool], after: str, slow: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if slow is not None:
+        monkeypatch.setattr(ending, "NOTICE_S", 0.0)
+        monkeypatch.setattr(ending, "NOTICE_STEPS", 1)
+    trained = Trained(tmp_path, alike=alike, slow_to_hear=slow)
+    trained.run(enough_after=40)
+    assert not trained.errors
+    assert trained.left_after == [after] * RANKS
+    assert len(set(trained.left_at)) == 1 and trained.left_at[0] > 40
 
 
 def test_probes_follow_the_step_that_was_agreed(tmp_path: Path) -> None:

@@ -303,3 +303,33 @@ def test_what_the_script_says_of_its_steps_is_not_cut_by_what_happens_in_them() 
     rows, _ = steps_of(script)
     assert [row.updates for row in rows] == [2, 2, 2]
     assert [CHECKPOINT in row.extra for row in rows] == [True] * 3
+
+
+def test_a_step_is_complete_once_it_has_the_updates_of_each_step_before() -> None:
+    seen: list[bool] = []
+
+    def script(steps: Steps) -> None:
+        for _ in range(3):
+            fetch(steps)
+            backward(steps)
+            for optimizer in (7, 8):
+                update(steps, optimizer)
+                seen.append(steps.is_complete)
+
+    steps_of(script)
+    assert seen == [False, False, False, True, False, True], "the first step is compared with none"
+
+
+def test_no_step_is_complete_after_steps_with_other_numbers_of_updates() -> None:
+    seen: list[bool] = []
+
+    def script(steps: Steps) -> None:
+        for optimizers in ((7,), (7, 8), (7,), (7, 8)):
+            fetch(steps)
+            backward(steps)
+            for optimizer in optimizers:
+                update(steps, optimizer)
+            seen.append(steps.is_complete)
+
+    steps_of(script)
+    assert seen == [False, False, False, False]

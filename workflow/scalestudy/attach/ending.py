@@ -4,6 +4,10 @@ The launcher writes a file when enough steps are measured. Rank 0 then proposes 
 It uses its own sockets, never a collective, which would come between the script's collectives. A rank that has
 reached that step waits there until all agree. If a rank has already passed it, a later step is proposed. After the
 agreed step each rank raises SystemExit, so that `finally` and `atexit` of the script run.
+
+Ranks leave right after the last update of that step if all their steps had the same number of updates. A rank
+that gets its batches from another rank would otherwise wait for one that has left. Else they leave where it is
+known that the step gets no further update: at the next batch, or the next update of the same optimizer.
 """
 
 from __future__ import annotations
@@ -30,7 +34,11 @@ NOTICE_STEPS = 2
 SWALLOWED = 2
 """Number of times that a script may catch the exit and continue."""
 CONNECT_S = 60.0
-COMES, OK, LATE, AGREED = "comes", "ok", "late", "agreed"
+COMES, LATE = "comes", "late"
+OK, ALIKE = "ok", "ok-alike"
+"""The step is still ahead; and all steps of this rank had the same number of updates."""
+AGREED, ALL_ALIKE = "agreed", "agreed-alike"
+"""All leave after that step; and right after its last update."""
 
 
 class Enough(SystemExit):
@@ -67,6 +75,8 @@ class Ending:
         self._folder, self._several_nodes = folder, several_nodes
         self._last: int | None = None
         self._agreed = False
+        self._at_update = False
+        """Whether all ranks leave right after the last update."""
         self._changed = threading.Condition()
         self._left = 0
         self._listening = False
@@ -77,6 +87,8 @@ class Ending:
         """Whether steps are already counted as they end."""
         self.step_time_s: Callable[[], float] = lambda: 0.0
         """Mean time of the last steps."""
+        self.alike: Callable[[], bool] = lambda: False
+        """Whether all steps of this rank so far had the same number of updates."""
         self.probe_steps: Callable[[float], int] = lambda step_time_s: 0
         """On rank 0: step time in s -> steps per block of the probes that follow; 0 for no probes."""
         self.announced: Callable[[int, int], int] = lambda last, steps: last
@@ -90,13 +102,16 @@ class Ending:
         watch = self._lead if rank == 0 else self._follow
         threading.Thread(target=watch, args=(world_size,), name="scalestudy-ending", daemon=True).start()
 
-    def is_last(self, step: int) -> bool:
-        """Whether this step is the last. Where it may be, wait until all ranks agree."""
+    def is_last(self, step: int, *, at_update: bool = False) -> bool:
+        """Whether this step is the last. Where it may be, wait until all ranks agree.
+
+        at_update: this rank asks right after the step's last update, and leaves there only if all ranks do.
+        """
         if self._is_before_last(step):
             return False
         with self._changed:
             self._changed.wait_for(lambda: self._agreed or self._is_before_last(step), timeout=CONNECT_S)
-        return not self._is_before_last(step)
+        return not self._is_before_last(step) and (self._at_update or not at_update)
 
     def _is_before_last(self, step: int) -> bool:
         return self._last is None or step < self._last
@@ -123,10 +138,10 @@ class Ending:
             self._changed.notify_all()
         return self._steps() < last
 
-    def _agree(self, last: int, block: int) -> None:
+    def _agree(self, last: int, block: int, *, at_update: bool) -> None:
         """Note that all ranks can end after that step of the script's own."""
         with self._changed:
-            self._last, self._agreed = self.announced(last, block), True
+            self._last, self._at_update, self._agreed = self.announced(last, block), at_update, True
             self._changed.notify_all()
 
     def _lead(self, world_size: int) -> None:
@@ -150,13 +165,14 @@ class Ending:
             last = self._steps() + (NOTICE_STEPS if others else 1) + int(notice_s / step_time_s)
             for other in others:
                 other.say(f"{last} {block}")
-            heard = [self._propose(last), *(other.hear() == OK for other in others)]
-            if all(heard):
+            ahead, heard = self._propose(last), [other.hear() for other in others]
+            if ahead and LATE not in heard:
                 break
             notice_s = max(2 * notice_s, step_time_s)
+        at_update = self.alike() and OK not in heard
         for other in others:
-            other.say(AGREED)
-        self._agree(last, block)
+            other.say(ALL_ALIKE if at_update else AGREED)
+        self._agree(last, block, at_update=at_update)
 
     def _accept(self, others: list[Line]) -> None:
         token = secrets.token_hex(16)
@@ -193,13 +209,13 @@ class Ending:
         line.say(token)
         last = block = 0
         try:
-            while (said := line.hear()) != AGREED:
+            while (said := line.hear()) not in (AGREED, ALL_ALIKE):
                 if said == COMES:
                     self._count_steps()
                     line.say(OK)
                 else:
                     last, block = map(int, said.split())
-                    line.say(OK if self._propose(last) else LATE)
+                    line.say((ALIKE if self.alike() else OK) if self._propose(last) else LATE)
         except OSError:
             return  # rank 0 has ended in another way, and the script will end too
-        self._agree(last, block)
+        self._agree(last, block, at_update=said == ALL_ALIKE)

@@ -42,6 +42,7 @@ class Rank:
         self.ending = Ending(folder, several_nodes=asked["nodes"] > 1)
         self.ending.comes, self.ending.is_current = journal.read_at_once, lambda: journal.is_current
         self.ending.step_time_s = lambda: self.report.step_time_s
+        self.ending.alike = lambda: self.steps.alike
         self.fingerprints: list[list[float]] = []
         self.updates = 0
         """Number of steps of optimizers."""
@@ -132,6 +133,9 @@ class Rank:
         self.read_if_due()
         if self._probes is not None and not self.steps.busy:
             self.see(self._probes.step_ends, self.report.steps + 1)
+        at_once, step = self.journal.at_once, self.report.steps + 1
+        if at_once and self.steps.is_complete and self.ending.is_last(step, at_update=True):
+            self.see(self.steps.finish)
 
     def samples(self, iterator: Any, batch: Any) -> int:
         """Training samples of the batch that an iterator of a DataLoader returned."""
@@ -227,6 +231,8 @@ class Rank:
             passes = self.steps.backward_passes
             self.report.facts.update(tried(of_first_step, self._ddp, passes, passes + self.steps.open_passes))
             self.write(final=False)
+        if self._over:
+            return  # the process is ending: there is nothing left to end
         if self.ending.is_last(self.report.steps):
             self.write(enough=True)
             self.see(self._time_collectives)

@@ -49,6 +49,8 @@ class Steps:
         self._last_loader = 0
         self.skipped = 0
         """Number of updates that a gradient scaler skipped."""
+        self.alike = True
+        """Whether all steps so far had the same number of updates."""
 
     def use_clock(self, clock: Any) -> None:
         """Use another clock from here on. Marks of two clocks are not comparable, so the step begins again."""
@@ -71,6 +73,7 @@ class Steps:
         if row is None:
             return
         row.end = self._last_update
+        self.alike = self.alike and (self._closed is None or self._closed.updates == row.updates)
         self._closed = row
         self._row = after = Row(row.end)
         passes, nested = self._until_update
@@ -100,6 +103,14 @@ class Steps:
     def open_passes(self) -> int:
         """Number of backward passes of the current step."""
         return sum(part == "backward" for part, _, _ in self._row.passes) if self._row is not None else 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the current step has as many updates as each step so far, so that it will get no more."""
+        row, before = self._row, self._closed
+        if row is None or before is None or self._stack or self._said or not self.is_open:
+            return False
+        return self.alike and row.updates == before.updates
 
     def finish(self) -> None:
         """Close the last step, at the end of the script."""

@@ -56,8 +56,9 @@ def _of_the_wrapper(seen: dict[str, Any]) -> dict[str, Any]:
 
 def _of_the_loader(seen: dict[str, Any]) -> dict[str, Any]:
     """Returns options of the DataLoader that the script trains on, if it has one."""
-    loaders = [seen["loaders"][number] for number in seen.get("training_loaders", ())]
-    if len(loaders) != 1 or loaders[0].get("workers") is None:
+    trained_on = [seen["loaders"][number] for number in seen.get("training_loaders", ())]
+    loaders = [loader for loader in trained_on if loader.get("workers") is not None]
+    if len(loaders) != 1:
         return {}
     names = ("workers", "pin_memory", "persistent_workers", "prefetch_factor")
     return {"input": {"loader": "dataloader", **{name: loaders[0].get(name) for name in names}}}

@@ -6,7 +6,7 @@ import contextlib
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan, nan
 from pathlib import Path
@@ -72,10 +72,17 @@ class Process:
 
     @cached_property
     def training_loaders(self) -> frozenset[str]:
-        """Loaders that it trains on: at least half of their batches were followed by a backward pass."""
-        loaders = self.report["loaders"].items()
+        """Loaders that it trains on: a backward pass followed at least half of their batches, or most passes
+        followed one of their batches, as where this process reads the batches of several ranks.
+        """
+        loaders = self.report["loaders"]
+        passes = sum(seen["backward_after"] for seen in loaders.values())
         return frozenset(
-            number for number, seen in loaders if seen["own"] or 2 * seen["backward_after"] >= seen["fetches"] > 0
+            number
+            for number, seen in loaders.items()
+            if seen["own"]
+            or (seen["fetches"] and 2 * seen["backward_after"] >= seen["fetches"])
+            or 2 * seen["backward_after"] > passes
         )
 
     @cached_property
@@ -92,6 +99,8 @@ class Process:
         return not step.extra and not step.exhausted and set(step.samples) <= self.training_loaders
 
 
+SENT = "sent"
+"""Pseudo-loader for samples that a rank got from another rank."""
 ASKED = "asked.json"
 """The launcher's settings, in the same folder."""
 
@@ -121,7 +130,37 @@ def read_processes(folder: Path) -> list[Process]:
         known = found.get(process.rank)
         if known is None or len(process.steps) > len(known.steps):
             found[process.rank] = process
-    return [found[rank] for rank in sorted(found)]
+    return with_batches_of_others([found[rank] for rank in sorted(found)])
+
+
+def with_batches_of_others(processes: list[Process]) -> list[Process]:
+    """The processes, with equal shares of the samples that some of them read for all.
+
+    accelerate does so for an IterableDataset: the first rank reads all batches and sends each rank its own.
+    """
+    readers = [process for process in processes if process.training_loaders]
+    if len(readers) in (0, len(processes)):
+        return processes
+
+    def samples(at: int) -> int:
+        return sum(reader.samples(reader.steps[at]) for reader in readers if at < len(reader.steps))
+
+    def step_of(process: Process, at: int) -> Step:
+        others = {
+            loader: n for loader, n in process.steps[at].samples.items() if loader not in process.training_loaders
+        }
+        share = samples(at) // len(processes)
+        return replace(process.steps[at], samples=others | ({SENT: share} if share else {}))
+
+    seen = {SENT: {"own": True, "fetches": 0, "backward_after": 0, "batch_size": None}}
+    return [
+        replace(
+            process,
+            report=process.report | {"loaders": process.report["loaders"] | seen},
+            steps=tuple(step_of(process, at) for at in range(len(process.steps))),
+        )
+        for process in processes
+    ]
 
 
 def read_early_error(folder: Path) -> str | None:
