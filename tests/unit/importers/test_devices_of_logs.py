@@ -98,3 +98,17 @@ def test_the_devices_of_a_name_are_proposed_and_never_taken(tmp_path: Path) -> N
     path.write_text(ROWS)
     words = refused(path, batch=64)
     assert "its name says 4: add --gpus train-4gpu.log=4, or the right number" in words
+
+
+@pytest.mark.parametrize("rates", ["tps {}({}/gpu)", "{} tok/s ({}/gpu)", "tokens/s: {} ({}/device)"])
+def test_the_ratio_of_a_rate_to_that_of_one_device(rates: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"step {step} | loss 2.5 | {rates.format(f'{31346.4 + step:.2f}', f'{3918.3 + step / 8:.2f}')} | mem 24\n"
+            for step in range(1, 30)
+        )
+    )
+    run = imported(path, batch=32768)
+    assert (run.devices, run.unit) == (8, "tokens")
+    assert run.step_s == pytest.approx(32768 / 31362, rel=0.001)

@@ -67,12 +67,18 @@ class Bars:
     rate_s: array[Any] = field(default_factory=lambda: array("d"))
     begins: list[int] = field(default_factory=list)
     """Rows that are the first of a bar."""
+    ends: list[int] = field(default_factory=list)
+    """Last line of each bar, drawn again or not."""
     back: int = 0
     """Line in which the steps fall and the time does not: another rank drew its bar."""
     label: bytes | None = None
     last: tuple[float, float] = (nan, nan)
     before: tuple[float, float] = (0.0, 0.0)
     """Steps and seconds of the bars before this one."""
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Return the first and the last line of each bar."""
+        return [(int(self.line[at]), end) for at, end in zip(self.begins, self.ends, strict=True)]
 
     def add(self, number: int, label: bytes | None, step: float, passed_s: float, rate_s: float) -> None:
         last_step, last_s = self.last
@@ -81,11 +87,14 @@ class Bars:
             if self.line:
                 self.before = (self.step[-1], self.passed_s[-1])
             self.begins.append(len(self.line))
+            self.ends.append(number)
         elif step < last_step:
             self.back = self.back or number
             return
         elif step == last_step or passed_s == last_s:
+            self.ends[-1] = number
             return  # drawn again, or within the same second
+        self.ends[-1] = number
         self.label, self.last = label, (step, passed_s)
         self.line.append(number)
         self.step.append(self.before[0] + step)
@@ -114,6 +123,8 @@ class Bars:
                     end = at
                     break
         self.last = (last_step, last_s)
+        if end:
+            self.ends[-1] = numbers[end - 1]
         before_steps, before_s = self.before
         self.line.extend([numbers[at] for at in kept])
         self.step.extend([before_steps + steps[at] for at in kept])

@@ -19,6 +19,9 @@ and checkpoints explain a smaller ratio, but not one of a wrong unit."""
 BETWEEN_STEPS: Final = 1.5
 """Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
 few windows."""
+SECOND_S, UNKNOWN = 1.0, 0.5
+"""Largest error of the time between two stamps in whole seconds, and its share of that time from which on no step
+time follows."""
 RESOLUTION_S, FINE_S = 2.0, 0.002
 """Rounding of time stamps without and with a fraction, at both ends."""
 LONG_ENOUGH_S, FEWEST_WINDOWS = 20.0, 5
@@ -98,6 +101,26 @@ def against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[
     raise UserError(
         f"{log.name}: its steps take {stated_s:.4g} s together, {how} the {passed_s:.4g} s between their time"
         " stamps: a unit is wrong. Correct --time, --rate, --per, --batch or --gpus"
+    )
+
+
+def check_whole_seconds(log: Log, counted_s: np.ndarray, steps: np.ndarray, remarks: list[str]) -> None:
+    """Say between which limits a step is by time stamps in whole seconds. Raises UserError if they do not give it.
+
+    counted_s, steps: of the windows that count.
+    """
+    passed_s, done = float(counted_s.sum()), float(steps.sum())
+    wide = SECOND_S / passed_s
+    if resolution_of(log) < RESOLUTION_S or wide <= ROUNDED:
+        return
+    if wide >= UNKNOWN:
+        raise UserError(
+            f"{log.name}: only {passed_s:.0f} s pass in {done:.0f} steps, by time stamps in whole seconds, which"
+            " do not give a step time; import more of the log"
+        )
+    remarks.append(
+        f"{passed_s:.0f} s pass in {done:.0f} steps by time stamps in whole seconds: a step takes"
+        f" {(passed_s - SECOND_S) / done:.3g} to {(passed_s + SECOND_S) / done:.3g} s"
     )
 
 

@@ -127,7 +127,8 @@ def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
     logs = read(path, given)
     if read in WITH_RESTARTS:
         for log in logs:
-            check_one_run(path, log.columns["line"], begins_again(log.columns["step"]))
+            lines = log.columns["line"]
+            check_one_run(path, int(lines[0]), begins_again(lines, log.columns["step"]))
     return logs
 
 

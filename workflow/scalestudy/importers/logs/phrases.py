@@ -98,7 +98,9 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             kept = found.setdefault(phrase.quantity, phrase)
             if kept.unit == "steps" != phrase.unit and phrase.per != "device":
                 kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
-            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per and phrase.unit == kept.unit:
+            if (phrase.quantity, phrase.per) == ("work_per_s", "device") != (kept.quantity, kept.per) and (
+                phrase.unit in ("", kept.unit)
+            ):
                 found.setdefault("rate_of_device", phrase)
             if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
