@@ -100,12 +100,14 @@ def test_the_devices_of_a_name_are_proposed_and_never_taken(tmp_path: Path) -> N
     assert "its name says 4: add --gpus train-4gpu.log=4, or the right number" in words
 
 
-@pytest.mark.parametrize("rates", ["tps {}({}/gpu)", "{} tok/s ({}/gpu)", "tokens/s: {} ({}/device)"])
+@pytest.mark.parametrize(
+    "rates", ["tps {:.2f}({:.2f}/gpu)", "{:.2f} tok/s ({:.2f}/gpu)", "tokens/s: {:.2f} ({:.2f}/device)"]
+)
 def test_the_ratio_of_a_rate_to_that_of_one_device(rates: str, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(
         "".join(
-            f"step {step} | loss 2.5 | {rates.format(f'{31346.4 + step:.2f}', f'{3918.3 + step / 8:.2f}')} | mem 24\n"
+            f"step {step} | loss 2.5 | {rates.format(31346.4 + step, 3918.3 + step / 8)} | mem 24\n"
             for step in range(1, 30)
         )
     )

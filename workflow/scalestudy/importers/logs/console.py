@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.clocks import median
 from scalestudy.importers.logs.console_blocks import LINES
 from scalestudy.importers.logs.console_form import (
     MEASURED,
@@ -24,9 +25,11 @@ from scalestudy.importers.logs.console_rows import RowReader
 from scalestudy.importers.logs.corrected import (
     in_optimizer_steps,
     in_steps,
+    of_an_environment,
     of_one_step,
     of_rows,
     of_samples,
+    time_of_steps,
     without_start,
 )
 from scalestudy.importers.logs.lines import lines_with, real_or_nan
@@ -127,6 +130,9 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     for one in made:
         columns, accumulation = one.columns, one.accumulation
         remarks += one.remarks
+    if form.rewarded and median(time_of_steps(columns)) < QUICKEST_TRAINED_S:
+        of_steps = of_an_environment(path, columns, given)
+        columns, remarks = of_steps.columns, [*remarks, *of_steps.remarks]
     running = trainer.each == "running"
     whole_run = running or any(one.whole_run for one in made)
     if running:
@@ -175,6 +181,8 @@ def _remarks(reader: RowReader) -> Iterator[str]:
         yield f"{reader.odd} lines of another form are left out"
 
 
+QUICKEST_TRAINED_S = 0.01
+"""Seconds that a step takes at least where rows have a reward: shorter ones are those of an environment."""
 WHOLE = 1e-6
 """Difference to a whole number up to which a number has no further digits."""
 SHOWN = {

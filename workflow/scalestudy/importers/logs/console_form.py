@@ -13,7 +13,7 @@ from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
-from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
+from scalestudy.importers.logs.phrases import STAMP, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.stated import TAGGED, label_of
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
@@ -34,6 +34,7 @@ _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
 )
 """Before the step number of a line that is not of the training."""
+_REWARD = re.compile(rb"(?i)(?<![a-z])(?:rewards?|ep_rew\w*)(?![a-z])")
 _MEAN, _MEAN_S = re.compile(rb" *\( *(?P<value>\d[\d.]*)"), re.compile(rb" *\( *(?P<value>\d[\d.]*)s[,)]")
 OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
 REST = ("batch", "devices", "optimizer_step", "rate_of_device")
@@ -68,6 +69,8 @@ class Form:
     """Whether a field comes before the time stamp."""
     learned_from: int = 0
     """Rows that showed the form."""
+    rewarded: bool = False
+    """Whether rows have a reward, as those of reinforcement learning do."""
     labelled: bool = False
     """Whether rows begin with their rank, as `0: ` or `[1,0]<stdout>:`."""
 
@@ -186,7 +189,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     stamp = STAMP.search(first)
     others = {name: found[name].located(first, 0) for name in REST if name in found}
     rest = {name: one.finder() for name, one in others.items()}
-    ends = [match for line in rows if (match := POSITION.search(line))] if position else []
+    ends = [match for line in rows if (match := position_of(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
         trainer,
@@ -205,6 +208,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
         learned_from=len(rows),
+        rewarded=all(_REWARD.search(row) for row in rows),
         labelled=_are_labelled(rows, found.get("step")),
     )
 

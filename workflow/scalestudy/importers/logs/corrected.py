@@ -67,6 +67,28 @@ def of_samples(path: Path, columns: Columns, shown: str, given: Given) -> Correc
     return Corrected(columns | {"step": steps, "step_time_s": time}, [said])
 
 
+def of_an_environment(path: Path, columns: Columns, given: Given) -> Corrected:
+    """Return the columns by training steps, where rows count the steps of an environment. Raises UserError if the
+    batch is not known."""
+    batch, time = given.batch_on(given.devices), time_of_steps(columns)
+    shown = f"rows have a reward and steps of {np.nanmedian(time) * 1e3:.3g} ms, which are those of an environment"
+    if batch is None:
+        raise UserError(
+            f"{path}: its {shown}; add {given.option('batch', path)}, the steps of all environments in a training"
+            " step"
+        )
+    made = {"step": columns["step"] / batch, "step_time_s": columns["step_time_s"] * batch}
+    return Corrected(columns | made, [f"{shown}: a training step has {batch}"])
+
+
+def time_of_steps(columns: Columns) -> np.ndarray:
+    """Return the time of a step in each row, as it is stated or by the time between rows."""
+    if not np.isnan(columns["step_time_s"]).all():
+        return columns["step_time_s"]
+    steps = np.diff(columns["step"], prepend=nan)
+    return np.where(steps > 0, np.diff(columns["clock_s"], prepend=nan) / np.where(steps > 0, steps, 1.0), nan)
+
+
 def without_start(columns: Columns, window: int) -> Corrected:
     """Return the rows whose mean over the last `window` steps has no start of the training in it.
 

@@ -176,7 +176,10 @@ def _of_any_trainer(path: Path) -> Read | None:
         return epoch_rows.read
     if spaced_table.reads(path):
         return spaced_table.read
-    return console.read if form else None
+    if form:
+        return console.read
+    lines = islice(numbered_lines(path), console_form.LEARNED_FROM)
+    return epoch_rows.read_stamped if epoch_rows.shows_stamped_epochs(lines) else None
 
 
 def _is_of_all_steps(form: console_form.Form) -> bool:

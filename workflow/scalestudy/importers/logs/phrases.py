@@ -23,6 +23,7 @@ POSITION = re.compile(
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_OF_EPOCHS = re.compile(rb"(?i)\bepochs?:? *\[ *$")
 _OF_TOTAL = re.compile(
     rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
 )
@@ -134,12 +135,20 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             found["optimizer_step"] = optimizer[0]
     elif place := _OF_TOTAL.search(line):
         found["step"] = Phrase("", "step", place.start(), place["value"], pattern=_OF_TOTAL)
-    elif place := POSITION.search(line):
+    elif place := position_of(line):
         found["step"] = Phrase(
             "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
         )
     if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
+    return found
+
+
+def position_of(line: bytes) -> re.Match[bytes] | None:
+    """Return the position of the step in a line; `Epoch [3/300]` alone is that of an epoch."""
+    found = POSITION.search(line)
+    while found and not found["epoch"] and _OF_EPOCHS.search(line, 0, found.start("step")):
+        found = POSITION.search(line, found.end())
     return found
 
 
