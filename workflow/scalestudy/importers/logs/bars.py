@@ -23,7 +23,7 @@ _RATE = (
     rb"(?P<rate%d>\d{1,9}(?:\.\d{1,9})?) ?(?P<unit%d>(?:it|steps?|batch(?:es)?|iter)/s|s/(?:it|step|batch|iter))"
 )
 BAR = re.compile(
-    rb"(?<![\d./])(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?(?:it|steps?|batch(?:es)?)?"
+    rb"(?<![\d./])(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?(?:[A-Za-z]{1,12}(?= ?\[))?"
     rb"(?: ?\[(?P<passed1>%b)(?:<[^,\]]{1,20})?, *(?:%b)?| +(?P<passed2>%b) \xe2\x80\xa2 [-:\d ]{1,12}(?:%b)?"
     rb"| +%b +(?P<passed3>%b|[\d.]{1,9}s))"
     % (_PASSED, _RATE % (1, 1), _PASSED, _RATE % (2, 2), _RATE % (3, 3), _PASSED)

@@ -135,7 +135,9 @@ def instead_of_rounded(log: Log, stated: np.ndarray, windows: Windows, remarks: 
         shortest_s, longest_s = step_s / (1 + wide), step_s / (1 - wide) if wide < 1 else inf
     else:
         shortest_s, longest_s = step_s * (1 - wide), step_s * (1 + wide)
-    about = f"step times are printed with few digits, as {shortest_s:.3g} to {longest_s:.3g} s"
+    alike = np.nanmax(stated) - np.nanmin(stated) <= wide * step_s
+    how = f"as {shortest_s:.3g} to {longest_s:.3g} s" if alike else f"each is exact to {100 * wide:.0f} %"
+    about = f"step times are printed with few digits, {how}"
     exact = resolution_of(log) < wide * median(windows.clock_s)
     if exact and shortest_s <= between_s <= longest_s:
         remarks.append(f"{about}: the time between rows counts")

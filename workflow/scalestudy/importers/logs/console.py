@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs import samples_done
 from scalestudy.importers.logs.clocks import median
 from scalestudy.importers.logs.console_blocks import LINES
 from scalestudy.importers.logs.console_form import (
@@ -97,6 +98,11 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
     columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
     rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
+    if form.ranks and not trainer.counts_samples:
+        counted = samples_done.in_steps(path, columns, form.ranks, given)
+        columns, remarks = counted.columns, [*remarks, *counted.remarks]
+        if form.ranks > 1 and counted.remarks:
+            reader.said.setdefault("devices", form.ranks)
     made = []
     means = reader.means.between(columns, form.mean_digits) if time else None
     if means:
@@ -110,6 +116,11 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         and (columns["step_time_s"] < QUICKEST_S).all()
     ):
         made.append(of_samples(path, columns, time.shown, given))
+    elif form.of_epochs and time:
+        made.append(of_rows(columns, from_start=True))
+        remarks.append(
+            f"`{time.shown}` is the time of all steps of an epoch, and has more digits than that of one"
+        )
     elif trainer in (ANY, NUMBERED) and time and not (time.of_a_step or time.averaged):
         started, named = time.since_start, bool(time.name)
         made.append(
@@ -157,13 +168,13 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
 
 
 def _rounding(phrase: Phrase | None, values: np.ndarray) -> float:
-    """The largest relative error of numbers by their last printed digit; 0 if they scatter, so that it evens
-    out."""
+    """The largest relative error of numbers by their last printed digit; 0 if many scatter, as it evens out."""
     if phrase is None or not phrase.factor or b"e" in phrase.value.lower() or not len(values):
         return 0.0
     last = 10.0 ** -phrase.digits(phrase.value)
     whole = np.abs(values / last - np.round(values / last)).max() < WHOLE
-    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and values.std() < last / 2 else 0.0
+    known = len(values) < MANY or values.std() < last / 2
+    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and known else 0.0
 
 
 def _remarks(reader: RowReader) -> Iterator[str]:
@@ -183,6 +194,8 @@ def _remarks(reader: RowReader) -> Iterator[str]:
 
 QUICKEST_TRAINED_S = 0.01
 """Seconds that a step takes at least where rows have a reward: shorter ones are those of an environment."""
+MANY = 8
+"""Numbers that scatter of which the rounding evens out."""
 WHOLE = 1e-6
 """Difference to a whole number up to which a number has no further digits."""
 SHOWN = {

@@ -13,8 +13,9 @@ from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
-from scalestudy.importers.logs.phrases import STAMP, phrases, position_of
+from scalestudy.importers.logs.phrases import STAMP, of_all_steps, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
+from scalestudy.importers.logs.samples_done import ranks_of
 from scalestudy.importers.logs.stated import TAGGED, label_of
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
@@ -57,6 +58,8 @@ class Form:
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+    of_epochs: bool = False
+    """Whether the time of a row is that of all steps of its epoch."""
     durations: bool = False
     """Whether rows have times of several parts, such as `0:12:31`."""
     sources: tuple[bytes | None, ...] = ()
@@ -69,6 +72,8 @@ class Form:
     """Whether a field comes before the time stamp."""
     learned_from: int = 0
     """Rows that showed the form."""
+    ranks: int = 0
+    """Ranks that share the samples that rows count; 0 if they count none."""
     rewarded: bool = False
     """Whether rows have a reward, as those of reinforcement learning do."""
     labelled: bool = False
@@ -170,6 +175,11 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         found["step"], of_epochs = _counted(found["step"], found.get("epoch"), [in_seconds(row) for row in rows])
     named = {name: found[name] for name in ("step", "epoch", *sorted(MEASURED)) if name in found}
     position = "step" in found and found["step"].position
+    ends = [match for line in rows if (match := position_of(line))] if position else []
+    at_ends = bool(ends) and all(match["step"] == match["total"] for match in ends)
+    total = of_all_steps(rows) if at_ends and "step_time_s" in found else None
+    if total:
+        found["step_time_s"] = named["step_time_s"] = total
     if position:
         named.pop("epoch", None)
     optional = ["loss", "work"]
@@ -189,7 +199,6 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     stamp = STAMP.search(first)
     others = {name: found[name].located(first, 0) for name in REST if name in found}
     rest = {name: one.finder() for name, one in others.items()}
-    ends = [match for line in rows if (match := position_of(line))] if position else []
     key = next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
         trainer,
@@ -199,15 +208,15 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         named,
         tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
-        whole_epochs=of_epochs
-        or ("step" in found and found["step"].since_row)
-        or (bool(ends) and all(match["step"] == match["total"] for match in ends)),
+        whole_epochs=of_epochs or ("step" in found and found["step"].since_row) or at_ends,
+        of_epochs=total is not None,
         durations=durations,
         sources=tuple(sources),
         of_rest=tuple(one.source() for one in others.values()),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
         learned_from=len(rows),
+        ranks=ranks_of(rows) if position else 0,
         rewarded=all(_REWARD.search(row) for row in rows),
         labelled=_are_labelled(rows, found.get("step")),
     )

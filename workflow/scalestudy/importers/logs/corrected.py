@@ -21,6 +21,8 @@ MUCH = 1.5
 BY_CHANCE, ADDED_UP = 8, 0.2
 """Rows whose times do not all rise by chance, and the share of the last time that its steps take at least, by the
 rise between rows, if it is that since the start."""
+FEWEST_OF_A_CLOCK, EVEN = 4, 0.5
+"""Rows that rise as a clock does before it begins again; of fewer, the smallest rise per step over the largest."""
 LEFT = 0.99
 """Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
@@ -44,7 +46,10 @@ def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
     if batch is None and middle >= 1 and np.abs(product / middle - 1).max() < STEADY:
         batch = round(middle)
     if batch is None:
-        raise UserError(f"{path}: counts samples, and those of a step on all devices are not in it; add --batch N")
+        raise UserError(
+            f"{path}: counts samples, and those of a step on all devices are not in it;"
+            f" add {given.option('batch', path)}"
+        )
     done = columns["step"]
     return Corrected(columns | {"step": np.maximum(1, np.round(done / batch)), "work": done})
 
@@ -131,9 +136,12 @@ def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
     return Corrected(kept | {"step": steps[ends], "step_time_s": sums}, said, each)
 
 
-def of_rows(columns: Columns) -> Corrected:
-    """Return the columns with the time of a step, where that of a row is of all steps since the row before."""
-    steps = np.diff(columns["step"], prepend=nan)
+def of_rows(columns: Columns, *, from_start: bool = False) -> Corrected:
+    """Return the columns with the time of a step, where that of a row is of all steps since the row before.
+
+    from_start: whether the first row has the time of all steps up to it.
+    """
+    steps = np.diff(columns["step"], prepend=0.0 if from_start else nan)
     return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
 
 
@@ -212,6 +220,11 @@ def _begins_again(time: np.ndarray, step: np.ndarray, *, since_start: bool) -> b
     whole = [part for part in parts if part.stop - part.start >= (2 if since_start else 3)]
     if len(parts) < 2 or len(whole) < 2 or any(part not in whole for part in parts[1:-1]):
         return False
+
+    each = np.concatenate([np.diff(time[part]) / np.maximum(np.diff(step[part]), 1.0) for part in whole])
+    short = min(part.stop - part.start for part in whole) < FEWEST_OF_A_CLOCK
+    if short and not each.min() > EVEN * each.max():
+        return False  # times that scatter rise twice by chance
 
     def rises(part: slice) -> bool:
         if not (np.diff(time[part]) > 0).all():

@@ -23,6 +23,7 @@ POSITION = re.compile(
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_ALL_STEPS = re.compile(rb"(?<![\w.])(?P<value>\d{1,9})s (?P<each>\d{1,9})(?:us|ms|s)/(?:step|sample)\b")
 _OF_EPOCHS = re.compile(rb"(?i)\bepochs?:? *\[ *$")
 _OF_TOTAL = re.compile(
     rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
@@ -142,6 +143,17 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
     if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
     return found
+
+
+def of_all_steps(rows: list[bytes]) -> Phrase | None:
+    """Return the time of all steps of an epoch, as in `1843s 2s/step`; None if that of a step has more digits."""
+    found = [_ALL_STEPS.search(row) for row in rows]
+    digits = [(int(match["value"]), int(match["each"])) for match in found if match]
+    if len(digits) < len(rows) or not all(total > each for total, each in digits):
+        return None
+    last = found[-1]
+    assert last is not None
+    return Phrase("", "step_time_s", last.start(), last["value"], b"s", 1.0, pattern=_ALL_STEPS, of_a_step=True)
 
 
 def position_of(line: bytes) -> re.Match[bytes] | None:
