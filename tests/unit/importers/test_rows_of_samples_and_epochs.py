@@ -34,7 +34,7 @@ def mnist(*, ranks: int = 1, steps: int = 0) -> str:
 def test_rows_that_count_samples(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(mnist())
-    assert "its rows count samples, and those of a step are not in it; add --batch train.log=N" in (
+    assert "its rows count samples or steps, which the samples of a step show; add --batch train.log=N" in (
         refused(path, devices=1)
     )
     run = imported(path, devices=1, batch=64)

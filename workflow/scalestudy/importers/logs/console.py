@@ -98,7 +98,7 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
     columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
     rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
-    if form.ranks and not trainer.counts_samples:
+    if form.ranks and trainer is ANY:
         counted = samples_done.in_steps(path, columns, form.ranks, given)
         columns, remarks = counted.columns, [*remarks, *counted.remarks]
         if form.ranks > 1 and counted.remarks:

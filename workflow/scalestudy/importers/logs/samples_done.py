@@ -47,7 +47,7 @@ def in_steps(path: Path, columns: Columns, ranks: int, given: Given) -> Correcte
     batch, quick = given.batch_on(devices), _each_by_the_clock(columns)
     if batch is None and not quick >= SLOW_S:
         option = given.option("batch", path)
-        raise UserError(f"{path}: its rows count samples, and those of a step are not in it; add {option}")
+        raise UserError(f"{path}: its rows count samples or steps, which the samples of a step show; add {option}")
     if batch is None or not (quick < QUICK_S or _are_multiples(columns["step"], batch, devices)):
         return Corrected(columns)
     steps = np.maximum(1.0, np.round(columns["step"] * ranks / batch))
