@@ -13,7 +13,7 @@ from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
-from scalestudy.importers.logs.phrases import STAMP, of_all_steps, phrases, position_of
+from scalestudy.importers.logs.phrases import PER_STEP, STAMP, of_all_steps, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.samples_done import ranks_of
 from scalestudy.importers.logs.stated import TAGGED, label_of
@@ -199,7 +199,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     stamp = STAMP.search(first)
     others = {name: found[name].located(first, 0) for name in REST if name in found}
     rest = {name: one.finder() for name, one in others.items()}
-    key = next((found[name].key for name in OF_A_ROW if name in found), b"")
+    key = PER_STEP if total else next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
         trainer,
         key,

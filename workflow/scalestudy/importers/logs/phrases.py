@@ -24,6 +24,8 @@ POSITION = re.compile(
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
 _ALL_STEPS = re.compile(rb"(?<![\w.])(?P<value>\d{1,9})s (?P<each>\d{1,9})(?:us|ms|s)/(?:step|sample)\b")
+PER_STEP = b"s/s"
+"""In every line that has this."""
 _OF_EPOCHS = re.compile(rb"(?i)\bepochs?:? *\[ *$")
 _OF_TOTAL = re.compile(
     rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
