@@ -32,8 +32,11 @@ def test_the_position_of_an_epoch_alone_is_no_step(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"Epoch [{at}/90] loss: 2.5 time: 12.5s\n" for at in range(1, 20)))
     assert "a line is an epoch" in refused(path, devices=4)
-    path.write_text("".join(f"Epoch [3/90] [{10 * at}/500] loss: 2.5 batch time: 0.125s\n" for at in range(1, 20)))
-    assert imported(path, devices=4, batch=64).step_s == pytest.approx(0.125)
+    for between in ("", ",", " -", " |"):
+        rows = [f"Epoch [3/90]{between} [{10 * at}/500] loss: 2.5 batch time: 0.125s\n" for at in range(1, 20)]
+        path.write_text("".join(rows))
+        run = imported(path, devices=4, batch=64)
+        assert (run.step_s, run.steps_per_row) == (pytest.approx(0.125), 10)
 
 
 def taken(at: int, rate: float | None) -> str:

@@ -47,7 +47,7 @@ def test_samples_that_ranks_share(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(mnist(ranks=4))
     run = imported(path, batch=256)
-    assert run.devices == 4
+    assert (run.devices, run.total_steps) == (4, pytest.approx(3 * 60_000 / 256, abs=100))
     assert run.step_s == pytest.approx(0.018, rel=0.01)
     assert "rows count samples, of which a step has 256, and 4 ranks share them" in run.remarks
 

@@ -86,5 +86,6 @@ def test_bars_of_two_runs_with_other_totals(tmp_path: Path) -> None:
 
 def test_a_number_of_gpus_that_is_said_again_is_no_other_run(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
-    path.write_text(f"using 4 GPUs\n{steps()}restart on 4 GPUs after 100 GPU hours, on GPU 1\n{steps(5)}")
+    between = "evaluate on 1 GPU\nrestart on 4 GPUs after 100 GPU hours, on GPU 1\n"
+    path.write_text(f"using 4 GPUs\n{steps()}{between}{steps(5)}")
     assert imported(path, **GIVEN).step_s == pytest.approx(0.5)

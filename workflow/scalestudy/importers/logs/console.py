@@ -98,11 +98,11 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
     columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
     rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
-    if form.ranks and trainer is ANY:
-        counted = samples_done.in_steps(path, columns, form.ranks, given)
+    if form.shares and trainer is ANY:
+        counted = samples_done.in_steps(path, columns, form.shares, given)
         columns, remarks = counted.columns, [*remarks, *counted.remarks]
-        if form.ranks > 1 and counted.remarks:
-            reader.said.setdefault("devices", form.ranks)
+        if form.shares[0] > 1 and counted.remarks:
+            reader.said.setdefault("devices", form.shares[0])
     made = []
     means = reader.means.between(columns, form.mean_digits) if time else None
     if means:

@@ -15,7 +15,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
 from scalestudy.importers.logs.phrases import PER_STEP, STAMP, of_all_steps, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
-from scalestudy.importers.logs.samples_done import ranks_of
+from scalestudy.importers.logs.samples_done import shares_of
 from scalestudy.importers.logs.stated import TAGGED, label_of
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
@@ -72,8 +72,8 @@ class Form:
     """Whether a field comes before the time stamp."""
     learned_from: int = 0
     """Rows that showed the form."""
-    ranks: int = 0
-    """Ranks that share the samples that rows count; 0 if they count none."""
+    shares: tuple[int, int] | None = None
+    """Ranks that share the samples that rows count, and the samples of an epoch; None if they may count none."""
     rewarded: bool = False
     """Whether rows have a reward, as those of reinforcement learning do."""
     labelled: bool = False
@@ -216,7 +216,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
         learned_from=len(rows),
-        ranks=ranks_of(rows) if position else 0,
+        shares=shares_of(rows) if position else None,
         rewarded=all(_REWARD.search(row) for row in rows),
         labelled=_are_labelled(rows, found.get("step")),
     )

@@ -19,7 +19,7 @@ _NUMBERS = re.compile(
     % (NUMBER, UNIT)
 )
 POSITION = re.compile(
-    rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
+    rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]? *[,|:-]? *)?"
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""

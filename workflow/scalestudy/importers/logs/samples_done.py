@@ -26,23 +26,24 @@ MOST_OTHERS = 0.1
 """Share of rows, such as those of the last step of an epoch, that are no multiple of the batch."""
 
 
-def ranks_of(rows: list[bytes]) -> int:
-    """Return how many ranks share the samples that rows count; 0 if rows have no such count."""
+def shares_of(rows: list[bytes]) -> tuple[int, int] | None:
+    """Return (the ranks that share the samples that rows count, the samples of an epoch); None without a count."""
     found = [match for row in rows if (match := _DONE.search(row))]
     if len(found) < len(rows):
-        return 0
+        return None
     known = [(float(match[3]) / 100, int(match[1]) / int(match[2])) for match in found if int(match[1]) > 0]
     ratios = [share / done for share, done in known if 100 * share >= LEAST_SHARE]
     ratio = float(np.median(ratios)) if ratios else 1.0
     ranks = max(1, round(ratio))
-    return ranks if abs(ratio / ranks - 1) < WHOLE else 1
+    return ranks if abs(ratio / ranks - 1) < WHOLE else 1, int(found[0][2])
 
 
-def in_steps(path: Path, columns: Columns, ranks: int, given: Given) -> Corrected:
+def in_steps(path: Path, columns: Columns, shares: tuple[int, int], given: Given) -> Corrected:
     """Return the columns by steps, if their rows count samples. Raises UserError if the batch is needed for that.
 
-    ranks: as ranks_of returns.
+    shares: as shares_of returns.
     """
+    ranks, of_epoch = shares
     devices = given.devices or ranks
     batch, quick = given.batch_on(devices), _each_by_the_clock(columns)
     if batch is None and not quick >= SLOW_S:
@@ -50,7 +51,8 @@ def in_steps(path: Path, columns: Columns, ranks: int, given: Given) -> Correcte
         raise UserError(f"{path}: its rows count samples or steps, which the samples of a step show; add {option}")
     if batch is None or not (quick < QUICK_S or _are_multiples(columns["step"], batch, devices)):
         return Corrected(columns)
-    steps = np.maximum(1.0, np.round(columns["step"] * ranks / batch))
+    before = np.floor(columns["step"] / of_epoch) * of_epoch
+    steps = np.maximum(1.0, np.round((before + (columns["step"] - before) * ranks) / batch))
     of_ranks = f", and {ranks} ranks share them" if ranks > 1 else ""
     return Corrected(columns | {"step": steps}, [f"rows count samples, of which a step has {batch}{of_ranks}"])
 

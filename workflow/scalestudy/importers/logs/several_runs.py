@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.bars import OTHER_WORK
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.stated import LOOKED_AT
@@ -65,6 +66,8 @@ def check_one_run(path: Path, first: int, ends: Sequence[tuple[int, int]]) -> No
             continue
         for part in parts_of(line):
             for found in _STATED.finditer(part):
+                if found["unit"] and OTHER_WORK.search(part):
+                    continue  # the devices of an evaluation
                 written = (found["name"] or found["unit"]).decode()
                 name = re.sub(r"[ -]", "_", written.lower())
                 value = (found["value"] or found["count"]).decode("utf-8", "replace").strip("'\".,;:")
