@@ -16,7 +16,7 @@ from scalestudy.importers.logs.phrase import Finder, Phrase
 from scalestudy.importers.logs.phrases import PER_STEP, STAMP, of_all_steps, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
 from scalestudy.importers.logs.samples_done import shares_of
-from scalestudy.importers.logs.stated import TAGGED, label_of
+from scalestudy.importers.logs.stated import DEVICE, IN_BRACKETS, LABEL, RANK, TAGGED
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -76,8 +76,8 @@ class Form:
     """Ranks that share the samples that rows count, and the samples of an epoch; None if they may count none."""
     rewarded: bool = False
     """Whether rows have a reward, as those of reinforcement learning do."""
-    labelled: bool = False
-    """Whether rows begin with their rank, as `0: ` or `[1,0]<stdout>:`."""
+    label: re.Pattern[bytes] | None = None
+    """What finds the rank with which rows begin, as `0: `, `[1,0]<stdout>:` or `[GPU0]`, in its first group."""
 
 
 def form_of(path: Path) -> Form | None:
@@ -218,16 +218,24 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         learned_from=len(rows),
         shares=shares_of(rows) if position else None,
         rewarded=all(_REWARD.search(row) for row in rows),
-        labelled=_are_labelled(rows, found.get("step")),
+        label=_label_of(rows, found.get("step")),
     )
 
 
-def _are_labelled(rows: list[bytes], step: Phrase | None) -> bool:
-    """Whether all rows begin with their ranks: with numbers of which several are the same, which count no rows."""
+def _label_of(rows: list[bytes], step: Phrase | None) -> re.Pattern[bytes] | None:
+    """What finds the rank in front of the step of all rows: numbers of which several are the same, which count no
+    rows. A number in brackets may be an epoch, unless it falls from row to row."""
     if TAGGED in rows[-1]:
-        return True
-    labels = [label_of(row) for row in rows]
-    return step is not None and step.start > 0 and None not in labels and len(set(labels)) < len(labels)
+        return RANK
+    for label in (LABEL, DEVICE, IN_BRACKETS) if step is not None and step.start > 0 else ():
+        found = [match for row in rows if (match := label.search(row))]
+        if len(found) < len(rows) or (step is not None and found[-1].end() > step.start):
+            continue
+        numbers = [int(match[1]) for match in found]
+        falls = any(after < before for before, after in pairwise(numbers))
+        if len(set(numbers)) < len(numbers) and (falls or label is not IN_BRACKETS):
+            return label
+    return None
 
 
 def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phrase, bool]:

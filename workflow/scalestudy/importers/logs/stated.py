@@ -19,8 +19,15 @@ RANK = re.compile(
 )
 TAGGED = b"]<std"
 """In what `mpirun --tag-output` puts in front of a line, the last one of RANK."""
-_LABEL = re.compile(rb"^ *(\d{1,6}): ")
+LABEL = re.compile(rb"^ *(\d{1,6}): ")
 """What `srun --label` puts in front of a line."""
+DEVICE = re.compile(
+    rb"(?i)^.{0,60}?(?<![a-z])(?:local[_ ]?rank|gpu|cuda|device|proc(?:ess)?|worker)[ :=#_-]{0,2}"
+    rb"(\d{1,4})(?![\w./%])"
+)
+"""The device or process that prints a line, as people name it: `[GPU0]`, `cuda:0 |`."""
+IN_BRACKETS = re.compile(rb"^(?:[\w.-]{1,40}: ?)?[\[(](\d{1,4})[\])](?! *[\[(/])")
+"""A number in brackets in front of a line, which may be a rank."""
 _SIZES = re.compile(
     rb"(?i)(world[_ ]size|(?:num|number[_ ]of)[_ ](?:gpus|devices|processes)"
     rb"|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
@@ -36,12 +43,6 @@ def rank_of(line: bytes) -> bytes | None:
         return None
     found = RANK.search(line)
     return (found[1] or found[2] or found[3]) if found else None
-
-
-def label_of(line: bytes) -> bytes | None:
-    """Return the number that a line begins with, as `srun --label` prints the rank; None without one."""
-    found = _LABEL.search(line)
-    return found[1] if found else None
 
 
 def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:
