@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import islice
+from math import prod
 from pathlib import Path
 
 from scalestudy.importers.logs.commands import devices_of_command
@@ -33,8 +34,10 @@ _SIZES = re.compile(
     rb"|(?:global|total|effective)[_ ](?:train(?:ing)?[_ ])?batch[_ ]?size)"
     rb"(?: ?\([^)]{0,80}\))?['\"]?\s?(?:[:=]|is|\.{3,})\s*(\d{1,12})\b"
 )
+OF_A_DEVICE = re.compile(rb"(?:Instantaneous batch size per device|Gradient Accumulation steps) *= *(\d{1,9})")
+"""The two factors of the batch of a device, as the Trainer of Hugging Face prints them."""
 _TOKENS = re.compile(rb"(?i)\btokens[_ ]per[_ ](?:iteration|iter|step|update)\b[^:=\d]{0,20}[:=] *(\d[\d,]{0,15})")
-_SAID = (b"size", b"num", b"tokens")
+_SAID = (b"size", b"num", b"tokens", b"accumulation")
 
 
 def rank_of(line: bytes) -> bytes | None:
@@ -54,17 +57,22 @@ def stated_sizes(path: Path, is_row: Callable[[bytes], bool]) -> dict[str, int]:
     """
     said: dict[str, int] = {}
     started: set[int] = set()
+    factors: list[int] = []
     for _, line in islice(numbered_lines(path), LOOKED_AT):
         if devices := devices_of_command(line):
             started.add(devices)
         lower = line.lower()
         if not any(text in lower for text in _SAID):
             continue
+        factors += map(int, OF_A_DEVICE.findall(line))
         for name, value in () if is_row(line) else _SIZES.findall(line):
             if int(value) > 0:
                 said.setdefault("batch" if b"batch" in name.lower() else "devices", int(value))
         if (tokens := _TOKENS.search(line)) and (number := int(tokens[1].replace(b",", b""))):
             said["step_tokens"] = number
+    batch, each = said.get("batch", 0), prod(factors) if len(factors) == 2 else 0
+    if each and batch and batch % each == 0:
+        said.setdefault("devices", batch // each)
     if len(started) == 1:
         said["started"] = started.pop()
         said.setdefault("devices", said["started"])

@@ -16,6 +16,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.json_stream import members
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.stated import OF_A_DEVICE
 
 KIND, RESULTS, CONSOLE = (
     "Hugging Face trainer_state.json",
@@ -27,7 +28,6 @@ _MEMBER = re.compile(rb"['\"](train_\w+|epoch)['\"]: *['\"]?([\d.]+(?:e[+-]?\d+)
 _STEPS = re.compile(rb"TrainOutput\(global_step=(\d{1,12})|Total optimization steps = ([\d,]{1,15})")
 WHOLE = 0.02
 """Relative difference to a whole number up to which a ratio of batches is a number of devices."""
-_SIZES = re.compile(rb"(?:Instantaneous batch size per device|Gradient Accumulation steps) *= *(\d{1,9})")
 _HEAD = re.compile(
     rb'"(log_history|best_metric|best_model_checkpoint|best_global_step|is_world_process_zero)"\s*:'
 )
@@ -83,7 +83,7 @@ def read_console(path: Path, given: Given) -> list[Log]:
             if steps := _STEPS.search(line):
                 state["global_step"] = int((steps[1] or steps[2]).replace(b",", b""))
         elif b" = " in line:
-            sizes += [int(value) for value in _SIZES.findall(line)]
+            sizes += [int(value) for value in OF_A_DEVICE.findall(line)]
     if not ends:
         raise UserError(f"{path}: no line with train_runtime, which the Trainer prints when the training ends")
     means = {number for number, end in ends if end == ends[-1][1]}
