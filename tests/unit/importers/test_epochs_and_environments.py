@@ -80,3 +80,22 @@ def test_steps_with_a_reward_that_take_long_are_training_steps(tmp_path: Path) -
     path = tmp_path / "train.log"
     path.write_text("".join(f"step {at} | reward 0.5 | loss 2.5 | step time: 2.5 s\n" for at in range(1, 30)))
     assert imported(path, devices=4, batch=64).step_s == pytest.approx(2.5)
+
+
+def test_a_time_in_parentheses_behind_an_epoch(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(f"[train] epoch {at}/9 train_loss=0.45 val_loss=0.37 ({6 + at / 10}s)\n" for at in range(9))
+    )
+    assert imported(path, devices=4, batch=10, samples=1000).step_s == pytest.approx(0.0645, rel=0.01)
+
+
+def test_the_time_of_each_step(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"{stamp(2 * at)} Epoch=2/270, Step={2 * at}/740, loss=4.4, time_each_step=0.2{at % 2}s, eta=2:7\n"
+            for at in range(1, 30)
+        )
+    )
+    assert imported(path, devices=4, batch=64).step_s == pytest.approx(0.205, rel=0.02)

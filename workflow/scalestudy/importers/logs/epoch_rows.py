@@ -37,6 +37,8 @@ _TIME = re.compile(
     rb"(?P<value>\d{1,9}(?:\.\d{1,20})?)(?!\.?\d)"
     rb"(?P<unit> ?(?:ms|seconds|secs|sec|s|minutes|mins|min|m)(?![\w/]))?(?![\d:/%%])"
 )
+_ALONE = re.compile(rb"\((?P<value>\d{1,9}(?:\.\d{1,20})?)(?P<unit> ?(?:ms|s|secs?|seconds|min|minutes))\)")
+"""A time that is all that parentheses have."""
 _LOSS = re.compile(rb"(?i)loss['\"]?[ :=]{1,3}(?P<value>\d[\d.]*(?:e[-+]?\d+)?)")
 _SAYS_TIME = re.compile(rb"(?i)time|elapsed|duration|too?k")
 """In the name of a time that may have no unit."""
@@ -181,6 +183,9 @@ def _row(line: bytes) -> tuple[float, re.Match[bytes], str] | None:
             continue
         unit = (time["unit"] or time["said"] or b"").decode().strip(" ()[]").lower()
         return float(epoch["epoch"]), time, {"m": "min", "mins": "min"}.get(unit, unit)
+    alone = list(_ALONE.finditer(line))
+    if len(alone) == 1 and _LOSS.search(line):
+        return float(epoch["epoch"]), alone[0], alone[0]["unit"].decode().strip()
     return None
 
 
