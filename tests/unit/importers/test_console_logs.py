@@ -261,3 +261,15 @@ def test_a_batch_in_samples_of_a_log_in_tokens_is_asked_for_in_tokens(tmp_path: 
     with pytest.raises(UserError, match="For 8 samples add --batch log=16384"):
         imported(path, devices=1, batch=8, sequence_length=2048)
     assert imported(path, devices=1, batch=16384, sequence_length=2048).step_s == pytest.approx(1.0)
+
+
+def test_deepspeed_behind_the_time_of_another_program(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "".join(
+            f"2021-05-29 21:07:{8 + at:02d} run7: [2021-05-29 21:07:{at:02d},575] [INFO] [timer.py:157:stop]"
+            f" 0/{at * 10}, SamplesPerSec=626.1\n"
+            for at in range(1, 50)
+        )
+    )
+    assert imported(path, devices=4, batch=64).step_s == pytest.approx(0.1)

@@ -98,3 +98,36 @@ def test_the_devices_of_a_name_are_proposed_and_never_taken(tmp_path: Path) -> N
     path.write_text(ROWS)
     words = refused(path, batch=64)
     assert "its name says 4: add --gpus train-4gpu.log=4, or the right number" in words
+
+
+@pytest.mark.parametrize(
+    "rates", ["tps {:.2f}({:.2f}/gpu)", "{:.2f} tok/s ({:.2f}/gpu)", "tokens/s: {:.2f} ({:.2f}/device)"]
+)
+def test_the_ratio_of_a_rate_to_that_of_one_device(rates: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"step {step} | loss 2.5 | {rates.format(31346.4 + step, 3918.3 + step / 8)} | mem 24\n"
+            for step in range(1, 30)
+        )
+    )
+    run = imported(path, batch=32768)
+    assert (run.devices, run.unit) == (8, "tokens")
+    assert run.step_s == pytest.approx(32768 / 31362, rel=0.001)
+
+
+def test_the_devices_of_a_trainer_that_was_killed(tmp_path: Path) -> None:
+    """Its bars are all that it printed; a step of 32 samples, 2 times 4 per device, is of 4 devices."""
+    path = tmp_path / "out.log"
+    path.write_text(
+        "***** Running training *****\n  Num examples = 20,000\n  Instantaneous batch size per device = 4\n"
+        "  Total train batch size (w. parallel, distributed & accumulation) = 32\n"
+        "  Gradient Accumulation steps = 2\n"
+        + "".join(
+            f" {at // 6:3d}%|#  | {at}/625 [{at // 60:02d}:{at % 60:02d}<05:00, 1.00it/s]\n" for at in range(600)
+        )
+        + "slurmstepd: error: *** JOB 4711 CANCELLED DUE TO TIME LIMIT ***\n"
+    )
+    run = imported(path)
+    assert (run.devices, run.global_batch) == (4, 32)
+    assert run.step_s == pytest.approx(1.0)

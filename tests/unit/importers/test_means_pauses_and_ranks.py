@@ -7,6 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from scalestudy.importers.logs.formats import is_table
 from test_logs_of_any_trainer import imported, refused
 
 FIRST_S, STEPS_S = 190.0, (4.0, 7.0, 3.0, 5.0, 6.0, 2.0, 8.0, 5.0)
@@ -192,3 +193,34 @@ def test_results_of_an_iteration_over_several_lines(tmp_path: Path) -> None:
     run = imported(written(tmp_path / "log", blocks), devices=1, batch=4000)
     assert run.step_s == pytest.approx(2.5)
     assert run.steps_per_row == 1
+
+
+LABELS = ["[GPU{}] ", "cuda:{} | ", "local_rank: {}, ", "[process {}] ", "node07: [{}] ", "({}) ", "Worker {} - "]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_ranks_by_the_names_of_their_devices_in_front_of_rows(label: str, tmp_path: Path) -> None:
+    """Four ranks take turns in another order at each step. They are no table of four numbers of devices."""
+    rows = [
+        f"{label.format((rank + at) % 4)}step {10 * at} | loss 2.5{at:02d} | step time {0.5 + rank / 1e3:.4f} s\n"
+        for at in range(1, 30)
+        for rank in (2, 0, 3, 1)
+    ]
+    run = imported(written(tmp_path / "log", rows), devices=4, batch=64)
+    assert run.step_s == pytest.approx(0.5, rel=0.01)
+    assert run.total_steps == pytest.approx(280, abs=15)
+    assert any("87 rows of other ranks are left out" in remark for remark in run.remarks)
+
+
+def test_the_epoch_in_brackets_in_front_of_rows_is_no_rank(tmp_path: Path) -> None:
+    rows = [
+        f"[{epoch}] step {10 * at + 300 * epoch} | loss 2.5 | step time 0.5 s\n"
+        for epoch in range(3)
+        for at in range(1, 30)
+    ]
+    assert imported(written(tmp_path / "log", rows), devices=4, batch=64).total_steps == pytest.approx(890, abs=15)
+
+
+def test_a_list_of_numbers_of_devices_is_a_table(tmp_path: Path) -> None:
+    path = written(tmp_path / "scaling.txt", [f"{gpus} GPUs: {480 / gpus} s/epoch\n" for gpus in (1, 2, 4, 8)])
+    assert is_table(path, None)

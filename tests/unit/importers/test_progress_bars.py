@@ -148,3 +148,12 @@ def test_a_bar_that_is_too_quick_for_steps_counts_samples(tmp_path: Path) -> Non
     with pytest.raises(UserError, match="count 360000 samples in 4 s, and not steps; add --batch"):
         read_log(path, Given(devices=4))
     assert imported(tmp_path, "".join(bars)).throughput == pytest.approx(50_000, rel=0.01)
+
+
+def test_a_bar_of_few_seconds_says_how_exact_its_step_is(tmp_path: Path) -> None:
+    rows = [f" 10%|# | {step}/900 [{clock(40 + 0.25 * step)}<02:10,  9.00s/it]\n" for step in range(4, 24, 4)]
+    assert "4 s pass in 16 steps by time stamps in whole seconds: a step takes 0.188 to 0.312 s" in (
+        imported(tmp_path, "".join(rows)).remarks
+    )
+    with pytest.raises(UserError, match="only 1 s pass in 4 steps, by time stamps in whole seconds"):
+        imported(tmp_path, "".join(rows[:2]))

@@ -68,3 +68,24 @@ def test_two_command_lines(tmp_path: Path) -> None:
     assert "line 22: another run begins: `gpus` is 3, and in line 1 it is 1." in refused(path, **GIVEN)
     path.write_text("train.py --gpus=1 --start 0\n" + steps() + "train.py --gpus=1 --start 5\n" + steps(5))
     assert imported(path, **GIVEN).step_s == pytest.approx(0.5)
+
+
+def bar(step: int, total: int) -> str:
+    return f"Epoch 0:  1%|#  | {step}/{total} [00:{step // 2:02d}<01:00, 2.00it/s, v_num=1, loss=2.5]\n"
+
+
+def test_bars_of_two_runs_with_other_totals(tmp_path: Path) -> None:
+    """A run on 4 GPUs has a quarter of the steps of that on one. Bars are drawn twice within a second."""
+    path = tmp_path / "train.log"
+    four, one = ("".join(bar(step, total) for step in range(2, 60)) for total in (1000, 4000))
+    path.write_text(f"**4 GPUs:**\n{four}\n**1 GPU:**\n{one}")
+    said = refused(path, **GIVEN)
+    assert "line 61: another run begins: `GPU` is 1, and in line 1 it is 4" in said
+    assert "head -n 59 train.log > first.log and tail -n +60 train.log" in said
+
+
+def test_a_number_of_gpus_that_is_said_again_is_no_other_run(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    between = "evaluate on 1 GPU\nrestart on 4 GPUs after 100 GPU hours, on GPU 1\n"
+    path.write_text(f"using 4 GPUs\n{steps()}{between}{steps(5)}")
+    assert imported(path, **GIVEN).step_s == pytest.approx(0.5)

@@ -131,6 +131,19 @@ def test_the_console_of_the_trainer(tmp_path: Path) -> None:
     assert run.step_s == pytest.approx(0.5)
 
 
+def test_the_devices_follow_from_the_batches_that_the_trainer_prints(tmp_path: Path) -> None:
+    """A step of 32 samples, 2 times 4 per device, is of 4 devices. The last step has fewer samples."""
+    path = tmp_path / "out.log"
+    end = ENDED | {"train_samples_per_second": 63.9, "train_steps_per_second": 2.0}
+    path.write_text(
+        "  Instantaneous batch size per device = 4\n  Gradient Accumulation steps = 2\n"
+        f"  Total optimization steps = 500\n{end}\n"
+    )
+    run = imported(path)
+    assert (run.devices, run.global_batch) == (4, 32)
+    assert "32 samples per step, 8 per device: 4 devices" in run.remarks
+
+
 def test_one_device_where_a_step_has_the_samples_of_one(tmp_path: Path) -> None:
     path = tmp_path / "trainer_state.json"
     end = ENDED | {"train_steps_per_second": 2.0, "step": 500}

@@ -23,7 +23,7 @@ _RATE = (
     rb"(?P<rate%d>\d{1,9}(?:\.\d{1,9})?) ?(?P<unit%d>(?:it|steps?|batch(?:es)?|iter)/s|s/(?:it|step|batch|iter))"
 )
 BAR = re.compile(
-    rb"(?<![\d./])(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?(?:it|steps?|batch(?:es)?)?"
+    rb"(?<![\d./])(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?(?:[A-Za-z]{1,12}(?= ?\[))?"
     rb"(?: ?\[(?P<passed1>%b)(?:<[^,\]]{1,20})?, *(?:%b)?| +(?P<passed2>%b) \xe2\x80\xa2 [-:\d ]{1,12}(?:%b)?"
     rb"| +%b +(?P<passed3>%b|[\d.]{1,9}s))"
     % (_PASSED, _RATE % (1, 1), _PASSED, _RATE % (2, 2), _RATE % (3, 3), _PASSED)
@@ -67,12 +67,18 @@ class Bars:
     rate_s: array[Any] = field(default_factory=lambda: array("d"))
     begins: list[int] = field(default_factory=list)
     """Rows that are the first of a bar."""
+    ends: list[int] = field(default_factory=list)
+    """Last line of each bar, drawn again or not."""
     back: int = 0
     """Line in which the steps fall and the time does not: another rank drew its bar."""
     label: bytes | None = None
     last: tuple[float, float] = (nan, nan)
     before: tuple[float, float] = (0.0, 0.0)
     """Steps and seconds of the bars before this one."""
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Return the first and the last line of each bar."""
+        return [(int(self.line[at]), end) for at, end in zip(self.begins, self.ends, strict=True)]
 
     def add(self, number: int, label: bytes | None, step: float, passed_s: float, rate_s: float) -> None:
         last_step, last_s = self.last
@@ -81,11 +87,14 @@ class Bars:
             if self.line:
                 self.before = (self.step[-1], self.passed_s[-1])
             self.begins.append(len(self.line))
+            self.ends.append(number)
         elif step < last_step:
             self.back = self.back or number
             return
         elif step == last_step or passed_s == last_s:
+            self.ends[-1] = number
             return  # drawn again, or within the same second
+        self.ends[-1] = number
         self.label, self.last = label, (step, passed_s)
         self.line.append(number)
         self.step.append(self.before[0] + step)
@@ -114,6 +123,8 @@ class Bars:
                     end = at
                     break
         self.last = (last_step, last_s)
+        if end:
+            self.ends[-1] = numbers[end - 1]
         before_steps, before_s = self.before
         self.line.extend([numbers[at] for at in kept])
         self.step.extend([before_steps + steps[at] for at in kept])

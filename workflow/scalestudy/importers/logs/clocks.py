@@ -19,6 +19,9 @@ and checkpoints explain a smaller ratio, but not one of a wrong unit."""
 BETWEEN_STEPS: Final = 1.5
 """Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
 few windows."""
+SECOND_S, UNKNOWN = 1.0, 0.5
+"""Largest error of the time between two stamps in whole seconds, and its share of that time from which on no step
+time follows."""
 RESOLUTION_S, FINE_S = 2.0, 0.002
 """Rounding of time stamps without and with a fraction, at both ends."""
 LONG_ENOUGH_S, FEWEST_WINDOWS = 20.0, 5
@@ -101,6 +104,26 @@ def against_clock(log: Log, stated: np.ndarray, windows: Windows, remarks: list[
     )
 
 
+def check_whole_seconds(log: Log, counted_s: np.ndarray, steps: np.ndarray, remarks: list[str]) -> None:
+    """Say between which limits a step is by time stamps in whole seconds. Raises UserError if they do not give it.
+
+    counted_s, steps: of the windows that count.
+    """
+    passed_s, done = float(counted_s.sum()), float(steps.sum())
+    wide = SECOND_S / passed_s
+    if resolution_of(log) < RESOLUTION_S or wide <= ROUNDED:
+        return
+    if wide >= UNKNOWN:
+        raise UserError(
+            f"{log.name}: only {passed_s:.0f} s pass in {done:.0f} steps, by time stamps in whole seconds, which"
+            " do not give a step time; import more of the log"
+        )
+    remarks.append(
+        f"{passed_s:.0f} s pass in {done:.0f} steps by time stamps in whole seconds: a step takes"
+        f" {(passed_s - SECOND_S) / done:.3g} to {(passed_s + SECOND_S) / done:.3g} s"
+    )
+
+
 def instead_of_rounded(log: Log, stated: np.ndarray, windows: Windows, remarks: list[str]) -> bool:
     """Return whether time stamps count instead of step times with few digits, whose rounding is wider than that of
     the stamps and includes what they show. Says in a remark how wide the rounding is."""
@@ -112,7 +135,9 @@ def instead_of_rounded(log: Log, stated: np.ndarray, windows: Windows, remarks: 
         shortest_s, longest_s = step_s / (1 + wide), step_s / (1 - wide) if wide < 1 else inf
     else:
         shortest_s, longest_s = step_s * (1 - wide), step_s * (1 + wide)
-    about = f"step times are printed with few digits, as {shortest_s:.3g} to {longest_s:.3g} s"
+    alike = np.nanmax(stated) - np.nanmin(stated) <= wide * step_s
+    how = f"as {shortest_s:.3g} to {longest_s:.3g} s" if alike else f"each is exact to {100 * wide:.0f} %"
+    about = f"step times are printed with few digits, {how}"
     exact = resolution_of(log) < wide * median(windows.clock_s)
     if exact and shortest_s <= between_s <= longest_s:
         remarks.append(f"{about}: the time between rows counts")

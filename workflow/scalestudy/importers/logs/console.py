@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs import samples_done
+from scalestudy.importers.logs.clocks import median
 from scalestudy.importers.logs.console_blocks import LINES
 from scalestudy.importers.logs.console_form import (
     MEASURED,
@@ -24,9 +26,11 @@ from scalestudy.importers.logs.console_rows import RowReader
 from scalestudy.importers.logs.corrected import (
     in_optimizer_steps,
     in_steps,
+    of_an_environment,
     of_one_step,
     of_rows,
     of_samples,
+    time_of_steps,
     without_start,
 )
 from scalestudy.importers.logs.lines import lines_with, real_or_nan
@@ -94,6 +98,11 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
     columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
     rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
+    if form.shares and trainer is ANY:
+        counted = samples_done.in_steps(path, columns, form.shares, given)
+        columns, remarks = counted.columns, [*remarks, *counted.remarks]
+        if form.shares[0] > 1 and counted.remarks:
+            reader.said.setdefault("devices", form.shares[0])
     made = []
     means = reader.means.between(columns, form.mean_digits) if time else None
     if means:
@@ -107,6 +116,11 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
         and (columns["step_time_s"] < QUICKEST_S).all()
     ):
         made.append(of_samples(path, columns, time.shown, given))
+    elif form.of_epochs and time:
+        made.append(of_rows(columns, from_start=True))
+        remarks.append(
+            f"`{time.shown}` is the time of all steps of an epoch, and has more digits than that of one"
+        )
     elif trainer in (ANY, NUMBERED) and time and not (time.of_a_step or time.averaged):
         started, named = time.since_start, bool(time.name)
         made.append(
@@ -127,6 +141,9 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
     for one in made:
         columns, accumulation = one.columns, one.accumulation
         remarks += one.remarks
+    if form.rewarded and median(time_of_steps(columns)) < QUICKEST_TRAINED_S:
+        of_steps = of_an_environment(path, columns, given)
+        columns, remarks = of_steps.columns, [*remarks, *of_steps.remarks]
     running = trainer.each == "running"
     whole_run = running or any(one.whole_run for one in made)
     if running:
@@ -151,13 +168,13 @@ def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
 
 
 def _rounding(phrase: Phrase | None, values: np.ndarray) -> float:
-    """The largest relative error of numbers by their last printed digit; 0 if they scatter, so that it evens
-    out."""
+    """The largest relative error of numbers by their last printed digit; 0 if many scatter, as it evens out."""
     if phrase is None or not phrase.factor or b"e" in phrase.value.lower() or not len(values):
         return 0.0
     last = 10.0 ** -phrase.digits(phrase.value)
     whole = np.abs(values / last - np.round(values / last)).max() < WHOLE
-    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and values.std() < last / 2 else 0.0
+    known = len(values) < MANY or values.std() < last / 2
+    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and known else 0.0
 
 
 def _remarks(reader: RowReader) -> Iterator[str]:
@@ -175,6 +192,10 @@ def _remarks(reader: RowReader) -> Iterator[str]:
         yield f"{reader.odd} lines of another form are left out"
 
 
+QUICKEST_TRAINED_S = 0.01
+"""Seconds that a step takes at least where rows have a reward: shorter ones are those of an environment."""
+MANY = 8
+"""Numbers that scatter of which the rounding evens out."""
 WHOLE = 1e-6
 """Difference to a whole number up to which a number has no further digits."""
 SHOWN = {

@@ -38,7 +38,7 @@ class RowPattern:
             b"(?=(?:%b)?)" % _named(name, source) for name, source in zip(form.rest, form.of_rest, strict=True)
         ]
         parts = ahead + parts
-        usable = all((*form.sources, *form.of_rest)) and not form.labelled
+        usable = all((*form.sources, *form.of_rest)) and not form.label
         self._row = re.compile(b"(?m)^" + b"".join(parts) + b"[^\\n]*+\\n") if usable else None
         self.place = {name: at - 1 for name, at in self._row.groupindex.items()} if self._row else {}
         """Name of a group, such as `step_value` -> its place in what `found_in` returns."""

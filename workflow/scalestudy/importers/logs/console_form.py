@@ -13,9 +13,10 @@ from scalestudy.importers.logs.durations import in_seconds, source_of
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrase import Finder, Phrase
-from scalestudy.importers.logs.phrases import POSITION, STAMP, phrases
+from scalestudy.importers.logs.phrases import PER_STEP, STAMP, of_all_steps, phrases, position_of
 from scalestudy.importers.logs.progress import is_bar
-from scalestudy.importers.logs.stated import TAGGED, label_of
+from scalestudy.importers.logs.samples_done import shares_of
+from scalestudy.importers.logs.stated import DEVICE, IN_BRACKETS, LABEL, RANK, TAGGED
 from scalestudy.importers.logs.trainers import NUMBERED, Trainer, trainer_of
 
 LEARNED_FROM = 20_000
@@ -34,6 +35,7 @@ _NOT_TRAINING = re.compile(
     rb"(?i)(?<![a-z])(?:val|valid|validation|validate|eval\w*|test|testing|inference)(?![a-z])"
 )
 """Before the step number of a line that is not of the training."""
+_REWARD = re.compile(rb"(?i)(?<![a-z])(?:rewards?|ep_rew\w*)(?![a-z])")
 _MEAN, _MEAN_S = re.compile(rb" *\( *(?P<value>\d[\d.]*)"), re.compile(rb" *\( *(?P<value>\d[\d.]*)s[,)]")
 OF_A_ROW = ("step_time_s", "work_per_s", "clock_s", "step")
 REST = ("batch", "devices", "optimizer_step", "rate_of_device")
@@ -56,6 +58,8 @@ class Form:
     stamped: bool
     whole_epochs: bool
     """Whether a row is the end of an epoch and counts the steps of that epoch only."""
+    of_epochs: bool = False
+    """Whether the time of a row is that of all steps of its epoch."""
     durations: bool = False
     """Whether rows have times of several parts, such as `0:12:31`."""
     sources: tuple[bytes | None, ...] = ()
@@ -68,8 +72,12 @@ class Form:
     """Whether a field comes before the time stamp."""
     learned_from: int = 0
     """Rows that showed the form."""
-    labelled: bool = False
-    """Whether rows begin with their rank, as `0: ` or `[1,0]<stdout>:`."""
+    shares: tuple[int, int] | None = None
+    """Ranks that share the samples that rows count, and the samples of an epoch; None if they may count none."""
+    rewarded: bool = False
+    """Whether rows have a reward, as those of reinforcement learning do."""
+    label: re.Pattern[bytes] | None = None
+    """What finds the rank with which rows begin, as `0: `, `[1,0]<stdout>:` or `[GPU0]`, in its first group."""
 
 
 def form_of(path: Path) -> Form | None:
@@ -167,6 +175,11 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         found["step"], of_epochs = _counted(found["step"], found.get("epoch"), [in_seconds(row) for row in rows])
     named = {name: found[name] for name in ("step", "epoch", *sorted(MEASURED)) if name in found}
     position = "step" in found and found["step"].position
+    ends = [match for line in rows if (match := position_of(line))] if position else []
+    at_ends = bool(ends) and all(match["step"] == match["total"] for match in ends)
+    total = of_all_steps(rows) if at_ends and "step_time_s" in found else None
+    if total:
+        found["step_time_s"] = named["step_time_s"] = total
     if position:
         named.pop("epoch", None)
     optional = ["loss", "work"]
@@ -186,8 +199,7 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
     stamp = STAMP.search(first)
     others = {name: found[name].located(first, 0) for name in REST if name in found}
     rest = {name: one.finder() for name, one in others.items()}
-    ends = [match for line in rows if (match := POSITION.search(line))] if position else []
-    key = next((found[name].key for name in OF_A_ROW if name in found), b"")
+    key = PER_STEP if total else next((found[name].key for name in OF_A_ROW if name in found), b"")
     return Form(
         trainer,
         key,
@@ -196,25 +208,34 @@ def _learn(rows: list[bytes], known: tuple[str, ...], trainer: Trainer | None) -
         named,
         tuple(inner.values()) + tuple(found[name] for name in rest),
         stamped=stamp is not None,
-        whole_epochs=of_epochs
-        or ("step" in found and found["step"].since_row)
-        or (bool(ends) and all(match["step"] == match["total"] for match in ends)),
+        whole_epochs=of_epochs or ("step" in found and found["step"].since_row) or at_ends,
+        of_epochs=total is not None,
         durations=durations,
         sources=tuple(sources),
         of_rest=tuple(one.source() for one in others.values()),
         mean_digits=mean_digits,
         stamp_later=stamp is not None and bool(ordered) and ordered[0][1].start < stamp.end(),
         learned_from=len(rows),
-        labelled=_are_labelled(rows, found.get("step")),
+        shares=shares_of(rows) if position else None,
+        rewarded=all(_REWARD.search(row) for row in rows),
+        label=_label_of(rows, found.get("step")),
     )
 
 
-def _are_labelled(rows: list[bytes], step: Phrase | None) -> bool:
-    """Whether all rows begin with their ranks: with numbers of which several are the same, which count no rows."""
+def _label_of(rows: list[bytes], step: Phrase | None) -> re.Pattern[bytes] | None:
+    """What finds the rank in front of the step of all rows: numbers of which several are the same, which count no
+    rows. A number in brackets may be an epoch, unless it falls from row to row."""
     if TAGGED in rows[-1]:
-        return True
-    labels = [label_of(row) for row in rows]
-    return step is not None and step.start > 0 and None not in labels and len(set(labels)) < len(labels)
+        return RANK
+    for label in (LABEL, DEVICE, IN_BRACKETS) if step is not None and step.start > 0 else ():
+        found = [match for row in rows if (match := label.search(row))]
+        if len(found) < len(rows) or (step is not None and found[-1].end() > step.start):
+            continue
+        numbers = [int(match[1]) for match in found]
+        falls = any(after < before for before, after in pairwise(numbers))
+        if len(set(numbers)) < len(numbers) and (falls or label is not IN_BRACKETS):
+            return label
+    return None
 
 
 def _counted(step: Phrase, epoch: Phrase | None, rows: list[bytes]) -> tuple[Phrase, bool]:

@@ -19,7 +19,7 @@ from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.phrases import STAMP
 from scalestudy.importers.logs.quantities import TIMES
 from scalestudy.importers.logs.running_means import Means
-from scalestudy.importers.logs.stated import label_of, rank_of, stated_sizes
+from scalestudy.importers.logs.stated import rank_of, stated_sizes
 
 Block = list[tuple[int, bytes]]
 """Lines with their numbers."""
@@ -136,7 +136,7 @@ class RowReader:
                     values.update(found.groupdict())
         if is_no_training(line[:begin]):
             return
-        if own := rank_of(line) or (label_of(line) if self.form.labelled else None):
+        if own := rank_of(line) or self._label_of(line):
             if self.first_rank is None:
                 self.first_rank = own
             if own != self.first_rank:
@@ -168,6 +168,11 @@ class RowReader:
         for name, find in self._rest.items():
             if found := find(line):
                 self._take_rest(name, [_number(found["value"])], [values["work_per_s"]])
+
+    def _label_of(self, line: bytes) -> bytes | None:
+        """The rank with which a line begins, if rows begin with one."""
+        found = self.form.label.search(line) if self.form.label else None
+        return found[1] if found else None
 
     def _take_rest(self, name: str, values: Sequence[float], rates: Sequence[float]) -> None:
         """Note what rows have besides their times and rates; nan where one has no such number."""

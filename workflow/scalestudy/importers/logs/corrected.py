@@ -21,6 +21,8 @@ MUCH = 1.5
 BY_CHANCE, ADDED_UP = 8, 0.2
 """Rows whose times do not all rise by chance, and the share of the last time that its steps take at least, by the
 rise between rows, if it is that since the start."""
+FEWEST_OF_A_CLOCK, EVEN = 4, 0.5
+"""Rows that rise as a clock does before it begins again; of fewer, the smallest rise per step over the largest."""
 LEFT = 0.99
 """Last time over the second one below which times without a name that never rise are those that are left."""
 AS_THE_CLOCK = 0.3
@@ -44,7 +46,10 @@ def in_steps(path: Path, columns: Columns, given: Given) -> Corrected:
     if batch is None and middle >= 1 and np.abs(product / middle - 1).max() < STEADY:
         batch = round(middle)
     if batch is None:
-        raise UserError(f"{path}: counts samples, and those of a step on all devices are not in it; add --batch N")
+        raise UserError(
+            f"{path}: counts samples, and those of a step on all devices are not in it;"
+            f" add {given.option('batch', path)}"
+        )
     done = columns["step"]
     return Corrected(columns | {"step": np.maximum(1, np.round(done / batch)), "work": done})
 
@@ -65,6 +70,28 @@ def of_samples(path: Path, columns: Columns, shown: str, given: Given) -> Correc
     steps = np.cumsum(np.ceil(rises / batch)) if of_epochs else np.maximum(1, np.round(columns["step"] / batch))
     said = f"`{shown}` is too short for a step: it is the time of a sample, and a step has {batch}"
     return Corrected(columns | {"step": steps, "step_time_s": time}, [said])
+
+
+def of_an_environment(path: Path, columns: Columns, given: Given) -> Corrected:
+    """Return the columns by training steps, where rows count the steps of an environment. Raises UserError if the
+    batch is not known."""
+    batch, time = given.batch_on(given.devices), time_of_steps(columns)
+    shown = f"rows have a reward and steps of {np.nanmedian(time) * 1e3:.3g} ms, which are those of an environment"
+    if batch is None:
+        raise UserError(
+            f"{path}: its {shown}; add {given.option('batch', path)}, the steps of all environments in a training"
+            " step"
+        )
+    made = {"step": columns["step"] / batch, "step_time_s": columns["step_time_s"] * batch}
+    return Corrected(columns | made, [f"{shown}: a training step has {batch}"])
+
+
+def time_of_steps(columns: Columns) -> np.ndarray:
+    """Return the time of a step in each row, as it is stated or by the time between rows."""
+    if not np.isnan(columns["step_time_s"]).all():
+        return columns["step_time_s"]
+    steps = np.diff(columns["step"], prepend=nan)
+    return np.where(steps > 0, np.diff(columns["clock_s"], prepend=nan) / np.where(steps > 0, steps, 1.0), nan)
 
 
 def without_start(columns: Columns, window: int) -> Corrected:
@@ -109,9 +136,12 @@ def in_optimizer_steps(columns: Columns, steps: np.ndarray) -> Corrected:
     return Corrected(kept | {"step": steps[ends], "step_time_s": sums}, said, each)
 
 
-def of_rows(columns: Columns) -> Corrected:
-    """Return the columns with the time of a step, where that of a row is of all steps since the row before."""
-    steps = np.diff(columns["step"], prepend=nan)
+def of_rows(columns: Columns, *, from_start: bool = False) -> Corrected:
+    """Return the columns with the time of a step, where that of a row is of all steps since the row before.
+
+    from_start: whether the first row has the time of all steps up to it.
+    """
+    steps = np.diff(columns["step"], prepend=0.0 if from_start else nan)
     return Corrected(columns | {"step_time_s": np.where(steps > 0, columns["step_time_s"] / steps, nan)})
 
 
@@ -190,6 +220,11 @@ def _begins_again(time: np.ndarray, step: np.ndarray, *, since_start: bool) -> b
     whole = [part for part in parts if part.stop - part.start >= (2 if since_start else 3)]
     if len(parts) < 2 or len(whole) < 2 or any(part not in whole for part in parts[1:-1]):
         return False
+
+    each = np.concatenate([np.diff(time[part]) / np.maximum(np.diff(step[part]), 1.0) for part in whole])
+    short = min(part.stop - part.start for part in whole) < FEWEST_OF_A_CLOCK
+    if short and not each.min() > EVEN * each.max():
+        return False  # times that scatter rise twice by chance
 
     def rises(part: slice) -> bool:
         if not (np.diff(time[part]) > 0).all():

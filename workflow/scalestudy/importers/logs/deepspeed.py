@@ -23,7 +23,7 @@ _ROW = re.compile(
     rb"(?:global_step=|stop\] \d+/)(%b), RunningAvgSamplesPerSec=[^,]+, CurrSamplesPerSec=(%b), " % (WHOLE, REAL)
 )
 _OLD_ROW = re.compile(rb"\] \d+/(%b), SamplesPerSec=(%b)(?:, |\s)" % (WHOLE, REAL))
-_STAMP = re.compile(rb"^\W*(?:\w+: *)?\[(?:INFO )?(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:,(\d+))?\]")
+_STAMP = re.compile(rb"\[(?:INFO )?(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:,(\d+))?\]")
 _FACT = re.compile(
     rb"(train_batch_size|gradient_accumulation_steps|world_size|bfloat16_enabled|fp16_enabled)"
     rb" ?(?:\.{2,}|=|:) *(\d{1,15}|True|False)"

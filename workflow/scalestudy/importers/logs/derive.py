@@ -9,7 +9,16 @@ from typing import Final
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.clocks import against_clock, instead_of_rounded, is_close, is_exact, median, spaced
+from scalestudy.importers.logs.batches import batch_of, measured
+from scalestudy.importers.logs.clocks import (
+    against_clock,
+    check_whole_seconds,
+    instead_of_rounded,
+    is_close,
+    is_exact,
+    median,
+    spaced,
+)
 from scalestudy.importers.logs.file_names import devices_named
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.trainers import OF_THE_LAST_STEP
@@ -19,8 +28,6 @@ from scalestudy.study.config.scales import MOST_DEVICES
 
 LARGEST_NODE: Final = 8
 """Devices beyond which a single node is unusual."""
-MEASURED_TO: Final = 0.002
-"""Relative error of a batch that follows from a throughput and a time, or of a median batch."""
 SCATTERED: Final = 0.01
 """Relative scatter of throughput times step time beyond which it is not the batch."""
 SAME: Final = 0.1
@@ -104,7 +111,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     stated = log.columns["step_time_s"].copy()
     rate, unit, per = _rate(log, given)
     by_clock = windows.clock_s / windows.steps
-    batch, unit = _batch(log, given, unit, devices, remarks)
+    batch, unit = batch_of(log, given, unit, devices, remarks)
     limits = [Limit.IMPORTED]
     scope_checked = False
     if unit == "steps":
@@ -122,10 +129,10 @@ def derive(log: Log, given: Given) -> ImportedRun:
                     f"{log.name}: the {unit} of a step are about {median(work):.0f} by throughput times step time,"
                     f" which scatters; add {given.option('batch', log.path)}"
                 )
-            batch = _measured(median(work), devices)
+            batch = measured(median(work), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times step time")
         if batch is None and log.each == "mean" and is_exact(log, by_clock * windows.steps):
-            batch = _measured(median(whole * by_clock), devices)
+            batch = measured(median(whole * by_clock), devices)
             remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         if batch is None:
             what = f"{unit or 'samples or tokens'} of a step on all devices"
@@ -163,6 +170,8 @@ def derive(log: Log, given: Given) -> ImportedRun:
     if log.digits:
         limits.append(Limit.ROUNDED)
     counts = counting(log, windows, time_s, per_row, clock_only=Limit.CLOCK in limits, remarks=remarks)
+    if Limit.CLOCK in limits:
+        check_whole_seconds(log, windows.clock_s[counts], windows.steps[counts], remarks)
     clock = log.columns["clock_s"]
     known = clock[~np.isnan(clock)]
     return ImportedRun(
@@ -200,51 +209,6 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
             " second)"
         )
     return rate, unit, given.per or log.per
-
-
-def _batch(log: Log, given: Given, unit: str, devices: int, remarks: list[str]) -> tuple[int | None, str]:
-    """(work of a step in the unit of the throughput, unit). Without a throughput a step is counted in samples."""
-    batch, length = log.facts.global_batch, given.sequence_length or log.facts.sequence_length
-    for option, said in (("batch", given.batch), ("batch-per-gpu", given.batch_per_gpu)):
-        if said is not None and unit == "tokens" and length and said < length:
-            better = given.option(option, log.path, said * length)
-            raise UserError(
-                f"{log.name}: its throughput counts tokens, and so does --{option}: {said} are less than one"
-                f" sample of {length} tokens. For {said} samples add {better}"
-            )
-    if (stated := given.batch_on(devices)) is not None:
-        return stated, unit or "samples"
-    if log.facts.step_tokens is not None and unit in ("", "tokens"):
-        remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
-        return log.facts.step_tokens, "tokens"
-    if batch is not None and unit == "tokens":
-        if length is None:
-            return None, unit
-        remarks.append(f"a step is {batch} samples of {length} tokens")
-        return batch * length, unit
-    if batch is None and (work := log.columns["work"])[~np.isnan(work)].size > 1:
-        each = median(np.diff(work) / np.diff(log.columns["step"]))
-    elif batch is None:
-        each = _of_one_row(log)
-    if batch is None and each > 0 and unit in ("", log.unit):
-        remarks.append(f"{each:.0f} {log.unit or 'samples'} per step, from the work done so far")
-        return round(each), unit or log.unit or "samples"
-    return batch, unit
-
-
-def _measured(work: float, devices: int) -> int:
-    """The work of a step by measured numbers: of those within their error, one that divides among the devices."""
-    even = round(work / devices) * devices
-    return even if even and abs(even / work - 1) <= MEASURED_TO else round(work)
-
-
-def _of_one_row(log: Log) -> float:
-    """The work of a step by the work done in the only row, whose steps count from 0 or 1; nan if it does not
-    divide."""
-    if len(log.columns["step"]) != 1:
-        return nan
-    work, step = float(log.columns["work"][0]), float(log.columns["step"][0])
-    return next((work / steps for steps in (step + 1, step) if steps >= 1 and work > 0 and work % steps == 0), nan)
 
 
 def _scope(

@@ -35,7 +35,7 @@ from scalestudy.importers.logs import (
 from scalestudy.importers.logs.declared import DECLARED
 from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
 from scalestudy.importers.logs.model import Given, Log
-from scalestudy.importers.logs.printed import shows_scaling
+from scalestudy.importers.logs.printed import has_markup, shows_scaling
 from scalestudy.importers.logs.several_runs import begins_again, check_one_run
 from scalestudy.importers.tables import decoded
 from scalestudy.importers.unopened import STARTS, why_unopened
@@ -45,6 +45,8 @@ BESIDE = 500
 """Lines after the first one that is known in which another format may show: Megatron-DeepSpeed prints both."""
 
 
+MANY_ROWS = 8
+"""Lines of steps that no text with a table of scaling has."""
 SHOWN, MOST_SHOWN = 60, 5000
 """Characters of a text that a message has; first lines that it may be from."""
 STEP = re.compile(r"(?i)\b(?:step|iter|iteration|epoch|batch)\b\W{0,3}\d")
@@ -111,11 +113,20 @@ def is_table(path: Path, name: str | None) -> bool:
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
         try:
-            return shows_scaling(decoded(whole))
+            text = decoded(whole)
         except UnicodeDecodeError:  # the reader names the byte
-            return shows_scaling(whole.decode("latin-1"))
+            text = whole.decode("latin-1")
+        return shows_scaling(text) and (has_markup(text) or not _has_many_rows(path))
     except csv.Error:
         return False
+
+
+def _has_many_rows(path: Path) -> bool:
+    """Whether many lines of a file have a step number and a time or a throughput, as those of a log."""
+    form = console_form.form_of(path)
+    if form is None or form.learned_from < MANY_ROWS or "step" not in form.read:
+        return False
+    return bool(console_form.MEASURED & set(form.read))
 
 
 def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
@@ -127,7 +138,8 @@ def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
     logs = read(path, given)
     if read in WITH_RESTARTS:
         for log in logs:
-            check_one_run(path, log.columns["line"], begins_again(log.columns["step"]))
+            lines = log.columns["line"]
+            check_one_run(path, int(lines[0]), begins_again(lines, log.columns["step"]))
     return logs
 
 
@@ -175,7 +187,10 @@ def _of_any_trainer(path: Path) -> Read | None:
         return epoch_rows.read
     if spaced_table.reads(path):
         return spaced_table.read
-    return console.read if form else None
+    if form:
+        return console.read
+    lines = islice(numbered_lines(path), console_form.LEARNED_FROM)
+    return epoch_rows.read_stamped if epoch_rows.shows_stamped_epochs(lines) else None
 
 
 def _is_of_all_steps(form: console_form.Form) -> bool:

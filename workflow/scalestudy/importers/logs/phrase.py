@@ -172,5 +172,7 @@ def _place(shown: bytes) -> re.Pattern[bytes]:
     count = rb"(?P<value>\d{1,15}) */ *(?P<total>\d{1,15})(?!\d| \d\d:)"
     begin = re.match(rb"[Ee]poch:? *\[?|Train: |\[ *(?=\d+(?:/\d+)? *\])", shown)
     if begin:
-        return re.compile(re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *\[ *" + count)
+        return re.compile(
+            re.escape(begin[0].rstrip()) + rb" *(?P<epoch>\d{1,9})(?:/\d+)? *\]? *[,|:-]? *\[ *" + count
+        )
     return re.compile((rb"\[ *" if shown[:1] == b"[" else rb"^ *") + count)

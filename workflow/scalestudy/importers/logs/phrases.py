@@ -19,10 +19,14 @@ _NUMBERS = re.compile(
     % (NUMBER, UNIT)
 )
 POSITION = re.compile(
-    rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]?,? *)?"
+    rb"(?:(?:\[ *|\b[Ee]poch:? *\[?|Train: )(?P<epoch>\d{1,9})(?:/\d+)? *\]? *[,|:-]? *)?"
     rb"(?:\[ *|^ *)(?P<step>\d{1,15}) */ *(?P<total>\d{1,15})(?= *[\]\[( ])(?! \d\d:)"
 )
 """`[epoch][step/steps of the epoch]`, or `step/steps [====]` at the begin of a line."""
+_ALL_STEPS = re.compile(rb"(?<![\w.])(?P<value>\d{1,9})s (?P<each>\d{1,9})(?:us|ms|s)/(?:step|sample)\b")
+PER_STEP = b"s/s"
+"""In every line that has this."""
+_OF_EPOCHS = re.compile(rb"(?i)\bepochs?:? *\[ *$")
 _OF_TOTAL = re.compile(
     rb"(?<![\w./-])(?P<value>\d{1,15}) */ *(?P<total>\d{1,15}) *(?:batches|steps|iterations|iters|its)\b"
 )
@@ -98,7 +102,9 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             kept = found.setdefault(phrase.quantity, phrase)
             if kept.unit == "steps" != phrase.unit and phrase.per != "device":
                 kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
-            if phrase.quantity == "work_per_s" and phrase.per == "device" != kept.per and phrase.unit == kept.unit:
+            if (phrase.quantity, phrase.per) == ("work_per_s", "device") != (kept.quantity, kept.per) and (
+                phrase.unit in ("", kept.unit)
+            ):
                 found.setdefault("rate_of_device", phrase)
             if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
                 found[phrase.quantity] = phrase
@@ -132,12 +138,31 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
             found["optimizer_step"] = optimizer[0]
     elif place := _OF_TOTAL.search(line):
         found["step"] = Phrase("", "step", place.start(), place["value"], pattern=_OF_TOTAL)
-    elif place := POSITION.search(line):
+    elif place := position_of(line):
         found["step"] = Phrase(
             "", "step", place.start(), place["step"], b"/" + place["total"], position=True, whole=place[0]
         )
     if steps and (epoch := EPOCH.search(line)):
         found["epoch"] = Phrase("epoch", "epoch", epoch.start(), epoch["value"])
+    return found
+
+
+def of_all_steps(rows: list[bytes]) -> Phrase | None:
+    """Return the time of all steps of an epoch, as in `1843s 2s/step`; None if that of a step has more digits."""
+    found = [_ALL_STEPS.search(row) for row in rows]
+    digits = [(int(match["value"]), int(match["each"])) for match in found if match]
+    if len(digits) < len(rows) or not all(total > each for total, each in digits):
+        return None
+    last = found[-1]
+    assert last is not None
+    return Phrase("", "step_time_s", last.start(), last["value"], b"s", 1.0, pattern=_ALL_STEPS, of_a_step=True)
+
+
+def position_of(line: bytes) -> re.Match[bytes] | None:
+    """Return the position of the step in a line; `Epoch [3/300]` alone is that of an epoch."""
+    found = POSITION.search(line)
+    while found and not found["epoch"] and _OF_EPOCHS.search(line, 0, found.start("step")):
+        found = POSITION.search(line, found.end())
     return found
 
 

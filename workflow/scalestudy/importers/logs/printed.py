@@ -23,10 +23,14 @@ def shows_scaling(text: str) -> bool:
 
     A table with delimiters has nothing that only a log has; one in Markdown, HTML or a grid is no log anyway.
     """
-    found = find_tables(text)
-    markup = "<table" in text.lower() or any("|" in line and is_rule(line) for line in text.splitlines())
+    found, markup = find_tables(text), has_markup(text)
     few = [table for table in found if len(table.header) <= MOST_COLUMNS]
     return any(_has_scaling(table) and (markup or not _is_log(table)) for table in few)
+
+
+def has_markup(text: str) -> bool:
+    """Return whether a text has a table in Markdown or HTML."""
+    return "<table" in text.lower() or any("|" in line and is_rule(line) for line in text.splitlines())
 
 
 def _is_log(table: RawTable) -> bool:

@@ -8,7 +8,7 @@ in it; it counts only where the passed time is too short to give the step time a
 from __future__ import annotations
 
 from array import array
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +59,20 @@ def read(path: Path, given: Given) -> list[Log]:
             f"{path}, line {bars.back}: a bar falls behind the one before it: several ranks draw into one log."
             " Import the lines of one rank"
         )
-    check_one_run(path, bars.line, bars.begins[1:])
+    parts = _parts(bars, reader.groups)
+    check_one_run(path, parts[0][0], [(before[1], after[0]) for before, after in pairwise(parts)])
     if bars.counted or bars.passed_s[-1] < QUICKEST_S * bars.step[-1]:
         _in_steps(path, bars, given, said)
     return [_log(path, bars, said)]
+
+
+def _parts(bars: Bars, groups: dict[bytes, Bars]) -> list[tuple[int, int]]:
+    """The first and the last line of each bar with the description of these ones, in the order of the file.
+
+    Those of another run may have another number of steps.
+    """
+    alike = [other for other in groups.values() if (other.shown, other.counted) == (bars.shown, bars.counted)]
+    return sorted(part for other in alike for part in other.parts())
 
 
 def _in_steps(path: Path, bars: Bars, given: Given, said: dict[str, int]) -> None:

@@ -59,7 +59,7 @@ _NEUTRAL = frozenset(
     (
         *("elapsed", "duration", "tps", "iteration", "in", "wall", "wallclock", "clock", "reduced", "interval"),
         *("rate", "mean", "median", "current", "timing", "running", "second", "by", "local", "effective"),
-        *("performance", "k", "m", "g", "us"),
+        *("performance", "k", "m", "g", "us", "each"),
     )
 )
 """Words of a header that change nothing: another word, as in `forward step time`, is of a part of a step."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from scalestudy.errors import UserError
+from scalestudy.importers.logs.bars import OTHER_WORK
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.parts import parts_of
 from scalestudy.importers.logs.stated import LOOKED_AT
@@ -24,6 +25,7 @@ _STATED = re.compile(
     rb"|(?:output|out|save|work|log|logging|checkpoint|ckpt|exp(?:eriment)?)[_ -]?(?:dir(?:ectory)?|folder|name)"
     rb"|run[_ -]?name|(?<=--)(?:n?gpus?|devices|nodes|np|batch[_-]?size|bs))"
     rb"(?: ?\([^)]{0,80}\))?['\"]?(?:\s?[:=]\s?|\s?\.{3,}\s?|\sis\s|\s)(?P<value>['\"]?[\w./:~+-]{1,200})"
+    rb"|(?<![\w./:-])(?P<count>\d{1,5}) (?P<unit>GPU)s?(?![\w.]|[ -]hours?\b)"
 )
 _NAMES = (
     b"size",
@@ -43,17 +45,16 @@ SHOWN = 60
 """Characters of a value that a message has."""
 
 
-def check_one_run(path: Path, lines: Sequence[float] | np.ndarray, begins: Sequence[int]) -> None:
+def check_one_run(path: Path, first: int, ends: Sequence[tuple[int, int]]) -> None:
     """Raise UserError if a part of a log is of another run than the part before it.
 
-    lines: line of each row. begins: rows at which the steps begin again.
+    first: line of the first row. ends: (line of the last row before, line of the first row after) each place where
+    the steps begin again.
     """
-    if not len(begins) or len(begins) > MOST_RESTARTS:
+    if not ends or len(ends) > MOST_RESTARTS:
         return
-    ends = [(int(lines[at - 1]), int(lines[at])) for at in begins]
     said: dict[str, tuple[str, int]] = {}
     zone = 0
-    first = int(lines[0])
     for number, line in islice(numbered_lines(path), ends[-1][1]):
         while zone < len(ends) and number >= ends[zone][1]:
             zone += 1
@@ -65,17 +66,20 @@ def check_one_run(path: Path, lines: Sequence[float] | np.ndarray, begins: Seque
             continue
         for part in parts_of(line):
             for found in _STATED.finditer(part):
-                name = re.sub(r"[ -]", "_", found["name"].decode().lower())
-                value = found["value"].decode("utf-8", "replace").strip("'\".,;:")
+                if found["unit"] and OTHER_WORK.search(part):
+                    continue  # the devices of an evaluation
+                written = (found["name"] or found["unit"]).decode()
+                name = re.sub(r"[ -]", "_", written.lower())
+                value = (found["value"] or found["count"]).decode("utf-8", "replace").strip("'\".,;:")
                 if in_front or name not in said:
                     said.setdefault(name, (value, number))
                 elif value != said[name][0]:
-                    raise _several(path, found["name"].decode(), value, number, said[name], ends[zone][0])
+                    raise _several(path, written, value, number, said[name], ends[zone][0])
 
 
-def begins_again(steps: np.ndarray) -> list[int]:
-    """Return the rows whose step is not above that of the row before."""
-    return [int(at) + 1 for at in np.flatnonzero(np.diff(steps) < 0)]
+def begins_again(lines: np.ndarray, steps: np.ndarray) -> list[tuple[int, int]]:
+    """Return the lines of two rows each, of which the second has a lower step."""
+    return [(int(lines[at]), int(lines[at + 1])) for at in np.flatnonzero(np.diff(steps) < 0)]
 
 
 def _several(path: Path, name: str, value: str, number: int, before: tuple[str, int], last: int) -> UserError:

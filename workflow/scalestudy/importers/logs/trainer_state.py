@@ -16,6 +16,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.json_stream import members
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.stated import OF_A_DEVICE
 
 KIND, RESULTS, CONSOLE = (
     "Hugging Face trainer_state.json",
@@ -25,7 +26,8 @@ KIND, RESULTS, CONSOLE = (
 MARK = re.compile(rb"['\"]train_runtime['\"]: *['\"]?[\d.]")
 _MEMBER = re.compile(rb"['\"](train_\w+|epoch)['\"]: *['\"]?([\d.]+(?:e[+-]?\d+)?)")
 _STEPS = re.compile(rb"TrainOutput\(global_step=(\d{1,12})|Total optimization steps = ([\d,]{1,15})")
-_SIZES = re.compile(rb"(?:Instantaneous batch size per device|Gradient Accumulation steps) *= *(\d{1,9})")
+WHOLE = 0.02
+"""Relative difference to a whole number up to which a ratio of batches is a number of devices."""
 _HEAD = re.compile(
     rb'"(log_history|best_metric|best_model_checkpoint|best_global_step|is_world_process_zero)"\s*:'
 )
@@ -81,13 +83,13 @@ def read_console(path: Path, given: Given) -> list[Log]:
             if steps := _STEPS.search(line):
                 state["global_step"] = int((steps[1] or steps[2]).replace(b",", b""))
         elif b" = " in line:
-            sizes += [int(value) for value in _SIZES.findall(line)]
+            sizes += [int(value) for value in OF_A_DEVICE.findall(line)]
     if not ends:
         raise UserError(f"{path}: no line with train_runtime, which the Trainer prints when the training ends")
     means = {number for number, end in ends if end == ends[-1][1]}
     remarks = [f"{len(ends)} trainings end in this file; the last one counts"] if len(means) < len(ends) else []
     if len(sizes) == 2:
-        state["train_batch_size"] = sizes[0] * sizes[1]
+        state |= {"train_batch_size": sizes[0] * sizes[1], "accumulation": True}
     return [_of_means(path, CONSOLE, *ends[-1], state, remarks)]
 
 
@@ -116,13 +118,18 @@ def _of_means(
     loss = end.get("train_loss")
     found.add(line, steps, step_time_s=time_s, loss=loss if isinstance(loss, (int, float)) else float("nan"))
     each = state.get("train_batch_size")
+    devices = 1 if batch is not None and batch == each else None
     if batch and isinstance(each, int) and each > 0:
-        remarks.append(f"{batch} samples per step, {each} per device: {batch / each:g} devices times accumulation")
+        ratio = batch / each
+        whole = state.get("accumulation") and round(ratio) > 0 and abs(ratio / round(ratio) - 1) < WHOLE
+        devices = round(ratio) if whole else devices
+        times = "" if whole else " times accumulation"
+        remarks.append(f"{batch} samples per step, {each} per device: {ratio:g} devices{times}")
     return Log(
         path=path,
         kind=kind,
         columns=found.columns(),
-        facts=Facts(devices=1 if batch is not None and batch == each else None, global_batch=batch or None),
+        facts=Facts(devices=devices, global_batch=batch or None),
         unit="samples",
         whole_run=True,
         remarks=remarks,

@@ -16,6 +16,9 @@ TOO_LONG: Final = 5.0
 """A window that takes this many times the median, by time stamps only, includes work other than steps."""
 FIRST_STEP: Final = 1
 """Last step whose row, if it is the only one, has little but the start of the run in it."""
+MOST_RAGGED, MOST_RAGGED_BY_CLOCK = 0.5, 0.25
+"""Share of windows of another length than the usual one up to which they are left out. By time stamps only they
+are often those of the end of an epoch, with a validation in them."""
 UNEVEN: Final = 3.0
 """Upper over lower quartile of windows beyond which those that are longer are no pauses."""
 HOUR: Final = 3600.0
@@ -177,7 +180,7 @@ def counting(
         remarks.append(f"line {line}: the clock goes back by {-windows.clock_s[back.argmax()]:.0f} s; {then}")
     counts = known & ~(back & clock_only)
     ragged = counts & (windows.steps != per_row) & ~windows.starts
-    if ragged.sum() > (0 if clock_only else counts.sum() / 2):
+    if ragged.sum() > counts.sum() * (MOST_RAGGED_BY_CLOCK if clock_only else MOST_RAGGED):
         remarks.append("rows are means over different numbers of steps; each row counts alike")
     elif ragged.any():
         counts &= ~ragged
