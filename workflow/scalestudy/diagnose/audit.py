@@ -14,7 +14,9 @@ from scalestudy.analyse.published.bases import (
     SERIAL,
     Held,
     common_baseline,
+    common_unit,
     efficiencies_held,
+    of_another,
     speedups_held,
     unit_of,
 )
@@ -28,13 +30,12 @@ from scalestudy.analyse.published.series import (
 )
 from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
-from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
+from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.labels import framework_of, hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
-from scalestudy.registry.words.percent import percent
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def _audit(
     remarks = [*_rows(table), *_bases(table), *row_remarks(series.rows, source), *precision_remarks(ratios)]
     if not mixed:
         remarks += _ratios(table, speedups, efficiencies)
-        remarks += _unprinted(table) if efficiency_printed else []
+        remarks += unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
@@ -213,7 +214,7 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
-    elif (other := _of_another(speedups, table)) is not None:
+    elif (other := of_another(speedups, table)) is not None:
         text = (
             f"printed as {other:g}x on one device, so the printed speedups are relative to something that the"
             " table does not have; they were not checked"
@@ -226,26 +227,18 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is not None:
         return  # efficiencies of what the table does not have
+    if (unit := common_unit(efficiencies)) is not None:
+        text = (
+            f"all printed efficiencies are relative to a throughput of {unit.value:.4g} for each device, which the"
+            " table does not have"
+        )
+        yield Remark("no base case", table.base_gpus, text)
+        return
     for scale, printed, computed in efficiencies.outside:
         text = (
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
         )
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
-
-
-def _of_another(held: Held, table: Table) -> float | None:
-    """The printed speedup of one device if it is not 1, and if most of the others do not follow either."""
-    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
-    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
-
-
-def _unprinted(table: Table) -> Iterator[Remark]:
-    """Printed speedups without an efficiency beside them, where other rows of the file have one."""
-    for scale in table.scales:
-        row = scale.row
-        if row.printed_speedup and not row.printed_efficiency and row is not table.base:
-            text = f"it is {percent(scale.efficiency.value)}; the table has the efficiency of other rows"
-            yield Remark("efficiency not printed", row.gpus, text)
 
 
 def _how(row: PublishedRow) -> str:

@@ -93,6 +93,7 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
+_OF_SCALING = re.compile(rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b")
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
@@ -121,6 +122,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
         ):
             role = "ignore"  # its measurements
+        elif role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw):
+            role = "label"  # the size of a problem
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
         elif (
@@ -157,6 +160,11 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
     return by_statistic(_case_as_label(found, raw, said), said)
+
+
+def _is_of_scaling(raw: RawTable) -> bool:
+    """Whether the words above a table or its headers name processors or a speedup."""
+    return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

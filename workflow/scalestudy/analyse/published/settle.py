@@ -26,8 +26,7 @@ TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 FALLS = 0.85
-"""Ratio of a time to that on the fewest devices, below which it falls: work that grows with the devices takes no
-shorter."""
+"""Ratio of a time to that on the fewest devices, below which it falls: that of growing work does not."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -231,7 +230,8 @@ def _without_ratios(
         return table.scaling
     grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
     falls = HARDLY[0] if table.scaling == WEAK else FALLS
-    if role in FALLING and any(_falls(known, role, falls) for known in grown):
+    other_work = role == "step_time_s" and len({row.number("batch") for row in rows}) > 1
+    if role in FALLING and not other_work and any(_falls(known, role, falls) for known in grown):
         return FALLING[role]
     column = table.column(role)
     if role == "throughput" and any(_gain(known, role) > _hardly(known) for known in grown):

@@ -1,0 +1,84 @@
+"""Headers and cells whose words are read as something else than they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scalestudy.diagnose.audit import audit_file
+from scalestudy.importers.columns import Corrections
+from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
+from test_printed_habits import ONCE, audited, speedups, table
+
+
+def test_a_step_time_beside_batches_that_differ_is_not_that_of_constant_work(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;Iter Time (s);Batch Size", "8;10.0;64", "16;10.0;96", "32;8.0;192"))
+    found, (asked,) = audit_file(read_published(path), "table")
+    assert (found, asked.question.kind) == ([], "step_time_s")
+    answer = Corrections({"Batch Size": "global_batch"})
+    (audit,), _ = audit_file(read_published(path, answer), "table")
+    assert speedups(audit) == [(8, 1.0), (16, 1.5), (32, 3.75)]
+
+
+def test_n_is_the_size_of_a_problem_where_nothing_names_processors(tmp_path: Path) -> None:
+    sizes = "## Product of two matrices\n\n" + table("n;GFLOPS;Time (us)", "32;1800;0.04", "64;8400;0.06")
+    threads = "\n## Threads\n\n" + table("Threads;GFLOPS", "1;100", "2;190", "4;350")
+    (found,) = audited(tmp_path, sizes + threads)
+    assert speedups(found) == ONCE
+
+
+def test_n_is_the_number_of_processors_beside_a_speedup(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("n;Time (s);Speedup", "1;100;1.0", "2;52.6;1.9", "4;28.57;3.5"))
+    assert speedups(found) == ONCE
+
+
+def test_a_time_over_its_unit_is_no_rate(tmp_path: Path) -> None:
+    rows = ("1;100;0.1;0.2", "2;52.6;0.1;0.2", "4;28.57;0.1;0.4")
+    (found,) = audited(tmp_path, table("Ranks;wall mean/s;stdev/s;CV/%", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_methods_are_strategies(tmp_path: Path) -> None:
+    rows = ("A;2;50", "A;4;90", "B;2;40", "B;4;76")
+    found = audited(tmp_path, table("Methods;GPUs;MFU", *rows))
+    assert [speedups(one) for one in found] == [[(2, 1.0), (4, 3.6)], [(2, 1.0), (4, 3.8)]]
+    assert {column.role for column in found[0].source.columns} >= {"strategy"}
+
+
+def test_cores_that_are_active_count_beside_nodes(tmp_path: Path) -> None:
+    rows = ("1;1 x 1;1;100", "1;2 x 1;2;52.6", "2;4 x 1;4;28.57")
+    (found,) = audited(tmp_path, table("nodes;MPI x OMP;active cores;Time (s)", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_the_number_of_devices_of_a_node_in_any_order_of_words(tmp_path: Path) -> None:
+    rows = ("1;1;100;1.00", "1;8;720;7.20", "2;8;1360;13.60")
+    (found,) = audited(tmp_path, table("num_nodes;gpu_num_per_node;throughput;speedup", *rows))
+    assert (speedups(found), kinds([found])) == ([(1, 1.0), (8, 7.2), (16, 13.6)], [])
+
+
+def test_several_remarks_in_brackets_are_no_quantities(tmp_path: Path) -> None:
+    rows = (
+        "A;4;0.175 s;0.225 s (+1.0%; +28.3%);0.200 s (+1.0%; +14.3%)",
+        "A;8;0.100 s;0.125 s (+4.3%; +25.0%);0.100 s (+2.0%; +0.0%)",
+    )
+    found = audited(tmp_path, table("Project;CPUs;Native;Hooks;Few hooks", *rows))
+    assert [speedups(one)[1] for one in found] == [(8, 1.75), (8, 1.8), (8, 2.0)]
+
+
+def test_a_table_with_another_measurement_in_each_row_is_no_scaling(tmp_path: Path) -> None:
+    rows = (
+        "Highest Throughput;ZeRO (4 GPU);18,147 tokens/sec",
+        "Fastest Step Time;ZeRO (2 GPU);0.372 sec",
+        "Best Scaling;ZeRO (4 GPU);41 % efficiency",
+    )
+    best = "## Winners\n\n" + table("Metric;Winner;Value", *rows)
+    (found,) = audited(tmp_path, best + "\n## All\n\n" + table("GPUs;img/s", "1;100", "2;190", "4;350"))
+    assert speedups(found) == ONCE
+
+
+def test_efficiencies_over_a_rate_that_the_table_does_not_have(tmp_path: Path) -> None:
+    rows = ("2;8000;50.0", "4;12000;37.5", "8;16000;25.0")
+    (found,) = audited(tmp_path, table("GPUs;Tokens/sec;Scaling Eff (%)", *rows))
+    assert kinds([found]) == ["no base case"]
