@@ -60,10 +60,11 @@ def test_the_number_of_devices_of_a_node_in_any_order_of_words(tmp_path: Path) -
 
 def test_several_remarks_in_brackets_are_no_quantities(tmp_path: Path) -> None:
     rows = (
-        "A;4;0.175 s;0.225 s (+1.0%; +28.3%);0.200 s (+1.0%; +14.3%)",
-        "A;8;0.100 s;0.125 s (+4.3%; +25.0%);0.100 s (+2.0%; +0.0%)",
+        "4;0.175 s;0.225 s (+1.0%, +28.3%);0.200 s (+1.0%, +14.3%)",
+        "8;0.100 s;0.125 s (+4.3%, +25.0%);0.100 s (+2.0%, +10.0%)",
     )
-    found = audited(tmp_path, table("Project;CPUs;Native;Hooks;Few hooks", *rows))
+    text = table("CPUs;Native;Hooks;Few hooks", *rows).replace("%,", "%;")
+    found = audited(tmp_path, text)
     assert [speedups(one)[1] for one in found] == [(8, 1.75), (8, 1.8), (8, 2.0)]
 
 
@@ -82,3 +83,27 @@ def test_efficiencies_over_a_rate_that_the_table_does_not_have(tmp_path: Path) -
     rows = ("2;8000;50.0", "4;12000;37.5", "8;16000;25.0")
     (found,) = audited(tmp_path, table("GPUs;Tokens/sec;Scaling Eff (%)", *rows))
     assert kinds([found]) == ["no base case"]
+
+
+def test_a_speedup_over_a_serial_run_is_not_that_of_the_last_column(tmp_path: Path) -> None:
+    rows = ("1000;8.0 ms;2.0 ms;1.0 ms;4.0x", "2000;18.0 ms;4.0 ms;2.5 ms;4.5x", "4000;40.0 ms;8.0 ms;5.0 ms;5.0x")
+    found = audited(tmp_path, table("pairs;serial;1 GPU;2 GPU;GPU speedup", *rows))
+    assert set(kinds(found)) == {"no base case"}
+    assert [speedups(one)[1] for one in found] == [(2, 2.0), (2, 1.6), (2, 1.6)]
+
+
+def test_names_are_labels_where_units_alone_say_what_is_measured(tmp_path: Path) -> None:
+    rows = ("A;5 min/step;1", "B;2 min/step;2", "C;3 min/step;2")
+    found = audited(tmp_path, table("Approach;Result;GPUs", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 2.5)], [(1, 1.0), (2, 1.67)]]
+
+
+def test_rows_without_a_number_do_not_hide_the_devices_of_the_others(tmp_path: Path) -> None:
+    rows = (
+        "Server (2 GPUs);2 min/step",
+        "Single GPU;5 min/step",
+        "Colocated;OOM",
+        "Other server;Version conflict",
+    )
+    (found,) = audited(tmp_path, table("Approach;Result", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 2.5)]

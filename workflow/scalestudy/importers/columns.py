@@ -152,7 +152,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         result.append(replace(meaning, role=role))
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
-    result = _speedups_of_precisions(_by_units(telling_labels(result, raw), raw, said), said)
+    result = _by_units(telling_labels(result, raw), raw, said)
+    result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = devices_of(by_caption(result, raw, said), raw)
     found = by_blocks(found, raw, said)
