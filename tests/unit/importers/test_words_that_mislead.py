@@ -107,3 +107,36 @@ def test_rows_without_a_number_do_not_hide_the_devices_of_the_others(tmp_path: P
     )
     (found,) = audited(tmp_path, table("Approach;Result", *rows))
     assert speedups(found) == [(1, 1.0), (2, 2.5)]
+
+
+def test_one_part_that_falls_a_little_does_not_show_constant_work(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(
+        table("Part;1 node;2 nodes;4 nodes", "A;33 s;28 s;50 s", "B;40 s;41 s;45 s", "C;30 s;31 s;33 s")
+    )
+    found, asked = audit_file(read_published(path), "table")
+    assert (found, len(asked)) == ([], 1)
+
+
+def test_nodes_beside_a_node_with_its_gpus_count_gpus(tmp_path: Path) -> None:
+    rows = ("one node (4 GPUs);1000", "two nodes;1900", "one rack (16 nodes);14000")
+    (found,) = audited(tmp_path, table("Setup;tokens/s", *rows))
+    assert speedups(found) == [(4, 1.0), (8, 1.9), (64, 14.0)]
+
+
+def test_a_unit_in_the_first_row_is_that_of_the_column(tmp_path: Path) -> None:
+    rows = ("1;100 s;101 s;+1.0%", "2;52.6;53.2;+1.1%", "4;28.57;28.9;(noisy)")
+    found = audited(tmp_path, table("#GPU;mode=1;mode=0;Δ%", *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.9), (4, 3.49)]]
+
+
+def test_hardware_with_its_memory_is_the_same_hardware(tmp_path: Path) -> None:
+    rows = ("1x L4 24GB;30;2.0", "1x H100 80GB;100;8.0", "2x H100;190;6.0", "4x H100;350;5.0")
+    found = audited(tmp_path, table("GPUs;img/s;GiB", *rows))
+    assert ONCE in [speedups(one) for one in found]
+
+
+def test_sizes_of_memory_that_differ_are_other_hardware(tmp_path: Path) -> None:
+    rows = ("1x A100 40GB;100", "1x A100 80GB;120", "2x A100 40GB;190", "2x A100 80GB;216")
+    found = audited(tmp_path, table("GPUs;img/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 1.8)]]

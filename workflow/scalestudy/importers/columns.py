@@ -257,9 +257,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     result = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
-        named = [
-            quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
-        ]
+        named = _quantities(cells)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
             own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
             if own.role in RATES or (nothing and own.role != "ignore"):
@@ -267,6 +265,14 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
+
+
+def _quantities(cells: Sequence[str]) -> list[str]:
+    """What the units of cells say; a unit in the first cell alone is that of the plain numbers below it."""
+    named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells[1:])
+    alone = len(named) == 1 and quantity_of(cells[0]) == named[0] and numbers
+    return named * len(cells) if alone else named
 
 
 def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scalestudy.importers.published import RATES, PublishedTable
 
 CLOSE = 0.02
@@ -17,7 +19,12 @@ def proportional(one: PublishedTable, other: PublishedTable) -> bool:
         return False
     rates = _rates(other)
     ratios = [rate / rates[key] for key, rate in _rates(one).items() if key in rates]
-    return len(ratios) > 1 and max(ratios) <= min(ratios) * (1 + CLOSE)
+    return len(ratios) > 1 and alike(ratios, CLOSE)
+
+
+def alike(ratios: Sequence[float], within: float) -> bool:
+    """Return whether the largest and the smallest of positive numbers differ by no more than a share."""
+    return max(ratios) <= min(ratios) * (1 + within)
 
 
 def _rates(table: PublishedTable) -> dict[tuple[int, int], float]:
