@@ -140,3 +140,22 @@ def test_sizes_of_memory_that_differ_are_other_hardware(tmp_path: Path) -> None:
     rows = ("1x A100 40GB;100", "1x A100 80GB;120", "2x A100 40GB;190", "2x A100 80GB;216")
     found = audited(tmp_path, table("GPUs;img/s", *rows))
     assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 1.8)]]
+
+
+def test_the_sign_of_a_list_in_front_of_a_table_is_no_cell(tmp_path: Path) -> None:
+    lines = table("#Threads;Runtime", "1;1m40.0s", "2;0m52.6s", "4;0m28.57s").splitlines()
+    (found,) = audited(tmp_path, "\n".join(["6.  " + lines[0], *("    " + line for line in lines[1:])]) + "\n")
+    assert speedups(found) == ONCE
+
+
+def test_a_rate_proportional_to_one_per_device_is_per_device(tmp_path: Path) -> None:
+    rows = ("4;40000;10000;90.0", "8;52000;6500;58.5")
+    found = audited(tmp_path, table("GPUs;tok/s;tok/s/GPU;TFLOPS", *rows))
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.3)]] * 2
+
+
+def test_a_speedup_that_another_row_is_the_unit_of_names_this_row(tmp_path: Path) -> None:
+    text = table("Strategy;1 GPU;4 GPUs", "DDP;1.0x;3.8x", "DDP + compile;1.5x;5.7x")
+    _, other = audited(tmp_path, text)
+    (remark,) = other.remarks
+    assert "another run, as line 3 with 1x is" in remark.text

@@ -28,7 +28,7 @@ from scalestudy.analyse.published.series import (
     global_batch,
     series_of,
 )
-from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
+from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
@@ -97,6 +97,8 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
         for group in [[one] for one in series] if table.by_case else [series]:
             known = [(audit.source, audit.settled.whose) for audit in audits]
             like = next((whose for other, whose in known if whose and proportional(table, other)), "")
+            if any(proportional(table, other, ("throughput_per_gpu",)) for other, _ in known):
+                like = PER_DEVICE
             settled = settle(table, group, answer=like)
             if isinstance(settled, Question) and settled.kind != "throughput":
                 settled = settle(table, group, answer=_work_of(table, file))
@@ -133,7 +135,12 @@ def _audit(
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(_other_setups(table))
-    remarks = [*_rows(table), *_bases(table), *row_remarks(series.rows, source), *precision_remarks(ratios)]
+    remarks = [
+        *_rows(table),
+        *_bases(table, source.rows),
+        *row_remarks(series.rows, source),
+        *precision_remarks(ratios),
+    ]
     if not mixed:
         remarks += _ratios(table, speedups, efficiencies)
         remarks += unprinted(table) if efficiency_printed else []
@@ -163,16 +170,17 @@ def _rows(table: Table) -> Iterator[Remark]:
             yield Remark("printed twice", scale.row.gpus, text)
 
 
-def _bases(table: Table) -> Iterator[Remark]:
+def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Baselines of the speedups: missing, too small, or several."""
     base = table.base
     if base is None:
         relative = relative_to_another(table)
         if relative is not None:
-            text = (
-                f"printed as {relative:g}x on one device, so the printed speedups are relative to something that"
-                " the table does not have: nothing can be recomputed"
-            )
+            unit = next((row for row in rows if row.gpus == 1 and row.number("printed_speedup") == 1), None)
+            what = "something that the table does not have"
+            what = what if unit is None else f"another run, as line {unit.line} with 1x is"
+            text = f"printed as {relative:g}x on one device, so the printed speedups are relative to {what}"
+            text += ": nothing can be recomputed"
             yield Remark("no base case", None, text)
         elif table.scales:
             devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
