@@ -158,4 +158,4 @@ def test_a_speedup_that_another_row_is_the_unit_of_names_this_row(tmp_path: Path
     text = table("Strategy;1 GPU;4 GPUs", "DDP;1.0x;3.8x", "DDP + compile;1.5x;5.7x")
     _, other = audited(tmp_path, text)
     (remark,) = other.remarks
-    assert "another run, as line 3 with 1x is" in remark.text
+    assert "another run, as line 3 with 1x is" in remark.sentence
