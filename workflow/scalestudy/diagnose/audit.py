@@ -235,9 +235,9 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is not None:
         return  # efficiencies of what the table does not have
-    if (unit := common_unit(efficiencies)) is not None:
+    if (each := common_unit(efficiencies)) is not None:
         text = (
-            f"all printed efficiencies are relative to a throughput of {unit.value:.4g} for each device, which the"
+            f"all printed efficiencies are relative to a throughput of {each.value:.4g} for each device, which the"
             " table does not have"
         )
         yield Remark("no base case", table.base_gpus, text)
