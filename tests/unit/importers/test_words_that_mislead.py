@@ -159,3 +159,27 @@ def test_a_speedup_that_another_row_is_the_unit_of_names_this_row(tmp_path: Path
     _, other = audited(tmp_path, text)
     (remark,) = other.remarks
     assert "another run, as line 3 with 1x is" in remark.sentence
+
+
+def test_labels_in_the_middle_of_their_rows_are_of_all_of_them(tmp_path: Path) -> None:
+    rows = (";;8;50%", ";A;16;48%", ";;32;45%", ";;8;52%", "Big;B;16;51%", ";;32;50%")
+    found = audited(tmp_path, table("Model;Method;GPUs;MFU", *rows))
+    assert [one.case for one in found] == ["A", "B"]
+    assert [speedups(one)[-1] for one in found] == [(32, 3.6), (32, 3.85)]
+    assert kinds(found) == []
+
+
+def test_a_block_without_a_label_in_its_middle_is_a_series_of_its_own(tmp_path: Path) -> None:
+    rows = (";8;50%", "A;16;48%", ";8;52%", "B;16;51%", ";8;20%", ";16;18%")
+    found = audited(tmp_path, table("Method;GPUs;MFU", *rows))
+    assert [(one.case, speedups(one)[-1]) for one in found] == [
+        ("A", (16, 1.92)),
+        ("B", (16, 1.96)),
+        ("not named", (16, 1.8)),
+    ]
+
+
+def test_a_first_block_without_a_label_keeps_none(tmp_path: Path) -> None:
+    rows = (";1;100", ";8;700", "amp;1;200", "amp;8;1300")
+    found = audited(tmp_path, table("Precision;GPUs;img/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (8, 7.0)], [(1, 1.0), (8, 6.5)]]

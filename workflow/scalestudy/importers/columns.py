@@ -10,6 +10,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
+from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.devices import devices_of, ids_in, product_of_others
 from scalestudy.importers.headers import (
@@ -60,7 +61,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    return with_serial_rows(upright(with_ratios(with_steps(raw))))
+    return with_serial_rows(upright(with_ratios(with_steps(with_centred_labels(raw)))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
