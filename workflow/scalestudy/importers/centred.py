@@ -36,7 +36,7 @@ def with_centred_labels(table: RawTable) -> RawTable:
         even = len(starts) % len(labels) == 0
         firsts = starts[:: len(starts) // len(labels)] if even else starts
         if any(at in firsts for at, _ in labels):
-            continue  # labels stand at the top of their rows, and the first has none
+            continue  # labels are in the first of their rows, and the first rows do not have one
         for first, end in zip(firsts, [*firsts[1:], len(rows)], strict=True):
             own = [label for at, label in labels if first <= at < end]
             for row in rows[first:end] if len(own) < 2 else ():
