@@ -120,3 +120,13 @@ def test_a_line_of_the_devices_may_have_a_value_of_their_block(tmp_path: Path) -
     (found,) = audited(tmp_path, "\n\n".join(blocks))
     assert speedups(found) == [(8, 1.0), (16, 2.62)]
     assert ("throughput against step time", 16) in [(remark.kind, remark.gpus) for remark in found.remarks]
+
+
+def test_devices_with_a_comma_behind_them_are_items(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, "1x TITAN XP\uff0c100s/epoch ( small )\n2x TITAN XP\uff0c52.6s/epoch ( small )\n")
+    assert speedups(found) == [(1, 1.0), (2, 1.9)]
+
+
+def test_named_measurements_with_one_unit_at_their_end_are_several_series(tmp_path: Path) -> None:
+    text = "8 GPUs: forward 70.0, backward 80.0 ms\n16 GPUs: forward 40.0, backward 50.0 ms\n"
+    assert [speedups(one) for one in audited(tmp_path, text)] == [[(8, 1.0), (16, 1.75)], [(8, 1.0), (16, 1.6)]]

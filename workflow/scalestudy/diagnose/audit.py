@@ -14,7 +14,9 @@ from scalestudy.analyse.published.bases import (
     SERIAL,
     Held,
     common_baseline,
+    common_unit,
     efficiencies_held,
+    of_another,
     speedups_held,
     unit_of,
 )
@@ -26,15 +28,14 @@ from scalestudy.analyse.published.series import (
     global_batch,
     series_of,
 )
-from scalestudy.analyse.published.settle import STRONG, TOTAL, WEAK, Question, Settled, settle
+from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
-from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
+from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.labels import framework_of, hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
-from scalestudy.registry.words.percent import percent
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
         for group in [[one] for one in series] if table.by_case else [series]:
             known = [(audit.source, audit.settled.whose) for audit in audits]
             like = next((whose for other, whose in known if whose and proportional(table, other)), "")
+            if any(proportional(table, other, ("throughput_per_gpu",)) for other, _ in known):
+                like = PER_DEVICE
             settled = settle(table, group, answer=like)
             if isinstance(settled, Question) and settled.kind != "throughput":
                 settled = settle(table, group, answer=_work_of(table, file))
@@ -132,10 +135,15 @@ def _audit(
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(_other_setups(table))
-    remarks = [*_rows(table), *_bases(table), *row_remarks(series.rows, source), *precision_remarks(ratios)]
+    remarks = [
+        *_rows(table),
+        *_bases(table, source.rows),
+        *row_remarks(series.rows, source),
+        *precision_remarks(ratios),
+    ]
     if not mixed:
         remarks += _ratios(table, speedups, efficiencies)
-        remarks += _unprinted(table) if efficiency_printed else []
+        remarks += unprinted(table) if efficiency_printed else []
     mixed += _other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
@@ -162,16 +170,17 @@ def _rows(table: Table) -> Iterator[Remark]:
             yield Remark("printed twice", scale.row.gpus, text)
 
 
-def _bases(table: Table) -> Iterator[Remark]:
+def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Baselines of the speedups: missing, too small, or several."""
     base = table.base
     if base is None:
         relative = relative_to_another(table)
         if relative is not None:
-            text = (
-                f"printed as {relative:g}x on one device, so the printed speedups are relative to something that"
-                " the table does not have: nothing can be recomputed"
-            )
+            unit = next((row for row in rows if row.gpus == 1 and row.number("printed_speedup") == 1), None)
+            what = "something that the table does not have"
+            what = what if unit is None else f"another run, as line {unit.line} with 1x is"
+            text = f"printed as {relative:g}x on one device, so the printed speedups are relative to {what}"
+            text += ": nothing can be recomputed"
             yield Remark("no base case", None, text)
         elif table.scales:
             devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
@@ -213,7 +222,7 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
-    elif (other := _of_another(speedups, table)) is not None:
+    elif (other := of_another(speedups, table)) is not None:
         text = (
             f"printed as {other:g}x on one device, so the printed speedups are relative to something that the"
             " table does not have; they were not checked"
@@ -226,26 +235,18 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is not None:
         return  # efficiencies of what the table does not have
+    if (each := common_unit(efficiencies)) is not None:
+        text = (
+            f"all printed efficiencies are relative to a throughput of {each.value:.4g} for each device, which the"
+            " table does not have"
+        )
+        yield Remark("no base case", table.base_gpus, text)
+        return
     for scale, printed, computed in efficiencies.outside:
         text = (
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
         )
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
-
-
-def _of_another(held: Held, table: Table) -> float | None:
-    """The printed speedup of one device if it is not 1, and if most of the others do not follow either."""
-    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
-    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
-
-
-def _unprinted(table: Table) -> Iterator[Remark]:
-    """Printed speedups without an efficiency beside them, where other rows of the file have one."""
-    for scale in table.scales:
-        row = scale.row
-        if row.printed_speedup and not row.printed_efficiency and row is not table.base:
-            text = f"it is {percent(scale.efficiency.value)}; the table has the efficiency of other rows"
-            yield Remark("efficiency not printed", row.gpus, text)
 
 
 def _how(row: PublishedRow) -> str:

@@ -121,3 +121,12 @@ def _throughputs(table: Table) -> list[Recomputed]:
     return [
         scale for scale in table.scales if not isnan(scale.throughput.value) and scale.row not in table.other_bases
     ]
+
+
+def unprinted(table: Table) -> Iterator[Remark]:
+    """Printed speedups without an efficiency beside them, where other rows of the file have one."""
+    for scale in table.scales:
+        row = scale.row
+        if row.printed_speedup and not row.printed_efficiency and row is not table.base:
+            text = f"it is {percent(scale.efficiency.value)}; the table has the efficiency of other rows"
+            yield Remark("efficiency not printed", row.gpus, text)

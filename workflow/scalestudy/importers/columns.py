@@ -10,6 +10,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
+from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.devices import devices_of, ids_in, product_of_others
 from scalestudy.importers.headers import (
@@ -60,7 +61,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    return with_serial_rows(upright(with_ratios(with_steps(raw))))
+    return with_serial_rows(upright(with_ratios(with_steps(with_centred_labels(raw)))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
@@ -93,6 +94,7 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
+_OF_SCALING = re.compile(rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b")
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
@@ -121,6 +123,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
         ):
             role = "ignore"  # its measurements
+        elif role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw):
+            role = "label"  # the size of a problem
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
             role = "hardware"
         elif (
@@ -149,7 +153,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         result.append(replace(meaning, role=role))
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
-    result = _speedups_of_precisions(_by_units(telling_labels(result, raw), raw, said), said)
+    result = _by_units(telling_labels(result, raw), raw, said)
+    result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = devices_of(by_caption(result, raw, said), raw)
     found = by_blocks(found, raw, said)
@@ -157,6 +162,11 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
     return by_statistic(_case_as_label(found, raw, said), said)
+
+
+def _is_of_scaling(raw: RawTable) -> bool:
+    """Whether the words above a table or its headers name processors or a speedup."""
+    return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -248,9 +258,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     result = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
-        named = [
-            quantity for cell in cells if (quantity := quantity_of(cell)) not in ("", "efficiency", "speedup")
-        ]
+        named = _quantities(cells)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
             own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
             if own.role in RATES or (nothing and own.role != "ignore"):
@@ -258,6 +266,14 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
+
+
+def _quantities(cells: Sequence[str]) -> list[str]:
+    """What the units of cells say; a unit in the first cell alone is that of the plain numbers below it."""
+    named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells[1:])
+    alone = len(named) == 1 and quantity_of(cells[0]) == named[0] and numbers
+    return named * len(cells) if alone else named
 
 
 def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -72,6 +72,12 @@ _NO_HARDWARE = re.compile(
 )
 
 
+_IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
+_SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
+_NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
+_NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Count:
     """Number of devices, with the nodes and the hardware in the same cell."""
@@ -101,7 +107,8 @@ def read_count(text: str) -> Count:
     if named.get("grid"):
         named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
     if named.get("single"):
-        named["gpus"] = "1"
+        inner = _IN_BRACKETS.search(words)
+        named["gpus"] = inner[1] if inner else "1"
     if word := named.get("word"):
         named["gpus"] = str(NUMBERS[word.lower()])
     if power := named.get("power"):
@@ -266,6 +273,14 @@ def each_node(count: Count, cells: Iterable[str]) -> Count:
         pairs.add((other.nodes, other.gpus))
     alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
     return replace(count, gpus=count.gpus * count.nodes) if alike else count
+
+
+def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:
+    """Return the devices of `two nodes` beside `one node (4 GPUs)`: 8."""
+    sizes = {int(found[1]) for cell in cells if (found := _NODE_OF.fullmatch(plain(cell)))}
+    if len(sizes) != 1 or not _NODES_ONLY.fullmatch(plain(text)):
+        return count
+    return replace(count, gpus=count.gpus * sizes.pop(), nodes=count.gpus)
 
 
 def _apart(words: str) -> str:

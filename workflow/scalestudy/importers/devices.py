@@ -182,10 +182,12 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
 def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads the number of devices from one of the first columns, if all of its labels name one."""
-    measured = next((at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)), len(meanings))
+    places = [at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
+    measured = places[0] if places else len(meanings)
+    with_numbers = replace(raw, rows=tuple(row for row in raw.rows if _has_digits(row[1], places)))
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
         for place, meaning in enumerate(meanings[: max(_FIRST, measured)]):
-            cells = raw.cells(place)
+            cells = (with_numbers if places else raw).cells(place)
             if place >= _FIRST and meaning.role not in _NAMED:
                 continue
             of_result = meaning.role == "ignore" and bool(
@@ -210,6 +212,11 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
+    """Whether a row has a number in one of its measurements; the label of another says nothing of devices."""
+    return any(re.match(r"[~<>(]?\d|[~<>(]?\.\d", plain(cells[place])) for place in places if place < len(cells))
 
 
 def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:

@@ -36,7 +36,7 @@ from scalestudy.importers.terms import (
     UNIT_OF_TIME,
     WORK,
 )
-from scalestudy.importers.units import rest_of, share_of_a_step, unit_of_work, unit_part
+from scalestudy.importers.units import in_its_unit, rest_of, share_of_a_step, unit_of_work, unit_part
 
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
@@ -116,6 +116,7 @@ def normal(header: str) -> str:
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
+    text = in_its_unit(text)
     text = re.sub(r"[ \u00b7.]s ?(?:\^?\{?\(?-1\)?\}?|\u207b)(?!\w)", "/s", text)
     return re.sub(r"^(?:reported|published|printed|measured|claimed|avg\.?|average|mean|median)\b ?", "", text)
 
@@ -197,7 +198,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
         return time
-    if re.fullmatch(rf"\W*{COUNT}{DEVICE}\W*(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
+    if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
     each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
     if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
@@ -207,10 +208,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += (
-        r"mpi |omp |openmp |parallel |worker |training |cpu |gpu |local |physical |logical |tpu |gaudi ?\d? |"
-    )
-    of_kind += r"v\d\w? )*"
+    of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
+    of_kind += r"gaudi ?\d? |v\d\w? )*"
     after = r"(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W)*"
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)

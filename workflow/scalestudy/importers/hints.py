@@ -103,7 +103,7 @@ def _kind(cell: str) -> str:
     except ValueError:
         return ""
     if read.percent:
-        return "printed_efficiency"
+        return "" if re.match(r"[+-]", plain(cell)) else "printed_efficiency"
     unit = read.unit.lower().split(" ")[0].strip(".,;")
     if unit == "x":
         return "printed_speedup"

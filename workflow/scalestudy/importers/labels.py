@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
-from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
+from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import STRATEGIES
 
@@ -35,6 +35,7 @@ _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: p
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
 )
+_MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
@@ -210,6 +211,22 @@ def hardware_of(label: str) -> str:
     """
     words = STRATEGIES.sub("", _PRECISION.sub("", label))
     return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
+
+
+def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
+    """Return rows in which `H100 80GB` is `H100`, if other rows name that and no other size of memory."""
+    names = {row.label("hardware") for row in rows}
+    sizes: dict[str, set[str]] = {}
+    for name in names:
+        if found := _MEMORY.fullmatch(name):
+            sizes.setdefault(found["kind"], set()).add(name)
+    plainer = {named.pop(): kind for kind, named in sizes.items() if kind in names and len(named) == 1}
+    return tuple(
+        replace(row, labels={**row.labels, "hardware": plainer[name]})
+        if (name := row.label("hardware")) in plainer
+        else row
+        for row in rows
+    )
 
 
 def is_size_of_work(name: str) -> bool:

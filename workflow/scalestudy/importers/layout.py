@@ -13,6 +13,7 @@ from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.numbered import numbers_across
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
+from scalestudy.importers.ratios import is_quotient
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import STRATEGIES
 
@@ -193,6 +194,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for place, kept in enumerate(others)
         if kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept))
     ]
+    whose = {place: _size_of_ratio(table, others[place], across) for place in of_the_last}
     beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
     ratios = [others[place] for place in stated]
@@ -214,8 +216,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             continue
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
-            if size != sizes[-1]:  # a speedup at the end of the row is that of its last column of devices
-                kept = ["" if place in of_the_last else cell for place, cell in enumerate(kept)]
+            kept = [cell if whose.get(place, size) == size else "" for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
@@ -223,6 +224,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     return replace(table, header=header, rows=tuple(rows))
+
+
+def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str]]) -> str:
+    """The devices that a ratio in a further column is of: the last, unless it is one to another further column."""
+    others = [place for place in range(len(table.header)) if place != ratio and place not in across]
+    found = [place for place in across if any(is_quotient(table, ratio, (one, place)) for one in others)]
+    return across[found[0] if found else max(across)][0]
 
 
 def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:

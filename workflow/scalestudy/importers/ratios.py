@@ -151,14 +151,14 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
         return meanings
     varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
     for pair in combinations(varied, 2):
-        if _is_quotient(raw, stated[0], pair):
+        if is_quotient(raw, stated[0], pair):
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
     return meanings
 
 
-def _is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
-    """Whether a column is the quotient of two others in most of its rows, or their gain: 107% for 2.07."""
+def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Return whether a column is the quotient of two others in most rows, or their gain: 107% for 2.07."""
     explained = known = 0
     for _, row in raw.rows:
         try:

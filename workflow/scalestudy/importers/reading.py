@@ -104,10 +104,15 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         raise _NoScalingError(
             f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"
         )
-    scales = {row.gpus for table in tables for row in table.rows}
-    if not alone and len(scales) < 2:
+    if not alone and not any(map(_has_two_scales, tables)):
         raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling")
     return tables
+
+
+def _has_two_scales(table: PublishedTable) -> bool:
+    """Whether one measurement of a table is on two numbers of devices."""
+    kinds = (*MEASURED, *STATED)
+    return any(len({row.gpus for row in table.rows if kind in row.numbers}) > 1 for kind in kinds)
 
 
 def _named(tables: Sequence[PublishedTable]) -> list[PublishedTable]:

@@ -15,10 +15,11 @@ from scalestudy.importers.cells import (
     read_cell,
     read_duration,
 )
-from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count
+from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count, with_node
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
+from scalestudy.importers.labels import of_one_hardware
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
@@ -95,7 +96,7 @@ class Reader:
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
-            rows=tuple(rows),
+            rows=of_one_hardware(rows),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else "",
             unknown_units=frozenset(one.role for one in columns if self._is_without_unit(one)),
@@ -223,7 +224,7 @@ class Reader:
         if meaning.per == IN_WORDS:
             count = self._named(text, self.raw.cells(place))
             return each_node(count, self.raw.cells(place))
-        count = read_count(text)
+        count = with_node(read_count(text), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
         return count

@@ -118,11 +118,11 @@ LABELS = (
     ("case", r"case|series|experiment|exp"),
     (
         "strategy",
-        r"strategy|parallelism|parallelization|method|distribution|ddp|zero(?: stage)?|algorithm",
+        r"strateg(?:y|ies)|parallelism|parallelization|methods?|distribution|ddp|zero(?: stage)?|algorithms?",
     ),
     (
         "framework",
-        r"framework|code|tool|package|program|library|implementation|engine|software|backend|version|codebase",
+        r"frameworks?|code|tool|package|program|library|implementations?|engine|software|backend|version|codebase",
     ),
     (
         "hardware",

@@ -24,7 +24,8 @@ ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
-_QUANTITIES = re.compile(r"\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s")
+_QUANTITIES = re.compile(r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s)(?![^()]*\))")
+"""What separates the quantities of a cell, outside brackets."""
 _RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015]|to)\s*~?[\d.,]+[^\d]*")
 WIDE = 3.0
 """The same for a range, such as 3-5 h."""

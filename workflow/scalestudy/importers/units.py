@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, UNIT_OF_TIME, WORK
+from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, TIMED, UNIT_OF_TIME, WORK
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
@@ -13,6 +13,11 @@ _OF_ONE = re.compile(
     r"\b(?:step|iter(?:ation)?) ?time|(?:\bper|/) ?(?:step|iter(?:ation)?)\b|\b(?:mean|avg|average|median)\b"
 )
 """Words of a time of one step, which several others are the mean of."""
+
+
+def in_its_unit(text: str) -> str:
+    """Return the header of a time over its unit with the unit in brackets: wall time / s."""
+    return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 
 
 def unit_part(bare: str) -> str:

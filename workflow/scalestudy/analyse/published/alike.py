@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scalestudy.importers.published import RATES, PublishedTable
 
 CLOSE = 0.02
 """Relative difference up to which two ratios are one."""
 
 
-def proportional(one: PublishedTable, other: PublishedTable) -> bool:
+def proportional(one: PublishedTable, other: PublishedTable, roles: Sequence[str] = RATES) -> bool:
     """Return whether the throughputs of two variants of a table have one ratio in all of its rows.
+
+    roles: columns of the other, the first of which is used.
 
     Tokens/s and TFLOP/s of the same runs are an example. Variants of a table have the line of its header.
     """
     if one.line != other.line or one is other:
         return False
-    rates = _rates(other)
-    ratios = [rate / rates[key] for key, rate in _rates(one).items() if key in rates]
-    return len(ratios) > 1 and max(ratios) <= min(ratios) * (1 + CLOSE)
+    rates = _rates(other, roles)
+    ratios = [rate / rates[key] for key, rate in _rates(one, RATES).items() if key in rates]
+    return len(ratios) > 1 and alike(ratios, CLOSE)
 
 
-def _rates(table: PublishedTable) -> dict[tuple[int, int], float]:
+def alike(ratios: Sequence[float], within: float) -> bool:
+    """Return whether the largest and the smallest of positive numbers differ by no more than a share."""
+    return max(ratios) <= min(ratios) * (1 + within)
+
+
+def _rates(table: PublishedTable, roles: Sequence[str]) -> dict[tuple[int, int], float]:
     """(line, devices) -> throughput as printed, where it is above 0."""
     found = {}
     for row in table.rows:
-        rate = next((number for role in RATES if (number := row.number(role))), None)
+        rate = next((number for role in roles if (number := row.number(role))), None)
         if rate is not None and rate > 0:
             found[row.line, row.gpus] = rate
     return found

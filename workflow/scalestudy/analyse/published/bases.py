@@ -154,6 +154,25 @@ def common_baseline(held: Held) -> Interval | None:
     return Interval((low + high) / 2, low, high) if low <= high else None
 
 
+def common_unit(held: Held) -> Interval | None:
+    """Returns the throughput of a device that all printed efficiencies are relative to, if none fits the table."""
+    if len(held.pairs) < FEWEST or len(held.outside) < len(held.pairs):
+        return None
+    implied = [
+        ratio(scale.throughput, limits_of(printed)).scaled(1 / scale.row.gpus)
+        for scale, printed, _ in held.pairs
+        if printed.low > 0
+    ]
+    low, high = max(one.low for one in implied), min(one.high for one in implied)
+    return Interval((low + high) / 2, low, high) if len(implied) == len(held.pairs) and low <= high else None
+
+
+def of_another(held: Held, table: Table) -> float | None:
+    """Returns the printed speedup of one device if it is not 1, and if most of the others do not follow either."""
+    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
+    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
+
+
 def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
     """The first way that explains all; else the first way, or serial times if they explain more.
 

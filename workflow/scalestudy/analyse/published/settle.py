@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import log, sqrt
 
+from scalestudy.analyse.published.alike import alike
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
@@ -26,8 +27,7 @@ TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 FALLS = 0.85
-"""Ratio of a time to that on the fewest devices, below which it falls: work that grows with the devices takes no
-shorter."""
+"""Ratio of a time to that on the fewest devices, below which it falls: that of growing work does not."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -219,19 +219,23 @@ def _without_ratios(
         shares = [((row.number(role) or 0) / each, row.gpus) for row, each in both if each]
         if len({gpus for _, gpus in shares}) > 1:
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
-            per_device += _alike([ratio for ratio, _ in shares])
-            together += _alike([ratio / gpus for ratio, gpus in shares])
+            per_device += alike([ratio for ratio, _ in shares], CLOSE)
+            together += alike([ratio / gpus for ratio, gpus in shares], CLOSE)
         whole = _in_order(rows, "total_time_s")
         work = [(row.number(role) or 0) * (row.number("total_time_s") or 0) for row in whole]
         # The same work in less time: a rate per device would give more of it on more devices.
-        together += bool(work) and _alike(work) and _falls(whole, "total_time_s", FALLS)
+        together += bool(work) and alike(work, CLOSE) and _falls(whole, "total_time_s", FALLS)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
         return table.scaling
     grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
     falls = HARDLY[0] if table.scaling == WEAK else FALLS
-    if role in FALLING and any(_falls(known, role, falls) for known in grown):
+    other_work = role == "step_time_s" and len({row.number("batch") for row in rows}) > 1
+    fallen = [known for known in grown if _falls(known, role, falls)]
+    # one of several parts of the work that falls a little may be noise
+    enough = 2 * len(fallen) >= len(grown) > 0 or any(_falls(known, role, HARDLY[0]) for known in fallen)
+    if role in FALLING and not other_work and enough:
         return FALLING[role]
     column = table.column(role)
     if role == "throughput" and any(_gain(known, role) > _hardly(known) for known in grown):
@@ -251,10 +255,6 @@ def _without_ratios(
             ends = (few.number(role) or 0.0, many.number(role) or 0.0)
             return Question(role, column.header if column else role, few.gpus, many.gpus, *ends)
     return rates[0][1]
-
-
-def _alike(ratios: Sequence[float]) -> bool:
-    return max(ratios) <= min(ratios) * (1 + CLOSE)
 
 
 def _gain(known: Sequence[PublishedRow], role: str) -> float:

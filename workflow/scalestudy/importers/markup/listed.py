@@ -12,7 +12,7 @@ from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import UNSAID
 from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import name_of
+from scalestudy.importers.quantities import known_role, name_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
@@ -26,6 +26,13 @@ _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 _ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
     r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
+)
+_WITH_COMMA = re.compile(
+    r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[^:=,\s][^:=,]{0,39}?),\s+(?P<rest>~?\d.*)"
+)
+"""An item whose devices are followed by a comma: `2x A100, 240 s/epoch`."""
+_NAMED_PART = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z -]{1,20}?) (?P<value>~?\d[\d.,]*)(?: ?(?P<unit>[A-Za-z\u00b5][\w/]*))?"
 )
 _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7](?:\W|$))")
 """What separates the measurements of an item. A comma between digits is part of a number."""
@@ -143,7 +150,7 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
     found = []
     for group in groups:
         names = list(dict.fromkeys(name for _, row in group for name in row))
-        roles = {meaning_of(name).role for name in names}
+        roles = {known_role(name) for name in names}
         devices = {
             row.get(name)
             for _, row in group
@@ -174,6 +181,8 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     for number, line in enumerate(lines, start=1):
         text = _IN_FRONT.sub(r"\1: ", _SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
         item = _ITEM.fullmatch(text)
+        comma = _WITH_COMMA.fullmatch(text) if item is None else None
+        item = comma if comma and _is_count(comma["devices"]) else item
         if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
             continue
         if item["devices"].count("(") != item["devices"].count(")"):
@@ -193,8 +202,8 @@ def _with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict
 
 def _quantities(text: str) -> dict[str, str]:
     """The measurements of an item by their units: 900 img/s (3.6x)."""
-    found: dict[str, str] = {}
-    for part in _PART.split(text):
+    found: dict[str, str] = _named_quantities(text)
+    for part in _PART.split(text) if not found else ():
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
         within = _WITHIN.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
@@ -202,6 +211,18 @@ def _quantities(text: str) -> dict[str, str]:
                 found.setdefault(words, one)
                 break
     return found
+
+
+def _named_quantities(text: str) -> dict[str, str]:
+    """The measurements of an item that have names, and one unit at their end: forward 70.8, backward 80.4 ms."""
+    parts = [_NAMED_PART.fullmatch(part.strip()) for part in _PART.split(text) if part and part.strip()]
+    unit = parts[-1]["unit"] if parts and parts[-1] else None
+    if len(parts) < _FEWEST or unit is None or not all(parts):
+        return {}
+    named = {part["name"]: part for part in parts if part}
+    if len(named) < len(parts) or any(part["unit"] not in (None, unit) for part in named.values()):
+        return {}
+    return {f"{name} ({unit})": f"{part['value']} {unit}" for name, part in named.items()}
 
 
 def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:

@@ -15,6 +15,8 @@ _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
 _NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>)\s*")
 """A fence of code or a bare tag, which is no caption."""
+_ITEM = re.compile(r"^(?:[-*]|\d{1,3}[.)])\s+(?=\|)")
+"""The sign of a list in front of a table."""
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -103,7 +105,7 @@ def is_rule(line: str) -> bool:
 
 def cells_of(line: str) -> tuple[str, ...]:
     """Return the texts between the bars of a line."""
-    line = line.strip()
+    line = _ITEM.sub("", line.strip())
     line = line[1:] if line.startswith("|") else line
     line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
     return tuple(cell.strip().replace("\\|", "|") for cell in _PIPE.split(line))
