@@ -33,12 +33,12 @@ from scalestudy.analyse.forecast.discrepancy import (
 )
 from scalestudy.analyse.forecast.extrapolate import models_at
 from scaling_series import ACROSS_NODES as ACROSS
-from scaling_series import DATA, FIFTH, FOURTH, LAST, LATER, Question, questions
+from scaling_series import DATA, FIFTH, FOURTH, LAST, LATER, SIXTH, Question, questions
 from scipy.special import stdtr
 
 from bench.forecasts import bootstrapped, by_source, interval_score
 
-POOLED = (DATA, LATER, LAST, FOURTH, FIFTH)
+POOLED = (DATA, LATER, LAST, FOURTH, FIFTH, SIXTH)
 FLOORS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18)
 LEVELS = {"faster": 0.05, "slower": 0.95}
 PARTS = 10
