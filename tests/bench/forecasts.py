@@ -193,7 +193,9 @@ def main() -> None:
     )
     parser.add_argument("--fifth", action="store_true", help="those that were typed before the scatter was added")
     parser.add_argument("--sixth", action="store_true", help="trainings, typed after the method had been frozen")
-    parser.add_argument("--seventh", action="store_true", help="trainings, typed after the sixth set was evaluated")
+    parser.add_argument(
+        "--seventh", action="store_true", help="trainings, typed after the sixth; they set nothing"
+    )
     arguments = parser.parse_args()
     typed_later = {
         LATER: arguments.later,
