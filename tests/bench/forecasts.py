@@ -6,7 +6,8 @@
     python -m bench.forecasts --last    those that were typed after a growth model had been added
     python -m bench.forecasts --fourth  those that were typed before the limits were calibrated
     python -m bench.forecasts --fifth   those that were typed before the scatter of the overheads was added
-    python -m bench.forecasts --sixth   trainings, typed after the method had been frozen; they set nothing
+    python -m bench.forecasts --sixth   trainings, typed after the method had been frozen
+    python -m bench.forecasts --seventh trainings, typed after the sixth set had been evaluated; they set nothing
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -33,6 +34,7 @@ from scaling_series import (
     IN_A_NODE,
     LAST,
     LATER,
+    SEVENTH,
     SIXTH,
     Question,
     held_out,
@@ -191,6 +193,9 @@ def main() -> None:
     )
     parser.add_argument("--fifth", action="store_true", help="those that were typed before the scatter was added")
     parser.add_argument("--sixth", action="store_true", help="trainings, typed after the method had been frozen")
+    parser.add_argument(
+        "--seventh", action="store_true", help="trainings, typed after the sixth; they set nothing"
+    )
     arguments = parser.parse_args()
     typed_later = {
         LATER: arguments.later,
@@ -198,6 +203,7 @@ def main() -> None:
         FOURTH: arguments.fourth,
         FIFTH: arguments.fifth,
         SIXTH: arguments.sixth,
+        SEVENTH: arguments.seventh,
     }
     if chosen := [path for path, asked in typed_later.items() if asked]:
         made = tell(lambda _: True, chosen[0])

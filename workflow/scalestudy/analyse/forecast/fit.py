@@ -8,7 +8,7 @@ A law with p overheads has p + 1 linear unknowns: T(1) and the overheads x, fitt
 Errors are relative, with one error per point. With two sizes every simple law passes through both points, so they
 cannot distinguish between laws. With more sizes, each law predicts every further size from the smaller ones, and
 its weight is the product of the densities that it gave to the measured values (prequential weights: Dawid (1984),
-JRSS A 147). A part of the weight is shared equally.
+JRSS A 147). A part of the weight is shared equally, and more of it while one size has been foretold.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,6 +33,8 @@ SHARED_WEIGHT = 0.2
 
 Set on published tables (tests/bench/forecasts.py).
 """
+SHARED_AFTER_ONE = 0.5
+"""The same with three sizes, of which the laws have foretold one: it may be by chance that a law foretells it."""
 
 Growth = Callable[[float], float]
 
@@ -157,15 +159,15 @@ def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
     best = max(density for _, density, _ in found)
     if best == -inf:
         raise NoFitError(Refused.NO_LAW_FITS)
-    weights = shared([exp(density - best) for _, density, _ in found])
+    part = SHARED_AFTER_ONE if sizes == 3 else SHARED_WEIGHT
+    weights = shared([exp(density - best) for _, density, _ in found], part)
     weighed = [Weighed(fit, weight, error) for (fit, _, error), weight in zip(found, weights, strict=True)]
     return sorted(weighed, key=lambda item: -item.weight)
 
 
-def shared(weights: Sequence[float]) -> list[float]:
-    """Returns weights that add up to 1, of which SHARED_WEIGHT is the same for all."""
-    each = SHARED_WEIGHT / len(weights)
-    return [(1 - SHARED_WEIGHT) * weight / sum(weights) + each for weight in weights]
+def shared(weights: Sequence[float], part: float) -> list[float]:
+    """Returns weights that add up to 1, of which a part is the same for all."""
+    return [(1 - part) * weight / sum(weights) + part / len(weights) for weight in weights]
 
 
 def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float, list[float]]:
