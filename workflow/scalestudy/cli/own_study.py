@@ -180,7 +180,8 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     several = look(larger, time_limit_s=LOOK_LIMIT_S)
     _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
     print(f"on {several.ranks} ranks: {_said(several)}")
-    if follows and several.stated and several.samples != larger.batch_per_rank:
+    divides = several.samples * several.ranks == larger.batch_per_rank
+    if follows and (several.stated or divides) and several.samples != larger.batch_per_rank:
         raise UserError(_other_batch_of_ranks(several, larger))
     if not alone.samples:
         batch = found.get("batch_size", wishes.batch_size)
