@@ -16,7 +16,7 @@ CHILD_BURNS += "print('done', flush=True)\ntime.sleep(60)\n"
 TICKS_S = 0.05
 """Clock ticks that several processes are off by."""
 HALF_S = 0.2
-"""Half of what a process burns here. Further threads and children of this process may take some of it meanwhile."""
+"""Half of what a process burns here. Further children of this process may take some time meanwhile."""
 
 
 def burned(code: str, own: OwnProcesses, *words: str, session: bool, seconds: float = 0.4) -> tuple[float, float]:
