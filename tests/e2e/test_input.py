@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,18 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
+TRIES = 3
+
+
+def observed(mode: str, results: Path) -> Observation:
+    spec = spec_of({"strategy": "single", "input": MODES[mode]}, SLOW_DATA, host={"pin": False})
+    return succeeded(spec, results)
+
+
 @pytest.fixture(scope="module")
 def observations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Observation]:
     results = tmp_path_factory.mktemp("input")
-    return {
-        mode: succeeded(spec_of({"strategy": "single", "input": options}, SLOW_DATA, host={"pin": False}), results)
-        for mode, options in MODES.items()
-    }
+    return {mode: observed(mode, results) for mode in MODES}
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +74,22 @@ def test_processes_that_keep_up_take_the_wait_away(
 
 @pytest.mark.parametrize("mode", ["direct", "two workers"])
 @pytest.mark.parametrize("part", ["forward_time_s", "backward_time_s", "optimizer_time_s"])
-def test_nothing_else_changes(observations: dict[str, Observation], part: str, mode: str) -> None:
+def test_nothing_else_changes(observations: dict[str, Observation], part: str, mode: str, tmp_path: Path) -> None:
     """No other part contains waiting for data, in the steps that the machine disturbed least.
 
-    The same work takes up to twice as long after a wait, when the cores have slept.
+    The same work takes up to twice as long after a wait, when the cores have slept, or beside other load. So both
+    modes are measured again if they differ: a part that contains the wait is longer each time.
     """
-    found, alone = (np.quantile(steady_steps(observations[name])[part], 0.1) for name in (mode, "no workers"))
-    assert abs(found - alone) < 0.5 * DELAY_S
+    pair = {name: observations[name] for name in (mode, "no workers")}
+    differences = []
+    for number in range(TRIES):
+        if number:
+            pair = {name: observed(name, tmp_path / str(number)) for name in pair}
+        found, alone = (np.quantile(steady_steps(observation)[part], 0.1) for observation in pair.values())
+        differences.append(found - alone)
+        if abs(differences[-1]) < 0.5 * DELAY_S:
+            return
+    pytest.fail(f"{part} differs by {differences} s")
 
 
 def test_the_training_is_the_same(observations: dict[str, Observation]) -> None:

@@ -25,6 +25,8 @@ LAUNCHERS = {
     "deepspeed": ("--num-gpus", "--num-nodes"),
 }
 """Launcher -> its options for processes and nodes; underscores and hyphens are the same."""
+OF_ALL_MACHINES = ("accelerate", "accelerate.commands.launch")
+"""Launchers whose number of processes is that of all machines together."""
 FLAGS = {
     *("--standalone", "--multi-gpu", "--cpu", "--no-python", "--run-path", "--use-deepspeed", "--use-fsdp"),
     *("--mixed-precision-fp16", "--dynamo-use-dynamic", "--quiet", "--tpu", "--debug"),
@@ -93,7 +95,7 @@ def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
     told, module = _options(rest, taken)
     processes, nodes = (told.get(option, "") for option in LAUNCHERS[name])
     scale = f"{nodes or 1}x{processes}" if processes.isdigit() and (nodes or "1").isdigit() else ""
-    if scale and name.startswith("accelerate") and nodes:  # it counts processes of all machines
+    if scale and name in OF_ALL_MACHINES and nodes:
         scale = f"{nodes}x{max(1, int(processes) // int(nodes))}"
     return Asked(_script([*module, *rest], words), " ".join(taken), scale)
 
