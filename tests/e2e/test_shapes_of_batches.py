@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -128,4 +130,5 @@ def test_a_batch_that_the_script_divides_among_its_ranks_is_the_global_batch(
         " batch size among the ranks: put {global_batch} into its command in place of {batch_per_rank}"
     ) in capsys.readouterr().err
     assert not Path("train.yaml").exists()
-    assert main([*command, "{global_batch}"]) == 0, "what the message advises"
+    advised = [sys.executable, "-m", "scalestudy", *command, "{global_batch}"]  # becomes the process of Snakemake
+    assert subprocess.run(advised, capture_output=True, check=False).returncode == 0, "what the message advises"
