@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 import yaml
 
 from scalestudy.errors import UserError
-from scalestudy.study.config.scripts import is_python_script
+from scalestudy.study.config.scripts import is_python_file, is_python_script
 from scalestudy.study.config.yaml_file import read_yaml
 
 LAUNCHERS = {
@@ -111,21 +111,17 @@ def _options(rest: list[str], taken: list[str]) -> tuple[dict[str, str], list[st
             module = [MODULE]
             continue
         option, equals, value = word.replace("_", "-").partition("=")
-        follows = not rest or rest[0].startswith("-") or _is_script(rest[0])
-        if not equals and option not in FLAGS and not follows:
+        last = not rest or rest[0].startswith("-") or is_python_file(rest[0])
+        if not equals and option not in FLAGS and not last:
             value = rest.pop(0)
             taken.append(value)
         told[option] = value
     return told, module
 
 
-def _is_script(word: str) -> bool:
-    return word.endswith((".py", ".pyc"))
-
-
 def _script(rest: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     """Return the script and its arguments. An installed command of Python becomes the path of its file."""
-    if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or _is_script(rest[0])):
+    if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or is_python_file(rest[0])):
         return tuple(rest)
     if rest and PurePath(rest[0]).name not in OTHER_LAUNCHERS:
         found = shutil.which(rest[0])
@@ -144,7 +140,7 @@ def _no_script(rest: Sequence[str], words: Sequence[str]) -> str:
             f"{first}: leave it and its options out, so that the command starts with the script. scalestudy starts"
             " the ranks for each scale, on a cluster with --profile slurm; --python selects another environment"
         )
-    if script := next((word for word in rest[1:] if _is_script(word)), ""):
+    if script := next((word for word in rest[1:] if is_python_file(word)), ""):
         return f"{first}: not a Python script. Leave out all words before {script}"
     if name.endswith(".ipynb"):
         return f"{first}: a notebook. Make a script of it with `jupyter nbconvert --to script {first}`"

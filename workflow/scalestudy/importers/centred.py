@@ -1,4 +1,4 @@
-"""Labels that stand in the middle of the rows that they are of, as in tables that were converted from a PDF."""
+"""Labels in the middle of their rows, as in tables that were converted from a PDF."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -142,22 +143,23 @@ def with_batches_of_others(processes: list[Process]) -> list[Process]:
     if len(readers) in (0, len(processes)):
         return processes
 
-    def samples(at: int) -> int:
-        return sum(reader.samples(reader.steps[at]) for reader in readers if at < len(reader.steps))
+    each = [
+        sum(reader.samples(step) for reader, step in zip(readers, steps, strict=True) if step) // len(processes)
+        for steps in zip_longest(*(reader.steps for reader in readers))
+    ]
 
-    def step_of(process: Process, at: int) -> Step:
-        others = {
-            loader: n for loader, n in process.steps[at].samples.items() if loader not in process.training_loaders
-        }
-        share = samples(at) // len(processes)
-        return replace(process.steps[at], samples=others | ({SENT: share} if share else {}))
+    def step_of(process: Process, step: Step, share: int) -> Step:
+        others = {loader: n for loader, n in step.samples.items() if loader not in process.training_loaders}
+        return replace(step, samples=others | ({SENT: share} if share else {}))
 
     seen = {SENT: {"own": True, "fetches": 0, "backward_after": 0, "batch_size": None}}
     return [
         replace(
             process,
             report=process.report | {"loaders": process.report["loaders"] | seen},
-            steps=tuple(step_of(process, at) for at in range(len(process.steps))),
+            steps=tuple(
+                step_of(process, step, each[at] if at < len(each) else 0) for at, step in enumerate(process.steps)
+            ),
         )
         for process in processes
     ]
