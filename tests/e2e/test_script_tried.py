@@ -32,7 +32,28 @@ SAME_BATCH = """
             model(batch).sum().backward()
             optimizer.step()
 """
+EQUAL_BATCHES = """
+    import os, sys, torch
+    from torch.utils.data import DataLoader, TensorDataset
+    torch.manual_seed(0)
+    model, data = torch.nn.Linear(4, 4), TensorDataset(torch.randn(640, 4))
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        torch.distributed.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5):
+        for (batch,) in DataLoader(data, int(sys.argv[1])):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+"""
 REFUSED = {
+    "equal batches on all ranks": (
+        {"train.py": EQUAL_BATCHES},
+        "train.py {batch_per_rank}",
+        "the script was tried on 2 ranks: ranks 0 and 1 read identical samples in their first 3 batches. Is a"
+        " DistributedSampler missing?",
+    ),
     "a batch that does not follow its command": (
         {"train.py": SAME_BATCH},
         "train.py {batch_per_rank}",

@@ -223,7 +223,9 @@ def test_another_study_is_found_before_the_script_is_tried(
     Path("train.yaml").write_text(text_of(scales=("1x2", "1x4"), base_launcher="torchrun"))
     Path("train.py").write_text("raise SystemExit('it was tried')\n")
     wishes = {"batch_size": 32, "scaling": (), "name": None, "repeats": None, "cores_per_rank": 1, "epochs": 0}
-    asked = Wishes(scales=("1x2",), device="cpu", run_to_end=False, allow_shared=False, **wishes)  # type: ignore[arg-type]
+    asked = Wishes(
+        scales=("1x2",), device="cpu", run_to_end=False, allow_shared=False, **wishes, allow_equal_batches=False
+    )  # type: ignore[arg-type]
     words = ("train.py", "--batch-size", "{batch_per_rank}")
     with pytest.raises(
         UserError, match=r'train.yaml: already.*: scales is \["1x2", "1x4"\] there and \["1x2"\] here'
@@ -239,6 +241,10 @@ def test_an_option_adds_its_line_to_a_study_that_is_there(tmp_path: Path) -> Non
     assert parse_study(yaml.safe_load(path.read_text()), source="test").workloads["train"].allow_shared
     write_study(path, text_of())
     assert path.read_text() == text_of(allow_shared=True), "it is kept where the option is left out"
+    both = text_of(allow_shared=True, allow_equal_batches=True)
+    write_study(path, both)
+    assert path.read_text() == both
+    assert parse_study(yaml.safe_load(both), source="test").workloads["train"].allow_equal_batches
     with pytest.raises(UserError, match="already exists"):
         write_study(path, text_of(allow_shared=True, batch_size=64))
 
@@ -277,6 +283,7 @@ def test_one_process_alone_is_not_a_study_of_a_script() -> None:
         epochs=0,
         run_to_end=False,
         allow_shared=False,
+        allow_equal_batches=False,
     )
     with pytest.raises(UserError, match=r"--scales 1x1: .* name one, such as --scales 1x2"):
         make_study_of(["train.py"], asked, elsewhere=True)

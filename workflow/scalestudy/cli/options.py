@@ -24,6 +24,7 @@ YAML = (".yaml", ".yml", ".json")
 DEVICE = "Device of every rank. auto: CUDA if a CUDA device is visible, else the CPU."
 CORES = "CPU cores per rank. Default: this host's cores divided by the ranks; on GPUs at most 8."
 RUN_TO_END = "Let the script run to its own end. Default: a run ends when its step time is known."
+ALLOW_EQUAL_BATCHES = "Allow ranks of the script to read identical samples."
 ALLOW_SHARED = "Allow runs of the script to share files outside {out}."
 PYTHON = "Python interpreter of the script. Default: this one."
 
@@ -51,6 +52,7 @@ IN_A_STUDY = {
     "scaling": "scaling of the workload",
     "epochs": "epochs of the workload",
     "run_to_end": "run_to_end of the workload",
+    "allow_equal_batches": "allow_equal_batches of the workload",
     "name": "study",
     "repeats": "repeats",
     "device": "host.device",

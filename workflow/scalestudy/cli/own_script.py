@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -43,7 +43,8 @@ OTHER_LAUNCHERS = (
 )
 """Programs in front of a training script whose options we do not parse."""
 ALLOW_SHARED = "    allow_shared: true"
-"""Line of the study file that the option --allow-shared adds."""
+ALLOW_EQUAL_BATCHES = "    allow_equal_batches: true"
+"""Lines of the study file that the options --allow-shared and --allow-equal-batches add."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,7 @@ def study_text(
     epochs: int,
     environment: Sequence[tuple[str, str]] = (),
     allow_shared: bool = False,
+    allow_equal_batches: bool = False,
 ) -> str:
     """Return the text of a study file."""
     base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
@@ -224,6 +226,7 @@ def study_text(
         *(["    run_to_end: true"] if run_to_end else []),
         *([f"    environment: {json.dumps(dict(environment), ensure_ascii=False)}"] if environment else []),
         *([ALLOW_SHARED] if allow_shared else []),
+        *([ALLOW_EQUAL_BATCHES] if allow_equal_batches else []),
         f"    scaling: [{', '.join(scaling)}]",
         f"host: {{device: {device}{f', cores_per_rank: {cores_per_rank}' if cores_per_rank else ''}}}",
     ]
@@ -233,16 +236,23 @@ def study_text(
 def write_study(path: Path, text: str) -> None:
     """Write the file, or keep an equal one. Raises UserError if the path has a different file.
 
-    Files that differ only in `allow_shared` count as equal; the line is added if the text has it.
+    Files that differ only in what they allow count as equal; a line is added if the text has it.
     """
     there = path.read_text(encoding="utf-8") if path.exists() else None
-    line = f"{ALLOW_SHARED}\n"
-    if there is not None and there.replace(line, "") == text:
+    allowed = (ALLOW_SHARED, ALLOW_EQUAL_BATCHES)
+    if there is not None and without_lines(there, [line for line in allowed if line not in text]) == text:
         return
-    if there is not None and there.replace(line, "") != text.replace(line, ""):
+    if there is not None and without_lines(there, allowed) != without_lines(text, allowed):
         refuse_other_study(path, text)
         raise UserError(_exists(path, "different content"))
     path.write_text(text, encoding="utf-8")
+
+
+def without_lines(text: str, left_out: Iterable[str]) -> str:
+    """Return the text without these lines."""
+    for line in left_out:
+        text = text.replace(f"{line}\n", "")
+    return text
 
 
 def refuse_other_study(path: Path, text: str, *, except_for: Container[str] = ()) -> None:

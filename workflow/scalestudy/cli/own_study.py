@@ -32,7 +32,15 @@ OTHER_BATCH = (
     "the script trains on {seen} samples per step on one process, but --batch-size is {asked}. Put"
     " {{batch_per_rank}} where its command takes the batch size of a process, or give --batch-size {seen}"
 )
-FOUND = ("strategy", "launcher", "batch_size", "batches_per_step", "scaling", "allow_shared")
+FOUND = (
+    "strategy",
+    "launcher",
+    "batch_size",
+    "batches_per_step",
+    "scaling",
+    "allow_shared",
+    "allow_equal_batches",
+)
 """Keys of the study file that depend on the trial of the script."""
 NEEDS_RANKS = (
     "environment variable rank",
@@ -59,6 +67,7 @@ class Wishes:
     epochs: int
     run_to_end: bool
     allow_shared: bool
+    allow_equal_batches: bool
 
 
 def make_study_of(
@@ -127,6 +136,7 @@ def make_study_of(
             "epochs": wishes.epochs,
             "environment": asked.environment,
             "allow_shared": wishes.allow_shared,
+            "allow_equal_batches": wishes.allow_equal_batches,
         }
         return study_text(**known | found)
 
@@ -162,7 +172,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
         found["base_launcher"] = "torchrun"
         print("the script needs torchrun's variables: its baseline is one rank, with the wrapper around its model")
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
-    _refuse(alone, "one process", spec=spec, allow_shared=wishes.allow_shared)
+    _refuse(alone, "one process", spec=spec, wishes=wishes)
     if alone.batches > 1 and alone.samples:
         print(f"the script accumulates {alone.batches} batches per step, {alone.samples} samples in total")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
@@ -178,7 +188,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     print(f"on one process: {_said(alone)}")
     larger = _spec(study(**found), ranks=0)
     several = look(larger, time_limit_s=LOOK_LIMIT_S)
-    _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
+    _refuse(several, f"{several.ranks} ranks", spec=spec, wishes=wishes)
     print(f"on {several.ranks} ranks: {_said(several)}")
     divides = several.samples * several.ranks == larger.batch_per_rank
     if follows and (several.stated or divides) and several.samples != larger.batch_per_rank:
@@ -219,7 +229,7 @@ def _spec(study: Study, *, ranks: int) -> Any:
     return next(spec for spec in runs if (spec.world_size == 1) == (ranks == 1))
 
 
-def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) -> None:
+def _refuse(seen: Seen, where: str, *, spec: CommandSpec, wishes: Wishes) -> None:
     if seen.problem:
         from scalestudy.launch.foreign.hints import hint
 
@@ -228,7 +238,12 @@ def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) ->
         raise UserError(
             f"the script was tried on {where}: {seen.problem}{f'. {advice}' if advice else ''}{printed}"
         )
-    if seen.shared and not allow_shared:
+    if seen.equal_batches and not wishes.allow_equal_batches:
+        raise UserError(
+            f"the script was tried on {where}: {seen.equal_batches}. With --allow-equal-batches such scripts are"
+            " measured"
+        )
+    if seen.shared and not wishes.allow_shared:
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))

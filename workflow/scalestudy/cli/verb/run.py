@@ -88,6 +88,7 @@ SCRIPT = "scalestudy.script"
 @click.option("--epochs", type=click.IntRange(min=0), default=0, help="Value of {epochs} in the command.")
 @click.option("--run-to-end", is_flag=True, help=options.RUN_TO_END)
 @click.option("--allow-shared", is_flag=True, help=options.ALLOW_SHARED)
+@click.option("--allow-equal-batches", is_flag=True, help=options.ALLOW_EQUAL_BATCHES)
 @click.option("--python", type=options.PATH, help=options.PYTHON)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]... [-- SCRIPT]")
 @click.pass_context

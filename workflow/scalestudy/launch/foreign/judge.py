@@ -22,7 +22,10 @@ OTHER_BATCH = "other batch"
 
 def flaw(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
     """Why the run is not a valid measurement, as a sentence; None where it is valid."""
-    return not_seen(spec, directory, processes) or _other_batch(spec, processes) or _equal_batches(spec, processes)
+    if reason := not_seen(spec, directory, processes) or _other_batch(spec, processes):
+        return reason
+    equal = "" if spec.allow_equal_batches else equal_batches(processes)
+    return f"{equal}. With `allow_equal_batches: true` in the workload, such runs are accepted" if equal else None
 
 
 def not_seen(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
@@ -111,15 +114,14 @@ def stated_batch(process: Process) -> int:
     return int(next(iter(stated)) or 0) if len(stated) == 1 else 0
 
 
-def _equal_batches(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
-    if spec.allow_equal_batches:
-        return None
+def equal_batches(processes: Sequence[Process]) -> str:
+    """Which ranks read identical samples, and why that is usually a mistake; empty if none do."""
     for first, second in combinations(processes, 2):
         mine, its = first.report["fingerprints"], second.report["fingerprints"]
         if mine and mine == its and any(mine[0]):
             return (
                 f"ranks {first.rank} and {second.rank} read identical samples in their first {len(mine)} batches."
-                " Is a DistributedSampler missing? With `allow_equal_batches: true` in the workload, such runs are"
-                " accepted"
+                " Is a DistributedSampler missing? If the ranks share one model (tensor or pipeline parallelism),"
+                " their samples are counted once per rank, so scalestudy cannot measure the script"
             )
-    return None
+    return ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from scalestudy.launch.command import launch_environment, rank_command
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error, read_processes
 from scalestudy.launch.foreign.gather import end_of, usual_samples
-from scalestudy.launch.foreign.judge import not_seen, stated_batch
+from scalestudy.launch.foreign.judge import equal_batches, not_seen, stated_batch
 from scalestudy.launch.foreign.shared import Shared, shared_files
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.touched import gather_touched, remember
@@ -46,6 +46,8 @@ class Seen:
     """Whether the DataLoader states the batch. Otherwise it is from shapes of batches, or from the script."""
     shared: tuple[Shared, ...] = ()
     """Files that it left and that its runs would share."""
+    equal_batches: str = ""
+    """Which ranks read identical samples, as a sentence; empty if none do."""
 
 
 def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
@@ -86,6 +88,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
         log="",
         stated=bool(stated_batch(first)),
         shared=tuple(shared),
+        equal_batches=equal_batches(processes),
     )
 
 
