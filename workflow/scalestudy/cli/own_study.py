@@ -240,8 +240,8 @@ def _refuse(seen: Seen, where: str, *, spec: CommandSpec, wishes: Wishes) -> Non
         )
     if seen.equal_batches and not wishes.allow_equal_batches:
         raise UserError(
-            f"the script was tried on {where}: {seen.equal_batches}. With --allow-equal-batches such scripts are"
-            " measured"
+            f"the script was tried on {where}: {seen.equal_batches}. If the ranks train on the same samples on"
+            " purpose, such as random ones, accept this with --allow-equal-batches"
         )
     if seen.shared and not wishes.allow_shared:
         from scalestudy.launch.foreign.shared import refusal

@@ -122,6 +122,6 @@ def equal_batches(processes: Sequence[Process]) -> str:
             return (
                 f"ranks {first.rank} and {second.rank} read identical samples in their first {len(mine)} batches."
                 " Is a DistributedSampler missing? If the ranks share one model (tensor or pipeline parallelism),"
-                " their samples are counted once per rank, so scalestudy cannot measure the script"
+                " their samples would be counted once per rank, and the speedup would be wrong"
             )
     return ""
