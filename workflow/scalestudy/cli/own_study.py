@@ -49,8 +49,9 @@ NEEDS_RANKS = (
     "'rank'",
     "'local_rank'",
     "'world_size'",
+    "no module named 'mpi4py'",
 )
-"""Words in the error message of a script that needs torchrun's variables."""
+"""Words in the error message of a script that needs torchrun's variables. Without them DeepSpeed asks MPI."""
 
 
 @dataclass(frozen=True)
