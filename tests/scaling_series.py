@@ -26,6 +26,8 @@ SIXTH = DATA.with_name("scaling_series_sixth.csv")
 """Series of training on accelerators, typed after the method had been frozen."""
 SEVENTH = DATA.with_name("scaling_series_seventh.csv")
 """Series of training on accelerators, typed after the sixth set had been evaluated."""
+EIGHTH = DATA.with_name("scaling_series_eighth.csv")
+"""Series of training on accelerators, typed after the seventh set had been evaluated."""
 FARTHEST = 4
 IN_A_NODE, ACROSS_NODES = "in a node", "across nodes"
 

@@ -1,11 +1,12 @@
 """The constants of forecasts' discrepancy (analyse/forecast/discrepancy.py), from published scaling series.
 
-    python -m bench.forecast_constants
+    python -m bench.forecast_constants        the constants of the package
+    python -m bench.forecast_constants --all  the same with the seventh and the eighth set, as a check
 
-The series of the first six sets are pooled (scaling_series.csv to _sixth); the seventh is left out. A cell is
-one side of one tier. For each floor of a grid, the share is the conformal quantile of the shares that the
-questions need, and at least LEAST_SCALE / floor. Its level is 95 % times (n + 1) / n with n sources, and a
-source with m questions has a weight of the square root of m, so that no cell is fitted to one source. The floor
+The series of the first six sets are pooled (scaling_series.csv to _sixth); the seventh and the eighth are left
+out. A cell is one side of one tier. For each floor of a grid, the share is the conformal quantile of the shares
+that the questions need, and at least LEAST_SCALE / floor. Its level is 95 % times (n + 1) / n with n sources, and
+a source with m questions has a weight of the square root of m, so that no cell is fitted to one source. The floor
 with the smallest pinball loss is taken. The other side has the scale of the package, so the constants there are
 those of a repeated run.
 Then a tenth of the sources at a time is left out of this whole calibration, and the coverage of its questions
@@ -14,6 +15,7 @@ is printed, also by tier and number of sizes.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ from scalestudy.analyse.forecast.discrepancy import (
 )
 from scalestudy.analyse.forecast.extrapolate import models_at
 from scaling_series import ACROSS_NODES as ACROSS
-from scaling_series import DATA, FIFTH, FOURTH, LAST, LATER, SIXTH, Question, questions
+from scaling_series import DATA, EIGHTH, FIFTH, FOURTH, LAST, LATER, SEVENTH, SIXTH, Question, questions
 from scipy.special import stdtr
 
 from bench.forecasts import bootstrapped, by_source, interval_score
@@ -230,7 +232,9 @@ def tell(name: str, found: Cases, chosen: np.ndarray, limits: np.ndarray) -> Non
 
 
 def main() -> None:
-    found = cases()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="with the sets that set nothing, as a check")
+    found = cases((*POOLED, SEVENTH, EIGHTH) if parser.parse_args().all else POOLED)
     needed = {(side, floor): found.needed(side, floor) for side in LEVELS for floor in FLOORS}
     for name, across in (("IN_A_NODE", False), ("ACROSS_NODES", True)):
         chosen = found.across == across

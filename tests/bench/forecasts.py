@@ -8,6 +8,7 @@
     python -m bench.forecasts --fifth   those that were typed before the scatter of the overheads was added
     python -m bench.forecasts --sixth   trainings, typed after the method had been frozen
     python -m bench.forecasts --seventh trainings, typed after the sixth set had been evaluated; they set nothing
+    python -m bench.forecasts --eighth  trainings, typed after the seventh set had been evaluated; they set nothing
 
 A source is a repository, a paper or a page. Coverage is that of nominal 90 % intervals; in brackets the 90 %
 interval of a bootstrap that draws sources. "By source" counts every source once, whatever its number of series.
@@ -28,6 +29,7 @@ from scalestudy.analyse.forecast.extrapolate import forecast
 from scaling_series import (
     ACROSS_NODES,
     DATA,
+    EIGHTH,
     FARTHEST,
     FIFTH,
     FOURTH,
@@ -196,6 +198,9 @@ def main() -> None:
     parser.add_argument(
         "--seventh", action="store_true", help="trainings, typed after the sixth; they set nothing"
     )
+    parser.add_argument(
+        "--eighth", action="store_true", help="trainings, typed after the seventh; they set nothing"
+    )
     arguments = parser.parse_args()
     typed_later = {
         LATER: arguments.later,
@@ -204,6 +209,7 @@ def main() -> None:
         FIFTH: arguments.fifth,
         SIXTH: arguments.sixth,
         SEVENTH: arguments.seventh,
+        EIGHTH: arguments.eighth,
     }
     if chosen := [path for path, asked in typed_later.items() if asked]:
         made = tell(lambda _: True, chosen[0])
