@@ -6,7 +6,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 from scalestudy.cli.main import main
+from scalestudy.cli.own_study import Wishes, make_study_of
 
 PARSER = """
     import argparse, torch
@@ -45,6 +47,23 @@ EQUAL_BATCHES = """
         for (batch,) in DataLoader(data, int(sys.argv[1])):
             optimizer.zero_grad()
             model(batch).sum().backward()
+            optimizer.step()
+"""
+OWN_ALL_REDUCE = """
+    import os, sys, torch
+    from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+    model, data = torch.nn.Linear(4, 4), TensorDataset(torch.randn(640, 4))
+    ranks = int(os.environ.get("WORLD_SIZE", 1))
+    if ranks > 1:
+        torch.distributed.init_process_group("gloo")
+    sampler = DistributedSampler(data) if ranks > 1 else None
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5):
+        for (batch,) in DataLoader(data, int(sys.argv[1]), sampler=sampler):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            for parameter in model.parameters() if ranks > 1 else ():
+                torch.distributed.all_reduce(parameter.grad)
             optimizer.step()
 """
 REFUSED = {
@@ -103,3 +122,19 @@ def test_a_script_that_does_not_train_is_refused_with_the_cause(
     )
     assert message in capsys.readouterr().err
     assert not Path("train.yaml").exists()
+
+
+def test_ranks_without_a_wrapper_have_another_strategy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that averages its gradients itself uses neither DDP nor FSDP. No row may say so."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(dedent(OWN_ALL_REDUCE))
+    wishes = {"name": None, "repeats": 2, "device": "cpu", "epochs": 0, "run_to_end": False, "scaling": ()}
+    asked = Wishes(
+        scales=("1x2",), batch_size=8, cores_per_rank=1, allow_shared=False, allow_equal_batches=False, **wishes
+    )
+    make_study_of(["train.py", "{batch_per_rank}"], asked, elsewhere=False)
+    assert "neither DDP nor FSDP (strategy: other)" in capsys.readouterr().out
+    variants = yaml.safe_load(Path("train.yaml").read_text())["variants"]
+    assert variants == {"single": {"strategy": "single"}, "distributed": {"strategy": "other"}}

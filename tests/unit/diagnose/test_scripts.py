@@ -373,3 +373,14 @@ def test_what_is_outside_of_the_parts_that_were_seen_is_asked_for_first() -> Non
     for outside_s, first in ((0.0020, "name_logging"), (0.0001, "more_repeats")):
         found = diagnose(study_of(WITH_BATCH), HEALTHY, wide | {"remainder_time_s": outside_s}, {})
         assert found.recommendations[0][1].id == first
+
+
+@pytest.mark.parametrize(("wrapper", "included"), [("none", True), ("ddp", False)])
+def test_ranks_without_a_wrapper_communicate_outside_of_the_parts(wrapper: str, included: bool) -> None:
+    """Neither DDP nor FSDP: an all-reduce of the script itself, Horovod or DeepSpeed."""
+    seen = {"logging_time_s": nan, "remainder_time_s": 0.0020, "wrapper": wrapper}
+    wide = {"speedup": 1.6, "speedup_low": 1.3, "speedup_high": 1.9}
+    found = diagnose(study_of(WITH_BATCH), HEALTHY, wide | seen, {})
+    assert ("communication between ranks included" in found.recommendations[0][1].change) is included
+    missing = next(one.unseen for one in found.not_judged if "sync-logging" in one.causes)
+    assert ("logging and communication between ranks" in missing) is included

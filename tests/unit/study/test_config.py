@@ -44,6 +44,7 @@ REFUSED = [
     ("scales", ["4"], "scales.0: a scale is NODESxDEVICES, such as 1x4"),
     ("scales", [4], "one node with four devices; write 1x4 for 4 devices of one node"),
     ("scales", ["1x2", "1x2"], "repeated: 1x2"),
+    ("variants.ddp.strategy", "other", "variants.ddp.strategy: other is for scripts and imported runs only"),
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
     (
         "variants.ddp.strategy",
@@ -306,3 +307,11 @@ def test_a_key_lifts_the_limits_of_large_numbers() -> None:
 def test_that_key_where_it_lifts_nothing(content: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         parse_study(content, source="x")
+
+
+def test_ranks_of_a_script_may_have_another_strategy(content: dict[str, Any]) -> None:
+    """DeepSpeed, Horovod, or an all-reduce of the script itself: neither DDP nor FSDP."""
+    content["variants"]["ddp"] = {"strategy": "other"}
+    content["workloads"] = {"own": {"command": "train.py --batch {batch_per_rank}", "batch_size": 64}}
+    runs = make_plan(parse_study(content, source="x")).runs.values()
+    assert {spec.strategy for spec in runs} == {"single", "other"}

@@ -58,3 +58,8 @@ def test_bytes_that_a_rank_sends(variant: dict[str, Any], scale: str, per_parame
 def test_what_is_outside_the_blocks_is_gathered_once(variant: dict[str, Any], per_parameter: float) -> None:
     spec = spec_of({"strategy": "fsdp"} | variant, scale="1x4")
     assert bytes_sent(spec, 1000, outside_blocks=250) == pytest.approx(1000 * per_parameter)
+
+
+def test_bytes_of_another_strategy_are_not_known() -> None:
+    spec = spec_of({"strategy": "ddp"}, scale="1x4").model_copy(update={"strategy": "other"})
+    assert bytes_sent(spec, 1000) is None

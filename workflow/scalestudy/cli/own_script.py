@@ -216,7 +216,7 @@ def study_text(
         f"scales: [{', '.join(scales)}]",
         "variants:",
         f"  single: {base}",
-        f"  {strategy}: {{strategy: {strategy}}}",
+        f"  {'distributed' if strategy == 'other' else strategy}: {{strategy: {strategy}}}",
         "workloads:",
         f"  {name}:",
         f"    command: {quoted(command)}",

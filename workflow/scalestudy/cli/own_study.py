@@ -197,8 +197,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if not alone.samples:
         batch = found.get("batch_size", wishes.batch_size)
         print(UNSEEN_BATCH.format(batch=batch))
-    if "fsdp" in several.strategies:
-        found["strategy"] = "fsdp"
+    found["strategy"] = "fsdp" if "fsdp" in several.strategies else "ddp" if several.strategies else "other"
     if not wishes.scaling:
         found["scaling"] = ("strong", "weak") if follows else (scaling_of(alone, several),)
     return found
@@ -257,7 +256,8 @@ def needs_torchrun(seen: Seen) -> bool:
 
 def _said(seen: Seen) -> str:
     samples = f"{seen.samples} samples per step" if seen.samples else "no DataLoader seen"
-    wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else ""
+    unwrapped = ", neither DDP nor FSDP (strategy: other)" if seen.ranks > 1 else ""
+    wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else unwrapped
     each = " on each" if seen.ranks > 1 and seen.samples else ""
     return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms per step{wrapper}"
 

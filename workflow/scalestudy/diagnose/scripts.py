@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from scalestudy.diagnose.findings import Recommendation
+from scalestudy.registry.codes import Wrapper
 from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.commands import BATCH, placeholders
 from scalestudy.study.config.variants import Variant
@@ -55,11 +56,17 @@ def name_the_rest(case: Case, threshold: float) -> tuple[Recommendation, ...]:
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
     if case.script is None or not isnan(case.point["logging_time_s"]) or not outside >= threshold:
         return ()
+    sent = ", communication between ranks included" if is_unwrapped(case) else ""
     change = (
-        f"Find out what the script does outside the observed parts ({percent(outside)} of a step). If it logs"
-        f" there, put `{LOGGING}` around these lines."
+        f"Find out what the script does outside the observed parts ({percent(outside)} of a step{sent}). If it"
+        f" logs there, put `{LOGGING}` around these lines."
     )
     return (Recommendation(id="name_logging", change=change, unpredicted="this part was not observed."),)
+
+
+def is_unwrapped(case: Case) -> bool:
+    """Whether ranks of a script communicate outside of DDP and FSDP, so that no part of a step shows it."""
+    return case.point["world_size"] > 1 and case.point["wrapper"] == Wrapper.NONE
 
 
 class Change(NamedTuple):

@@ -16,7 +16,7 @@ from scalestudy.analyse.point.rows import in_most_launches, mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import NotJudged
 from scalestudy.diagnose.imported import not_judged_of
-from scalestudy.diagnose.scripts import LOGGING, has_place
+from scalestudy.diagnose.scripts import LOGGING, has_place, is_unwrapped
 from scalestudy.registry.codes import LateBy, Steadiness, Wrapper
 from scalestudy.registry.words.percent import percent
 from scalestudy.study.config.commands import BATCH
@@ -57,7 +57,8 @@ def _logging(case: Case) -> Missing:
     if not _lacks(case, "logging_time_s"):
         return None
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
-    said = f"{percent(outside)} of a step is outside the observed parts, logging included"
+    what = "logging and communication between ranks" if is_unwrapped(case) else "logging"
+    said = f"{percent(outside)} of a step is outside the observed parts, {what} included"
     return said, f"`{LOGGING}` around the lines that log"
 
 

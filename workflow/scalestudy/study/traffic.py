@@ -11,7 +11,8 @@ FP32, HALF = 4, 2
 
 
 def bytes_sent(spec: RunSpec, parameters: int, *, outside_blocks: int = 0) -> float | None:
-    """Bytes that every rank sends in an optimizer step; 0 for one process, None if unknown (PowerSGD).
+    """Bytes that every rank sends in an optimizer step; 0 for one process, None if unknown (PowerSGD,
+    strategy other).
 
     outside_blocks: parameters that FSDP keeps between the forward and the backward pass if it wraps blocks.
     Buffers that DDP broadcasts are not counted: they are sent before the forward pass, and few models have any.
@@ -19,6 +20,8 @@ def bytes_sent(spec: RunSpec, parameters: int, *, outside_blocks: int = 0) -> fl
     synchronised = spec.accumulation_steps if spec.accumulation_sync else 1
     if spec.strategy == "single" or spec.world_size == 1:
         return 0.0
+    if spec.strategy == "other":
+        return None
     if spec.strategy == "ddp":
         if spec.ddp.communication_hook == "powersgd":
             return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from scalestudy.study.config.command_variants import wrong_for_commands
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.conditions import wrong_threads
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.workloads import count_points, wrong_batch
@@ -38,10 +39,14 @@ def inconsistent(study: Study) -> list[str]:
 
 
 def _strategies(study: Study) -> Iterator[str]:
-    """No variant has a strategy that only imported runs have."""
+    """No variant of our own training loop has a strategy that only scripts and imported runs have."""
+    ours = [name for name, workload in study.workloads.items() if not isinstance(workload, CommandWorkload)]
     for name, variant in study.variants.items():
-        if variant.strategy == "other":
-            yield f"variants.{name}.strategy: other is for imported runs only; use single, ddp or fsdp"
+        if variant.strategy == "other" and ours:
+            yield (
+                f"variants.{name}.strategy: other is for scripts and imported runs only, but {ours[0]} has"
+                " no `command`; use single, ddp or fsdp"
+            )
 
 
 def _bases(study: Study) -> Iterator[str]:

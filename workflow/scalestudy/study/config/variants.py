@@ -95,8 +95,9 @@ class Knobs(Entry):
 
     strategy: Literal["single", "ddp", "fsdp", "other"]
     """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel.
-    `fsdp`: FSDP2 (`fully_shard`). `other`: of imported runs only, whose logs do not name one of these. Tensor and
-    pipeline parallelism are out of scope."""
+    `fsdp`: FSDP2 (`fully_shard`). `other`: another kind of data parallelism, of a script (a workload with a
+    `command`) or of imported runs, such as DeepSpeed, Horovod or its own all-reduce. Tensor and pipeline
+    parallelism are out of scope."""
     precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
     """Arithmetic of the forward and backward pass. `tf32`: matrix products in TF32, on CUDA only. `bf16`:
     autocast; with fsdp its mixed-precision policy (parameters gathered in bf16). `fp16`: autocast with loss
