@@ -66,7 +66,7 @@ def name_the_rest(case: Case, threshold: float) -> tuple[Recommendation, ...]:
 
 def is_unwrapped(case: Case) -> bool:
     """Whether ranks of a script communicate outside of DDP and FSDP, so that no part of a step shows it."""
-    return case.point["world_size"] > 1 and case.point["wrapper"] == Wrapper.NONE
+    return bool(case.point["world_size"] > 1 and case.point["wrapper"] == Wrapper.NONE)
 
 
 class Change(NamedTuple):
