@@ -171,7 +171,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     alone = look(spec, time_limit_s=LOOK_LIMIT_S)
     if needs_torchrun(alone):
         found["base_launcher"] = "torchrun"
-        print("the script needs torchrun's variables: its baseline is one rank, with the wrapper around its model")
+        print("the script needs torchrun's variables: its baseline is one rank, with any wrapper around its model")
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
     _refuse(alone, "one process", spec=spec, wishes=wishes)
     if alone.batches > 1 and alone.samples:
