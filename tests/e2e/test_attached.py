@@ -53,6 +53,17 @@ def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) ->
     assert found.record.totals.gradient_bytes == 4 * found.record.totals.parameters
 
 
+@pytest.mark.parametrize("wrapped", ["model", "FullyShardedDataParallel(model, device_id=torch.device('cpu'))"])
+def test_the_size_of_a_model_is_not_taken_from_a_share_of_it(wrapped: str, tmp_path: Path) -> None:
+    """The optimizer of a rank may have a share of it: with FSDP1, or without a wrapper, as with DeepSpeed."""
+    head = HEAD.replace("DistributedDataParallel(model)", wrapped)
+    head = "from torch.distributed.fsdp import FullyShardedDataParallel\n" + head
+    found = run(tmp_path, "train()", ranks=2, head=head, measure=MEASURE)
+    assert ended(found) == ("ok", "")
+    assert found.record.totals.parameters is None
+    assert found.record.totals.gradient_bytes is None
+
+
 def test_parameters_stay_equal_on_all_ranks_until_the_probes_begin(tmp_path: Path) -> None:
     """Each rank prints the sum of its parameters at every step, so that ranks can be compared."""
     body = """

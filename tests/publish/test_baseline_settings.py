@@ -7,9 +7,10 @@ import re
 from typing import Any
 
 import pytest
-from builders import page_of, printed_of, results_of, study_of
+from builders import page_of, printed_of, results_of, study_of, summary_of
 from conftest import small_content
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.views.facts import study_view
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -70,3 +71,18 @@ def test_other_work_than_that_of_the_baseline_is_named(
 def test_equal_settings_have_no_note(settings: dict[str, Any]) -> None:
     for document in documents(single=settings, ddp=settings | {"ddp": {"bucket_cap_mb": 50}}):
         assert "other settings than the number of ranks" not in document
+
+
+@pytest.mark.parametrize(
+    ("launcher", "base"), [("torchrun", "one process of the script"), ("python", "the plain")]
+)
+def test_a_rank_of_a_script_is_not_called_a_plain_model(launcher: str, base: str) -> None:
+    """A script with DeepSpeed needs torchrun's variables also on one rank, where DeepSpeed has its model."""
+    content = small_content(repeats=3)
+    content["variants"] = {
+        "single": {"strategy": "single", "launcher": launcher},
+        "distributed": {"strategy": "other"},
+    }
+    content["workloads"] = {"mlp": {"command": "train.py {batch_per_rank}", "batch_size": 32}}
+    plan = make_plan(parse_study(content, source="x"))
+    assert study_view(plan, summary_of(plan, TIMES))["base"].startswith(base)

@@ -70,6 +70,7 @@ class Rank:
             direct=direct,
             parameters=0,
             gradient_bytes=0,
+            flattened=False,  # whether a parameter is the share that a rank has of FSDP1's flat parameters
             strategies=[],
         )
 
@@ -153,6 +154,7 @@ class Rank:
                     self.report.facts["parameters"] += parameter.numel()
                     self.report.facts["gradient_bytes"] += parameter.numel() * parameter.element_size()
                     self.report.facts.setdefault("device", parameter.device.type)
+                    self.report.facts["flattened"] |= getattr(parameter, "_fsdp_flattened", False)
         if self.report.facts.get("device") == "cuda" and isinstance(self.steps.clock, HostClock):
             self.read()  # events with times of the host
             self.steps.use_clock(DeviceClock(self.torch))  # the script's device is known only now

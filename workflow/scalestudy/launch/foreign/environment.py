@@ -25,8 +25,10 @@ def environment_of(spec: CommandSpec, facts: dict[str, Any], processes: Sequence
     steps, every = processes[0].own_steps, processes[0].steps
     environment["python"] = facts["python"]
     environment["packages"] = environment["packages"] | {"torch": facts["torch"]}
-    parameters = facts["parameters"] or None
-    sent = bytes_sent(spec, parameters) if parameters and facts["strategies"] else None
+    # FSDP1, and ranks without a wrapper such as DeepSpeed's, may give the optimizer a share of the parameters.
+    whole = alone or (facts["strategies"] and not facts["flattened"])
+    parameters = facts["parameters"] or None if whole else None
+    sent = bytes_sent(spec, parameters) if parameters else None
     return environment | {
         "device_type": device,
         "device": facts.get("device_name") or device,
@@ -40,7 +42,7 @@ def environment_of(spec: CommandSpec, facts: dict[str, Any], processes: Sequence
         "nccl": None,
         "data_sha256": None,
         "parameters": parameters,
-        "gradient_bytes": None if alone else facts["gradient_bytes"] or None,
+        "gradient_bytes": None if alone or not whole else facts["gradient_bytes"] or None,
         "bytes_sent_per_step": 0.0 if alone else sent,
         **{name: facts.get(name) for name in OF_THE_MODEL},
         "training_wall_time_s": steps[-1].begin_s + steps[-1].time_s if steps else 0.0,

@@ -138,7 +138,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "target_efficiency": percent(study.report.target_efficiency),
         "cores": _cores(study, summary),
         "intervals": labels.intervals(study, set(summary["interval"]), summary["launches_ok"]),
-        "base": _base(summary, imported=study.imported),
+        "base": _base(plan, summary),
         "steps": STEPS_OF_IMPORTED if study.imported else STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
         "imported": study.imported,
         "unit": "tokens" if _in_tokens(plan) else "samples",
@@ -168,14 +168,19 @@ def _is_of_scripts(plan: Plan) -> bool:
     return any(isinstance(workload, CommandWorkload) for workload in plan.study.workloads.values())
 
 
-def _base(summary: pd.DataFrame, *, imported: bool) -> str:
+def _base(plan: Plan, summary: pd.DataFrame) -> str:
     """What the baselines are: the plain model, or a model in a wrapper, which is not known of imported runs."""
+    study = plan.study
     several = sorted({int(row) for row in summary.get("base_world_size", ()) if row > 1})
     if several:
         return f"the runs on {labels.listed([*map(str, several)])} devices"
-    if imported:
+    if study.imported:
         return "the runs on one device"
-    wrappers = set(summary.loc[summary["is_base"], "wrapper"])
+    bases = summary.loc[summary["is_base"]]
+    wrappers = set(bases["wrapper"])
+    unwrapped = bases.loc[bases["wrapper"] == Wrapper.NONE, "variant"]
+    if _is_of_scripts(plan) and any(study.variants[name].launcher == "torchrun" for name in unwrapped):
+        return "one process of the script, with neither DDP nor FSDP"
     return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 
 
