@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import sys
 import time
@@ -44,7 +45,7 @@ def test_another_process_of_the_same_user_is_not() -> None:
 
 
 def test_a_parent_of_forks_is_known_by_its_command() -> None:
-    words = ("scalestudy.launch.forked.parent", "0123456789abcdef")
+    words = ("scalestudy.launch.forked.parent", secrets.token_hex(8))  # two runs of this test may be at once
     counted, _ = burned(BURN_AND_STAY, OwnProcesses(words), *words, session=False)
     assert counted >= 0.4 - TICKS_S
     counted, mine = burned(BURN_AND_STAY, OwnProcesses((words[0], "another")), *words, session=False)
