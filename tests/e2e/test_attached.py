@@ -212,7 +212,9 @@ def test_step_times_are_those_of_the_script_s_own_stopwatch(tmp_path: Path) -> N
     ours = found.steps.sort_values("step")["step_time_s"].to_numpy()[1:]
     assert len(own) == len(ours)
     assert np.median(abs(ours / own - 1)) < 0.01
-    assert abs(ours.sum() / own.sum() - 1) < 0.01
+    # Other load may stop the script between the two timestamps of a step, so a drift is sought over many steps.
+    apart = np.cumsum(ours) - np.cumsum(own)
+    assert abs(np.median(apart[-50:]) - np.median(apart[:50])) < 0.01 * own.sum()
 
 
 def test_the_recorder_says_what_cannot_be_seen(tmp_path: Path) -> None:
