@@ -11,7 +11,7 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import simplified
-from scalestudy.importers.terms import DEVICE, HARDWARE, STRATEGIES
+from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
@@ -36,7 +36,8 @@ _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE})?(?P<rest>\W.*|)",
+        rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
+        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE}|n)? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
@@ -44,13 +45,13 @@ _FORMS = tuple(
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:x|n|{DEVICE}) ?[=:_-]? ?(?P<gpus>\d{{1,9}})",
+        rf"(?:x|n|{DEVICE}) ?[=:_x*-]? ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
-        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?<=[\d\s])) ?[x*] ?(?P<gpus>\d{1,9})",
+        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?:(?<=[\d\s])|(?<=\dg)|(?<=\dgb))) ?[x*] ?(?P<gpus>\d{1,9})",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
@@ -58,11 +59,12 @@ _FORMS = tuple(
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
-_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
+_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
 _NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
 _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
     re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8."""
 _SUM = re.compile(r"\s+\+\s+")
@@ -95,7 +97,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = _in_digits(plain(text))
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", _in_digits(plain(text)))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     for form in _FORMS:
@@ -123,6 +125,8 @@ def read_count(text: str) -> Count:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
+    if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
+        nodes, inside = int(pair[1]), ""
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
     rest = _DEGREES.sub("", rest).strip(" ,;/-")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
@@ -137,7 +141,8 @@ def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
     words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        return words.replace("( ", "(").replace(" )", ")")
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
@@ -219,7 +224,7 @@ _IN_WORDS = tuple(
         r"nodes?|jobs?|parallel) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
-        r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",
+        r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ @/\[-] ?(?P<gpus>\d{1,6})\]?$",
         r"\b(?:single|serial|sequential)\b",
     )
 )

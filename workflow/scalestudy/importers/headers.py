@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import PICTURE, plain
 from scalestudy.importers.languages import in_english
 from scalestudy.importers.terms import (
     COUNT,
@@ -16,6 +16,7 @@ from scalestudy.importers.terms import (
     EFFICIENCY,
     HARDWARE,
     IDEAL,
+    IN_CAMEL_CASE,
     LABELS,
     NEVER,
     NODE,
@@ -108,9 +109,7 @@ def normal(header: str) -> str:
     """Return a header in lower case, with underscores as spaces and signs as words."""
     if header.strip() == NAMELESS:
         return ""
-    words = re.sub(
-        r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
-    )
+    words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
     text = re.sub(r" ?/ ?1$", "", text)  # without a unit: N / 1
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
@@ -160,7 +159,7 @@ def is_utilization(header: str) -> bool:
 def is_relative(header: str) -> bool:
     """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
     text = normal(header)
-    return bool(RELATIVE.search(text)) and not NEVER.search(text)
+    return plain(header) in ("S", "E") or (bool(RELATIVE.search(text)) and not NEVER.search(text))
 
 
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
@@ -255,7 +254,9 @@ def _time(bare: str) -> str:
         return ""
     timed = re.search(TIMED, bare)
     inverse = re.search(
-        rf"\b(?:us|ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
+        rf"\b(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?"
+        rf"(?:training )?{STEP}",
+        bare,
     )
     if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
         return "time_s"

@@ -10,12 +10,19 @@ DEVICE = (
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
+IN_CAMEL_CASE = re.compile(
+    r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
+    r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
+)
+"""Where a word begins in a name such as numGpus or stepTimeMs."""
 PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
 NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
 HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
+GEFORCE = r"[1-5]0[5-9]0(?: ?ti)?(?: ?super)?"
+"""Names of consumer devices that people print without RTX: 4090."""
 COUNT = (
     r"(?:no|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"
@@ -86,8 +93,8 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|\blinear ?\(?%|"
-    rf"% ?of {IDEAL}"
+    rf"efficien|\beff(?:ic)?\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
+    rf"\blinear ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
     r"energy|memory|power|mfu|flop|\$|\bcost|price|"
@@ -103,7 +110,7 @@ SCALING = re.compile(
     rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
 )
 SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
+    r"sp(?:ee)?d ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"

@@ -100,7 +100,7 @@ def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
 
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
-    cells = [plain(cell) for cell in table.cells(place)]
+    cells = list(map(_sign_last, table.cells(place)))
     found = [_BOTH.fullmatch(cell) for cell in cells]
     both = [one for one in found if one]
     named = _HEADER.fullmatch(plain(header))
@@ -131,8 +131,13 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
 
 
 def _split_cell(cell: str) -> list[str]:
-    found = _BOTH.fullmatch(plain(cell))
+    found = _BOTH.fullmatch(_sign_last(cell))
     return [found["number"], found["ratio"]] if found and found["ratio"] else [cell, ""]
+
+
+def _sign_last(cell: str) -> str:
+    """The text of a cell whose ratio in brackets has its sign behind the number: 410 (x1.9) is 410 (1.9x)."""
+    return re.sub(r"(?<=[(\[])x ?(\d+\.?\d*)(?=[)\]])", r"\1x", plain(cell))
 
 
 def _is_duration(cells: list[str]) -> bool:
