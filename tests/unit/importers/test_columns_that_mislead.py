@@ -171,3 +171,62 @@ def test_columns_that_may_be_single_devices_are_asked_about(tmp_path: Path, firs
     (read,) = read_published(path, Corrections({"value": "throughput"})).tables
     found = [(row.gpus, row.numbers["throughput"].value) for row in read.rows]
     assert found == [(1, 10), (2, 19), (1, 20), (2, 39)]
+
+
+def test_a_label_tells_rows_apart_whose_devices_are_in_words(tmp_path: Path) -> None:
+    """The rows of two GPUs were called the same configuration, and their mean was used."""
+    rows = ["plain;1 GPU (base);100", "by layer;2 GPUs;190", "by batch;2 GPUs;160", "by head;2 GPUs;110"]
+    found = audited(tmp_path, table("Split;Setup;img/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 1.6)], [(1, 1.0), (2, 1.1)]]
+
+
+def test_a_column_that_counts_the_rows_is_no_series(tmp_path: Path) -> None:
+    rows = [f"{at};{row}" for at, row in enumerate(("7B;4;1435", "7B;2;779", "7B;1;410", "13B;4;700"))]
+    (found,) = audited(tmp_path, table("Exp;Model;GPUs;img/s", *rows))
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("one", ["Baseline (1 GPU)", "DDP (1 GPU)"])
+def test_one_device_in_brackets_is_a_row_like_the_others(tmp_path: Path, one: str) -> None:
+    """The row was left out without a word, so that the speedups were relative to two devices."""
+    (found,) = audited(
+        tmp_path, table("Mode;img/s;Speedup", f"{one};410;1x", "2 GPUs;779;1.9x", "4 GPUs;1435;3.5x")
+    )
+    assert speedups(found) == ONCE
+
+
+def test_hardware_with_its_number_is_read_before_a_degree_of_parallelism(tmp_path: Path) -> None:
+    rows = ["16;1536xA100;410", "32;3072xA100;779"]
+    (found,) = audited(tmp_path, table("DP size;Config;img/s", *rows))
+    assert speedups(found) == [(1536, 1.0), (3072, 1.9)]
+
+
+def test_two_strategies_across_on_as_many_devices_are_not_mixed(tmp_path: Path) -> None:
+    text = table(
+        "Measure;single GPU;DP (2 GPU);DDP (2 GPU)", "Throughput (img/s);410;656;779", "Memory (GB);9;9;9"
+    )
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.6)], [(1, 1.0), (2, 1.9)]]
+
+
+@pytest.mark.parametrize("header", ["S", "E"])
+def test_a_column_named_by_one_capital_letter_is_a_ratio_if_it_begins_with_one(
+    tmp_path: Path, header: str
+) -> None:
+    ratios = ("1.0", "1.9", "3.5") if header == "S" else ("1.00", "0.95", "0.875")
+    rows = [
+        f"{one};{rate};{ratio}" for one, rate, ratio in zip("124", ("410", "779", "1435"), ratios, strict=True)
+    ]
+    (found,) = audited(tmp_path, table(f"GPUs;img/s;{header}", *rows))
+    assert found.checked.speedups + found.checked.efficiencies == 3
+    (found,) = audited(
+        tmp_path, table(f"GPUs;img/s;{header}", *[row.replace(ratios[0], "64") for row in rows[:1]], *rows[1:])
+    )
+    assert found.checked.speedups + found.checked.efficiencies == 0
+
+
+def test_a_single_process_without_ddp_is_the_baseline(tmp_path: Path) -> None:
+    rows = ["1 GPU (no DDP);410", "2 GPUs (DDP);779", "4 GPUs (DDP);1435"]
+    (found,) = audited(tmp_path, table("Config;img/s", *rows))
+    assert speedups(found) == ONCE
+    assert not found.remarks

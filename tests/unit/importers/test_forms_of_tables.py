@@ -415,3 +415,88 @@ def test_several_baselines_of_other_programs_make_no_claim_on_the_scaling(tmp_pa
 def test_remarks_between_rows_do_not_end_a_table(tmp_path: Path, text: str) -> None:
     (found,) = audited(tmp_path, text)
     assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("Metric", "Value"), ("variable", "value"), ("Measurement", "Result"), ("Metric name", "Metric value")],
+)
+def test_a_row_for_each_measurement(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Under other names than `metric` and `value`, all measurements were read as one throughput."""
+    cells = [
+        f"{size};{what};{number}"
+        for size, *numbers in ROWS
+        for what, number in zip(("img/s", "Speedup"), numbers, strict=True)
+    ]
+    (found,) = audited(tmp_path, table(f"GPUs;{';'.join(names)}", *cells))
+    assert speedups(found) == ONCE
+    assert found.checked.speedups == 3
+
+
+def test_a_setup_with_two_rows_of_one_measurement_keeps_both(tmp_path: Path) -> None:
+    cells = [f"{size};img/s;{rate}" for size, rate, _ in ROWS]
+    (found,) = audited(tmp_path, table("GPUs;Metric;Value", *cells, "4;img/s;1400"))
+    assert kinds([found]) == ["printed twice"]
+
+
+@pytest.mark.parametrize("units", [";ms;", "-;(ms);-", "[#];[ms];[-]", ";ms;%"])
+def test_a_row_of_units_below_the_headers(tmp_path: Path, units: str) -> None:
+    ratios = SHARES if "%" in units else RATIOS
+    cells = [f"{size};{time};{ratio.strip('%')}" for size, time, ratio in zip(SIZES, TIMES, ratios, strict=True)]
+    name = "Efficiency" if "%" in units else "Speedup"
+    text = table(f"GPUs;Step time;{name}", units, *cells)
+    path = tmp_path / "table.md"
+    path.write_text(text)
+    (read,) = read_published(path).tables
+    assert [row.number("step_time_s") for row in read.rows] == [0.1, pytest.approx(0.0526), pytest.approx(0.02857)]
+    assert len([row for row in read.rows if row.printed_speedup or row.printed_efficiency]) == 3
+
+
+@pytest.mark.parametrize("unit", ["first", "last"])
+def test_a_unit_in_one_row_is_that_of_the_column(tmp_path: Path, unit: str) -> None:
+    rows = [f"{size};{time}" for size, time, _ in TIMED]
+    at = 0 if unit == "first" else -1
+    rows[at] += " s"
+    (found,) = audited(tmp_path, table("#GPU;mode A", *rows))
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("group", ["Training", "Performance", "ResNet-50"])
+def test_a_name_over_all_measurements_is_a_title(tmp_path: Path, group: str) -> None:
+    """`Performance` made a throughput of each column below it."""
+    text = table(
+        f"GPUs;{group};;",
+        ";GFLOPS;Time (s);Speedup",
+        *[f"{a};{b};{c};{d}" for (a, b, d), c in zip(ROWS, TIMES, strict=True)],
+    )
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+    assert {one.role for one in found.source.columns} == {"gpus", "throughput", "time_s", "printed_speedup"}
+
+
+def test_a_name_over_the_first_of_its_columns_is_that_of_all(tmp_path: Path) -> None:
+    rows = [
+        f"{size};{rate};{ratio};{twice};{ratio}" for (size, rate, ratio), twice in zip(ROWS, TWICE, strict=True)
+    ]
+    found = audited(tmp_path, table("GPUs;A100;;H100;", ";img/s;Speedup;img/s;Speedup", *rows))
+    assert [(speedups(one), one.checked.speedups) for one in found] == [(ONCE, 3), (ONCE, 3)]
+
+
+def test_a_block_of_code_is_a_text_of_its_own(tmp_path: Path) -> None:
+    rows = "".join(f"20    --jobs {size}  {time} s\n" for size, time, _ in TIMED)
+    text = f"Runs of 3 days; more, as said, below.\n\n```\nSize  Arm       Median\n{rows}```\n\nMore, in words.\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("form", ["{} (x{})", "{} (\u00d7{})", "{} [x{}]"])
+def test_a_speedup_in_brackets_with_its_sign_in_front(tmp_path: Path, form: str) -> None:
+    rows = [f"{size};{form.format(rate, ratio)}" for size, rate, ratio in ROWS]
+    (found,) = audited(tmp_path, table("GPUs;img/s", *rows))
+    assert (speedups(found), found.checked.speedups) == (ONCE, 3)
+
+
+@pytest.mark.parametrize("header", ["Median in s", "Original code in ms"])
+def test_a_unit_of_time_behind_the_word_in(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", *[f"{size};{time}" for size, time, _ in TIMED]))
+    assert speedups(found) == ONCE

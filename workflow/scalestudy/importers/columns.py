@@ -157,7 +157,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = devices_of(by_caption(result, raw, said), raw)
-    found = by_blocks(found, raw, said)
+    found = by_blocks(telling_labels(found, raw), raw, said)  # with devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
@@ -179,7 +179,8 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     if names is not None and normal(meanings[names].header) not in said:
         cells = raw.cells(names)
         if len(set(cells)) == len(cells) > 1:
-            return with_role(meanings, names, "label")
+            counted = [str(number) for number in range(int(cells[0] == "1"), len(cells) + int(cells[0] == "1"))]
+            return with_role(meanings, names, "ignore" if cells == counted else "label")
     case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
     if case is None or label is None or normal(meanings[case].header) in said:
         return meanings
@@ -269,10 +270,10 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
 
 
 def _quantities(cells: Sequence[str]) -> list[str]:
-    """What the units of cells say; a unit in the first cell alone is that of the plain numbers below it."""
+    """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
     named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
-    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells[1:])
-    alone = len(named) == 1 and quantity_of(cells[0]) == named[0] and numbers
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
+    alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
     return named * len(cells) if alone else named
 
 

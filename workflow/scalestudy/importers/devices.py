@@ -170,7 +170,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         if whole and named and meaning.role in ("ignore", "label"):
             return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        degree = is_degree(meaning.header)
+        degree = is_degree(meaning.header) and devices_of_labels(meanings, raw) == meanings
         if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
@@ -216,7 +216,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
 def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether a row has a number in one of its measurements; the label of another says nothing of devices."""
-    return any(re.match(r"[~<>(]?\d|[~<>(]?\.\d", plain(cells[place])) for place in places if place < len(cells))
+    return any(re.match(r"[~<>(]? ?\.?\d", plain(cells[place])) for place in places if place < len(cells))
 
 
 def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:

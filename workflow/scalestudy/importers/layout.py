@@ -26,6 +26,8 @@ _STEP_UP = re.compile(
 )
 """Header of a speedup from fewer to more devices: 1->4."""
 _UNIT = re.compile(r"[a-z]{1,7}")
+_METRIC = re.compile(r"(?:metric|measure(?:ment)?|quantity|kpi|variable|indicator)s?(?: ?name)?")
+_VALUE = re.compile(r"(?:metric |measured )?(?:values?|results?)|measured")
 _MOST_QUANTITIES = 20
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
@@ -68,10 +70,8 @@ def upright(table: RawTable) -> RawTable:
 def _pivoted(table: RawTable) -> RawTable:
     """A table with a row per quantity, `metric` and `value`, with a column per quantity."""
     names = [normal(name) for name in table.header]
-    metric = next(
-        (place for place, name in enumerate(names) if name in ("metric", "measure", "quantity", "kpi")), None
-    )
-    value = next((place for place, name in enumerate(names) if name in ("value", "result", "measured")), None)
+    metric = next((place for place, name in enumerate(names) if _METRIC.fullmatch(name)), None)
+    value = next((place for place, name in enumerate(names) if _VALUE.fullmatch(name)), None)
     if metric is None or value is None or any(len(row) != len(names) for _, row in table.rows):
         return table
     quantities = list(dict.fromkeys(row[metric] for _, row in table.rows))
@@ -79,16 +79,18 @@ def _pivoted(table: RawTable) -> RawTable:
     if not known or len(quantities) > _MOST_QUANTITIES:
         return table
     others = [place for place in range(len(names)) if place not in (metric, value)]
-    rows: dict[tuple[str, ...], tuple[int, dict[str, str]]] = {}
+    rows: list[tuple[int, tuple[str, ...], dict[str, str]]] = []
+    open_: dict[tuple[str, ...], dict[str, str]] = {}
     for line, row in table.rows:
         key = tuple(row[place] for place in others)
-        rows.setdefault(key, (line, {}))[1][row[metric]] = row[value]
+        if row[metric] in open_.setdefault(key, {row[metric]: ""}):
+            open_[key] = {}  # a further measurement of the same setup
+            rows.append((line, key, open_[key]))
+        open_[key][row[metric]] = row[value]
     return replace(
         table,
         header=(*(table.header[place] for place in others), *quantities),
-        rows=tuple(
-            (line, (*key, *(found.get(name, "") for name in quantities))) for key, (line, found) in rows.items()
-        ),
+        rows=tuple((line, (*key, *(found.get(name, "") for name in quantities))) for line, key, found in rows),
     )
 
 
@@ -111,9 +113,11 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             found[place] = (words, "")
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
-            rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            rest = named[1]
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
+    if len({devices for devices, _ in found.values()}) == len(found):
+        found = _without_strategies(found)
     if len({devices for devices, _ in found.values()}) < _FEW:
         found = {place: (number, "") for place, number in numbers_across(table.header).items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
@@ -124,6 +128,10 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _without_strategies(across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    return {at: (devices, "" if STRATEGIES.fullmatch(said) else said) for at, (devices, said) in across.items()}
 
 
 def _count(words: str) -> int:
@@ -158,7 +166,8 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
         )
         for place, (devices, words) in across.items()
     )
-    return replace(table, header=("gpus", *(["setup"] if told else []), *first), rows=rows)
+    name = "strategy" if any(STRATEGIES.fullmatch(words) for _, words in across.values()) else "setup"
+    return replace(table, header=("gpus", *([name] if told else []), *first), rows=rows)
 
 
 def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured: list[int]) -> RawTable:
@@ -176,6 +185,7 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured:
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
+    across = _without_strategies(across)
     corner = _quantity(table, across)
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
     if corner == UNSAID and len(units) == 1:

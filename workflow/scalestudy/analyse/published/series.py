@@ -28,6 +28,8 @@ PLAIN = (
     "single-gpu",
     "1 gpu",
     "plain",
+    "no ddp",
+    "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
