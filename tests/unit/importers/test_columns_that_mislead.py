@@ -189,10 +189,9 @@ def test_a_column_that_counts_the_rows_is_no_series(tmp_path: Path) -> None:
 @pytest.mark.parametrize("one", ["Baseline (1 GPU)", "DDP (1 GPU)"])
 def test_one_device_in_brackets_is_a_row_like_the_others(tmp_path: Path, one: str) -> None:
     """The row was left out without a word, so that the speedups were relative to two devices."""
-    (found,) = audited(
-        tmp_path, table("Mode;img/s;Speedup", f"{one};410;1x", "2 GPUs;779;1.9x", "4 GPUs;1435;3.5x")
-    )
-    assert speedups(found) == ONCE
+    rows = [f"{one};410;1x", "2 GPUs;779;1.9x", "4 GPUs;1435;3.5x", "8 GPUs;2460;6x"]
+    (found,) = audited(tmp_path, table("Mode;img/s;Speedup", *rows))
+    assert speedups(found) == [*ONCE, (8, 6.0)]
 
 
 def test_hardware_with_its_number_is_read_before_a_degree_of_parallelism(tmp_path: Path) -> None:
