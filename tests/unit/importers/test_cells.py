@@ -116,6 +116,7 @@ def test_a_cell_cannot_take_long() -> None:
         ("8 [2]", Count(8)),
         ("16 (2x8)", Count(16, 2)),
         ("2N x 8G", Count(16, 2)),
+        ("2 nodes, 16 GPUs total", Count(16, 2)),
         ("A100-80G * 8", Count(8, None, "A100-80G")),
     ],
 )

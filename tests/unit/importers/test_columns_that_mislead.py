@@ -229,3 +229,38 @@ def test_a_single_process_without_ddp_is_the_baseline(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("Config;img/s", *rows))
     assert speedups(found) == ONCE
     assert not found.remarks
+
+
+def test_a_utilization_is_not_read_beside_a_time_that_its_unit_names(tmp_path: Path) -> None:
+    """MFU was read as the throughput, since no header but `[s]` named the time."""
+    rows = [f"{size};{time_s};{used}" for size, time_s, used in (("1", "100", "40%"), ("2", "52.6", "55%"))]
+    (found,) = audited(tmp_path, table("Ranks;Solve [s];MFU", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.9)]
+
+
+def test_an_empty_cell_below_a_strategy_is_of_the_same_strategy(tmp_path: Path) -> None:
+    rows = ["DDP;1;410", ";2;779", ";4;1435", "FSDP;1;400", ";2;640", ";4;1000"]
+    found = audited(tmp_path, table("Strategy;GPUs;img/s", *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.6), (4, 2.5)]]
+
+
+def test_a_ratio_is_not_of_a_time_whose_unit_is_in_its_cells(tmp_path: Path) -> None:
+    """The speedup of the training was held against the total time, which contradicted it."""
+    rows = ["1;163;231 s;1.00", "2;93;235 s;1.75", "4;47;122 s;3.47"]
+    found = audited(tmp_path, table("GPUs;Train time (s);Total time;Speedup (train)", *rows))
+    assert "speedup" not in [remark.kind for one in found for remark in one.remarks]
+
+
+def test_a_change_is_read_beside_devices_in_words_and_a_row_of_means(tmp_path: Path) -> None:
+    rows = ["DDP: 1 GPU;410;1.0x", "DDP: 2 GPUs;779;1.9x", "DDP: 4 GPUs;1435;3.5x"]
+    (found,) = audited(tmp_path, table("Method;img/s;Change", *rows))
+    assert found.checked.speedups == 3
+    rows = ["A;1;410;1.0x", "A;2;779;1.9x", "A;4;1435;3.5x", "Mean;;875;"]
+    (found,) = audited(tmp_path, table("Model;GPUs;img/s;Change", *rows))
+    assert found.checked.speedups == 3
+
+
+def test_a_strategy_with_its_devices_may_be_in_any_column(tmp_path: Path) -> None:
+    rows = ["a;x;y;DDP (1 GPU);410", "a;x;y;DDP (2 GPUs);779", "a;x;y;DDP (4 GPUs);1435"]
+    (found,) = audited(tmp_path, table("Data;Version;Site;Strategy;img/s", *rows))
+    assert speedups(found) == ONCE

@@ -500,3 +500,21 @@ def test_a_speedup_in_brackets_with_its_sign_in_front(tmp_path: Path, form: str)
 def test_a_unit_of_time_behind_the_word_in(tmp_path: Path, header: str) -> None:
     (found,) = audited(tmp_path, table(f"GPUs;{header}", *[f"{size};{time}" for size, time, _ in TIMED]))
     assert speedups(found) == ONCE
+
+
+def test_about_is_about_in_latex(tmp_path: Path) -> None:
+    """The sign of an approximate number was taken for a space, and the number for an exact one."""
+    body = (
+        r"GPUs & img/s & Efficiency \\\\"
+        + "\n"
+        + r"1 & $\sim$100 & - \\\\ 2 & $\sim$210 & $\sim$100\% \\\\"
+        + "\n"
+    )
+    (found,) = audited(tmp_path, tabular("rrr", body))
+    assert "efficiency" not in kinds([found])
+
+
+def test_commas_in_brackets_do_not_separate_cells(tmp_path: Path) -> None:
+    text = "GPUs  Time (mean, std)\n   1   (100.0, 0.04)\n   2   (52.6, 0.08)\n   4   (28.57, 0.02)\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE

@@ -21,7 +21,7 @@ _MARKUP = re.compile(
     r"\[\^[^\]]*\]|<[^<>]{0,200}>|(?<=\S) ?(?:\^[a-z*\u2020\u2021]{1,2}\^|[\u00a7\u00b6\u1d43-\u1d4d]+$)",
     re.IGNORECASE,
 )
-PICTURE = r"[\u23e9-\u23fa\u2600-\u2713\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+"
+PICTURE = r"[\u23e9-\u23fa\u2600-\u2714\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+"
 _PICTURES = re.compile(rf"^{PICTURE}(?=\D{{0,3}}\d)")
 """Pictures in front of a number: a trophy, a rocket."""
 _MATH = re.compile(r"\$(?:(?! )([^$]{1,60})(?<! )\$(?!\d)|(\\[a-z]{2,6})\$)")

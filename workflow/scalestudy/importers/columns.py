@@ -123,6 +123,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
         ):
             role = "ignore"  # its measurements
+        elif role == "case" and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))] and cells[1:]:
+            role = "ignore"  # it counts the rows
         elif role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw):
             role = "label"  # the size of a problem
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
@@ -179,8 +181,7 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     if names is not None and normal(meanings[names].header) not in said:
         cells = raw.cells(names)
         if len(set(cells)) == len(cells) > 1:
-            counted = [str(number) for number in range(int(cells[0] == "1"), len(cells) + int(cells[0] == "1"))]
-            return with_role(meanings, names, "ignore" if cells == counted else "label")
+            return with_role(meanings, names, "label")
     case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
     if case is None or label is None or normal(meanings[case].header) in said:
         return meanings
@@ -254,9 +255,7 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     """
     nothing = all(meaning.role not in MEASURED for meaning in meanings)
     used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
-    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
-        return with_role(meanings, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
-    result = []
+    result: list[Meaning] = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         named = _quantities(cells)
@@ -266,6 +265,9 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
                 rest = meaning.rest or normal(meaning.header)
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
+    nothing = all(meaning.role not in MEASURED for meaning in result)
+    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
+        return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
     return result
 
 

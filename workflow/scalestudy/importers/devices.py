@@ -55,7 +55,7 @@ _A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
-_NAMED = ("hardware", "label")
+_NAMED = ("hardware", "label", "strategy")
 """Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
 _ALONE = re.compile(

@@ -33,6 +33,7 @@ from scalestudy.importers.terms import (
     SPEEDUP,
     SPREAD,
     STEP,
+    TIME_UNIT,
     TIMED,
     UNIT_OF_TIME,
     WORK,
@@ -111,7 +112,7 @@ def normal(header: str) -> str:
         return ""
     words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
-    text = re.sub(r" ?/ ?1$", "", text)  # without a unit: N / 1
+    text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[\d{1,2}\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
@@ -159,7 +160,9 @@ def is_utilization(header: str) -> bool:
 def is_relative(header: str) -> bool:
     """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
     text = normal(header)
-    return plain(header) in ("S", "E") or (bool(RELATIVE.search(text)) and not NEVER.search(text))
+    return bool(re.fullmatch(r"[SE](?: ?[(\[]?%[)\]]?)?", plain(header))) or (
+        bool(RELATIVE.search(text)) and not NEVER.search(text)
+    )
 
 
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
@@ -181,7 +184,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "time_s"
     if label := _label(text):
         return label
-    if SPREAD.search(bare):
+    if SPREAD.search(bare) and not re.search(r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]", bare):
         return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps", bare):
         return "accumulation"
@@ -253,11 +256,7 @@ def _time(bare: str) -> str:
     ):
         return ""
     timed = re.search(TIMED, bare)
-    inverse = re.search(
-        rf"\b(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?"
-        rf"(?:training )?{STEP}",
-        bare,
-    )
+    inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
     if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
         return "time_s"
     in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
@@ -270,7 +269,9 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
-    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare):
+    if re.fullmatch(
+        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare
+    ):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
@@ -296,4 +297,4 @@ def _is_rate(bare: str) -> bool:
 def _batch(bare: str) -> str:
     if PER_DEVICE.search(bare) or re.search(r"micro|\bmbs\b|local", bare):
         return "batch_per_gpu"
-    return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b", bare) else "batch"
+    return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b|\beff\b", bare) else "batch"

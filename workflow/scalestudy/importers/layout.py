@@ -75,7 +75,7 @@ def _pivoted(table: RawTable) -> RawTable:
     if metric is None or value is None or any(len(row) != len(names) for _, row in table.rows):
         return table
     quantities = list(dict.fromkeys(row[metric] for _, row in table.rows))
-    known = {name for name in quantities if meaning_of(name).role in (*MEASURED, *STATED)}
+    known = {name for name in quantities if known_role(name) in (*MEASURED, *STATED)}
     if not known or len(quantities) > _MOST_QUANTITIES:
         return table
     others = [place for place in range(len(names)) if place not in (metric, value)]

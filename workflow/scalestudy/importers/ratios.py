@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
 from scalestudy.importers.published import MEASURED, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
@@ -89,14 +90,27 @@ def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Prin
     found: list[tuple[int, Printed | None]] = []
     for _, row in raw.rows:
         try:
-            gpus = read_count(row[devices]).gpus
             blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
+            gpus = _count(row[devices])
+            if blank and not gpus:
+                continue  # a mean, or a run that failed
             cell = None if blank else read_cell(row[place])
         except (ValueError, IndexError):
             return []
-        whole = cell and (cell.printed.times(0.01) if cell.percent else cell.printed)
+        if not gpus:
+            return []
+        percent = cell and (cell.percent or "%" in raw.header[place])
+        whole = cell and (cell.printed.times(0.01) if percent else cell.printed)
         found.append((gpus, whole or None))
     return sorted(found, key=lambda pair: pair[0])
+
+
+def _count(cell: str) -> int:
+    """The devices of a cell, as a number or in words; 0 if it names none."""
+    for read in (read_count, count_in_words):
+        with suppress(ValueError):
+            return read(cell).gpus
+    return 0
 
 
 def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:

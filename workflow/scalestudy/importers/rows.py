@@ -131,7 +131,7 @@ class Reader:
             meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
             if meaning.role in TEXTS:
                 text = plain(text)
-                empty = is_ditto(text) or (is_blank(text) and meaning.role != "strategy")
+                empty = is_ditto(text) or (is_blank(text) and (not text or meaning.role != "strategy"))
                 if text.startswith("+") and re.match(r"\+ ?[A-Za-z]", text) and above.get(-1 - place):
                     text = f"{above[-1 - place]} {text}"  # a variant of the row above
                 elif not empty:

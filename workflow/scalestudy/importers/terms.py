@@ -67,6 +67,7 @@ PRECISIONS = {
     "fp8": r"fp-?8",
     "fp64": r"(?:fp|float)-?64",
 }
+TIME_UNIT = r"(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)"
 UNIT_OF_TIME = {
     "ns": r"\b(?:ns|nanoseconds?)\b",
     "ms": r"\b(?:ms|msec|milliseconds?)\b",
@@ -93,7 +94,8 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff(?:ic)?\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
+    rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?batch)|"
+    rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
     rf"\blinear ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(

@@ -16,7 +16,8 @@ _OF_ONE = re.compile(
 
 
 def in_its_unit(text: str) -> str:
-    """Return the header of a time over its unit with the unit in brackets: wall time / s."""
+    """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU."""
+    text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 
 

@@ -127,7 +127,7 @@ def _key(meanings: Sequence[Meaning], found: Sequence[int], place: int) -> str:
     """What tells a column from the others of its role: its precision, its other words, its unit or its header."""
     for kind in (_precision, _words, _unit):
         named = [kind(meanings[one]) for one in found]
-        if len(set(named)) == len(named):
+        if len(set(named)) == len(named) and (kind is not _unit or all(named)):
             return kind(meanings[place])
     headers = [plain(meanings[one].header) for one in found]
     return headers[found.index(place)] if len(set(headers)) == len(headers) else f"column {found.index(place) + 1}"
