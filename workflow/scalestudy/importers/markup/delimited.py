@@ -74,8 +74,8 @@ def starts_with_header(lines: list[str]) -> bool:
 def delimiter_of(lines: list[str]) -> str:
     """Return the delimiter: the first of tab, semicolon, bar and comma that every line of the beginning has."""
     first = [line for line in lines[:50] if line.strip()]
-    spaced = any(map(_SPACED.search, first))
-    bare = [_IN_BRACKETS.sub("", _THOUSANDS.sub("", line)) for line in first] if spaced else first
+    apart = any(map(_SPACED.search, first))
+    bare = [_IN_BRACKETS.sub("", _THOUSANDS.sub("", line)) for line in first] if apart else first
     for delimiter in ("\t", ";", "|", ","):
         having = [line for line in (bare if delimiter == "," else first) if delimiter in line]
         if having and len(having) >= max(1, len(first) * 0.6):
