@@ -264,3 +264,29 @@ def test_a_strategy_with_its_devices_may_be_in_any_column(tmp_path: Path) -> Non
     rows = ["a;x;y;DDP (1 GPU);410", "a;x;y;DDP (2 GPUs);779", "a;x;y;DDP (4 GPUs);1435"]
     (found,) = audited(tmp_path, table("Data;Version;Site;Strategy;img/s", *rows))
     assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("header", ["Linear speedup", "Perfect scaling", "Linear scaling"])
+def test_an_ideal_speedup_is_not_held_against_the_measured_one(tmp_path: Path, header: str) -> None:
+    text = table(f"GPUs;img/s;{header}", "1;410;1.0x", "2;779;2.0x", "4;1435;4.0x")
+    (found,) = audited(tmp_path, text)
+    assert not found.remarks
+    text = table(f"GPUs;img/s;{header}", "1;410;1x", "2;779;1.9x", "4;1435;3.5x")
+    (found,) = audited(tmp_path, text)
+    assert found.checked.speedups == 3, "a measured one"
+
+
+@pytest.mark.parametrize("header", ["Change", "Improvement", "vs baseline"])
+def test_a_change_of_a_time_is_no_speedup(tmp_path: Path, header: str) -> None:
+    rows = ["1;100;\u2014", "2;52.6;-47%", "4;28.57;-71%"]
+    (found,) = audited(tmp_path, table(f"GPUs;Epoch time (s);{header}", *rows))
+    assert speedups(found) == ONCE
+    assert not found.remarks
+
+
+@pytest.mark.parametrize("nothing", ["\u2014", "N/A", "-"])
+def test_one_device_with_a_dash_as_strategy_is_the_baseline(tmp_path: Path, nothing: str) -> None:
+    rows = [f"1;{nothing};410", "2;DDP;779", "4;DDP;1435"]
+    (found,) = audited(tmp_path, table("GPUs;Mode;img/s", *rows))
+    assert speedups(found) == ONCE
+    assert not found.remarks

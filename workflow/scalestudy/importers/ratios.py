@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import nan
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
 from scalestudy.importers.published import MEASURED, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import OTHER_RATIO
+from scalestudy.importers.terms import IDEAL, OTHER_RATIO
 from scalestudy.importers.together import is_gain
 
 _MOST_COLUMNS = 6
@@ -43,10 +44,10 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 
 def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves them out if they are of the time saved."""
+    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves out those of the time saved, and the ideal."""
     measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
     result = []
-    for place, meaning in enumerate(meanings):
+    for place, meaning in enumerate(_without_ideal(meanings, raw, said)):
         if normal(meaning.header) not in said and is_gain(
             [row[place] for _, row in raw.rows if place < len(row)], meaning
         ):
@@ -58,9 +59,24 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
     return result
 
 
+def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out `Linear scaling` and the like if its numbers are those of the devices."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    result = []
+    for place, meaning in enumerate(meanings):
+        stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
+        if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
+            found = _by_devices(raw, devices, place)
+            if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
+                meaning = replace(meaning, role="ignore")
+        result.append(meaning)
+    return result
+
+
 def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
     """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
 
+    They may also be the change of the time, -47 %.
     Gains over the row before are left out too if their numbers are printed as approximate: they check nothing.
     """
     found: list[tuple[float, float]] = []
@@ -74,7 +90,8 @@ def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bo
     about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
     for (before, _), (rate, share) in pairwise(found):
         speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
-        saved += any(abs(share - (1 - 1 / speedup)) < CLOSE for speedup in speedups)
+        changes = [(1 - 1 / speedup, 1 / speedup - 1 if of_times else nan) for speedup in speedups]
+        saved += any(abs(share - change) < CLOSE for both in changes for change in both)
         close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
         gained += any(close)
         stepwise += close[:1] == [True] and not close[1]

@@ -28,6 +28,9 @@ PLAIN = (
     "single-gpu",
     "1 gpu",
     "plain",
+    "n/a",
+    "\u2013",
+    "\u2014",
     "no ddp",
     "without ddp",
 )
