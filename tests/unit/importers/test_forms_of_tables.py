@@ -489,8 +489,8 @@ def test_a_block_of_code_is_a_text_of_its_own(tmp_path: Path) -> None:
     assert speedups(found) == ONCE
 
 
-@pytest.mark.parametrize("form", ["{} (x{})", "{} (\u00d7{})", "{} [x{}]"])
-def test_a_speedup_in_brackets_with_its_sign_in_front(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", ["{} (x{})", "{} (\u00d7{})", "{} [x{}]", "{} \u2192 {}x", "{} -> {}x"])
+def test_a_speedup_behind_its_measurement(tmp_path: Path, form: str) -> None:
     rows = [f"{size};{form.format(rate, ratio)}" for size, rate, ratio in ROWS]
     (found,) = audited(tmp_path, table("GPUs;img/s", *rows))
     assert (speedups(found), found.checked.speedups) == (ONCE, 3)
@@ -518,3 +518,11 @@ def test_commas_in_brackets_do_not_separate_cells(tmp_path: Path) -> None:
     text = "GPUs  Time (mean, std)\n   1   (100.0, 0.04)\n   2   (52.6, 0.08)\n   4   (28.57, 0.02)\n"
     (found,) = audited(tmp_path, text)
     assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("names", ["NVLink (s);PCIe (s)", "FP32 (GFLOPS);FP16 (GFLOPS)"])
+def test_a_unit_in_brackets_makes_a_measurement_of_any_name(tmp_path: Path, names: str) -> None:
+    values = TIMES if "(s)" in names else RATES
+    rows = [f"{size};{value};{2 * float(value):g}" for size, value in zip(SIZES, values, strict=True)]
+    found = audited(tmp_path, table(f"GPUs;{names}", *rows))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]

@@ -44,7 +44,8 @@ REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
     rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
-    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b"
+    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b|"
+    r"[(\[][gtp]flop/?s[)\]]$"
 )
 """Rates that their own names say."""
 TIMED = (
@@ -85,7 +86,7 @@ NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
     r"target|ideal|param|per (?:token|request)|"
-    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
+    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
 SPREAD = re.compile(

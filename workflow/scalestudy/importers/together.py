@@ -15,7 +15,7 @@ from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(
-    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
+    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s(?:->|\u2192)\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
     r"(?:\s*(?:speed-?up|faster|eff(?:iciency|\.)?|of (?:linear|ideal)|scaling))?\s*[)\]]?",
     re.IGNORECASE,
 )
