@@ -526,3 +526,19 @@ def test_a_unit_in_brackets_makes_a_measurement_of_any_name(tmp_path: Path, name
     rows = [f"{size};{value};{2 * float(value):g}" for size, value in zip(SIZES, values, strict=True)]
     found = audited(tmp_path, table(f"GPUs;{names}", *rows))
     assert [speedups(one) for one in found] == [ONCE, ONCE]
+
+
+@pytest.mark.parametrize("form", ["{} (ms)", "ms ({})"])
+def test_a_unit_in_each_header_of_devices_is_that_of_the_row(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "table.md"
+    names = [form.format(f"{size} threads") for size in SIZES]
+    path.write_text(table(f"Metric;{';'.join(names)}", f"Runtime;{';'.join(TIMES)}"))
+    (read,) = read_published(path).tables
+    assert [row.number("time_s") for row in read.rows] == [0.1, pytest.approx(0.0526), pytest.approx(0.02857)]
+
+
+def test_msecs_are_milliseconds(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Threads;Runtime", *[f"{size};{time} msecs" for size, time, _ in TIMED]))
+    (read,) = read_published(path).tables
+    assert read.rows[0].number("time_s") == pytest.approx(0.1)

@@ -10,7 +10,7 @@ from scalestudy.importers.headers import meaning_of
 READ = {
     "gpus": "gpus|gpu_num|num_gpus|#GPU|# GPUs|Number of GPUs|**GPUs**|World size|ranks|# of GPU|"
     "Num. GPUs / DP Global Rank|mpiProcesses|ompThreads|GPUs \U0001f5a5\ufe0f|\u26a1\ufe0f GPUs|GPUs ^a^|"
-    "[GPUs][1]|MPI Processes [1]|Ranks[2]",
+    "[GPUs][1]|MPI Processes [1]|Ranks[2]|GPUs allocated",
     "nodes": "Nodes|Num. Nodes|number of nodes",
     "gpus_per_node": "gpus_per_node|GPUs/node|GPUs per node",
     "batch_per_gpu": "Batch size / GPU|**Batch size / GPU: mixed precision, TF32**|Batch size per GPU|"
@@ -27,7 +27,7 @@ READ = {
     "step_time_s": "step_time_s|ms/step|milliseconds per iteration|s/it|Step time (ms)|Time per batch|"
     "Time-delta over 500 steps (min)",
     "total_time_s": "Time to train - FP32|fp32 training time|Epoch time (s)|sec/epoch|Total time",
-    "time_s": "Time (s)|time|timeS|milliseconds",
+    "time_s": "Time (s)|Time (s, std in brackets)|time|timeS|milliseconds",
     "printed_speedup": "Speedup|speed-up|reported_speedup|Acceleration Rate|Speedup vs 1 GPU|"
     "Runtime Speedup from 1 GPU|Spdup",
     "scaling_ratio": "Weak scaling - TF32|Strong scaling - mixed precision|Multi-GPU weak scaling with FP32",

@@ -184,7 +184,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "time_s"
     if label := _label(text):
         return label
-    if SPREAD.search(bare) and not re.search(r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]", bare):
+    if SPREAD.search(bare):
         return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps", bare):
         return "accumulation"
@@ -212,7 +212,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
     of_kind += r"gaudi ?\d? |v\d\w? )*"
-    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W)*"
+    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|total|s\b|\W)*"
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:

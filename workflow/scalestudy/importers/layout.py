@@ -15,7 +15,7 @@ from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import SECONDS, STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
@@ -155,6 +155,9 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
     measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
     first = [first[at] for at in measured]
     lines = [table.rows[at][1] for at in measured]
+    said = {words for _, words in across.values()}
+    if len(said) == 1 and (unit := meaning_of(said.pop()).unit) in SECONDS:  # 1 GPU (ms) | 2 GPUs (ms)
+        first = [f"{name} ({unit})" if known_role(name) in TIMES else name for name in first]
     rows = tuple(
         (
             table.line,

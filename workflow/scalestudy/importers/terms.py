@@ -71,8 +71,8 @@ PRECISIONS = {
 TIME_UNIT = r"(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)"
 UNIT_OF_TIME = {
     "ns": r"\b(?:ns|nanoseconds?)\b",
-    "ms": r"\b(?:ms|msec|milliseconds?)\b",
-    "us": r"\b(?:us|microseconds?)\b",
+    "ms": r"\b(?:ms|msecs?|milliseconds?)\b",
+    "us": r"\b(?:us|usecs?|microseconds?)\b",
 } | {
     "min": r"\bm(?:in(?:ute)?s?)?\b",
     "h": r"\b(?:h|hrs?|hours?)\b",
@@ -89,9 +89,12 @@ NEVER = re.compile(
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
+_WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
+"""Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
+    rf"^(?!.*(?:{_WITH_SPREAD})).*(?:"
     r"\bstd\b|\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
-    r"\bconfidence|\bjitter"
+    r"\bconfidence|\bjitter)"
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
