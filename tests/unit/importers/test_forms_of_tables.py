@@ -542,3 +542,23 @@ def test_msecs_are_milliseconds(tmp_path: Path) -> None:
     path.write_text(table("Threads;Runtime", *[f"{size};{time} msecs" for size, time, _ in TIMED]))
     (read,) = read_published(path).tables
     assert read.rows[0].number("time_s") == pytest.approx(0.1)
+
+
+def test_performance_over_other_columns_is_a_title_too(tmp_path: Path) -> None:
+    """The time of a start below it was read as a throughput."""
+    rows = [f"{size} threads;{time} s;{ratio};{12 + int(size)} s" for size, time, ratio in TIMED]
+    (found,) = audited(tmp_path, table(";Performance;;", "Config;Warm time;Speedup;Cold start", *rows))
+    assert speedups(found) == ONCE
+    assert found.checked.speedups == 3
+
+
+def test_times_of_several_systems_across_beside_their_ratio(tmp_path: Path) -> None:
+    text = table("NP;1;2;4", "Plain (s);100;110;120", "Tiled (s);100;52.6;28.57", "Speedup;1.00;2.09;4.20")
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 0.91), (4, 0.83)], ONCE]
+
+
+def test_measurements_with_units_are_no_row_of_units(tmp_path: Path) -> None:
+    text = table("gpus;1x T4;2x T4;4x T4", "s/epoch;260s/epoch;137s/epoch;74s/epoch")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.51)]

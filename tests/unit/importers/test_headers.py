@@ -10,7 +10,8 @@ from scalestudy.importers.headers import meaning_of
 READ = {
     "gpus": "gpus|gpu_num|num_gpus|#GPU|# GPUs|Number of GPUs|**GPUs**|World size|ranks|# of GPU|"
     "Num. GPUs / DP Global Rank|mpiProcesses|ompThreads|GPUs \U0001f5a5\ufe0f|\u26a1\ufe0f GPUs|GPUs ^a^|"
-    "[GPUs][1]|MPI Processes [1]|Ranks[2]|GPUs allocated",
+    "[GPUs][1]|MPI Processes [1]|Ranks[2]|GPUs allocated|"
+    "Number of GPUs used for training|# GPUs [a]",
     "nodes": "Nodes|Num. Nodes|number of nodes",
     "gpus_per_node": "gpus_per_node|GPUs/node|GPUs per node",
     "batch_per_gpu": "Batch size / GPU|**Batch size / GPU: mixed precision, TF32**|Batch size per GPU|"
@@ -34,7 +35,7 @@ READ = {
     "printed_efficiency": "Efficiency|Effic.|Scaling Eff.|Parallel Efficiency (%)|printed_efficiency|% of linear",
     "precision_ratio": "Throughput speedup (TF32 - mixed precision)|Speed-up with mixed precision|"
     "Mixed precision speedup",
-    "ignore": "Memory/GPU|Cost/hour|GPU util (%)|Latency (p95)|MFU|Notes|Expected Speedup|"
+    "ignore": "Memory/GPU|Validation time (ms)|Cost/hour|GPU util (%)|Latency (p95)|MFU|Notes|Expected Speedup|"
     "Amdahl Speedup|GB/s|Ideal efficiency",
 }
 

@@ -64,6 +64,7 @@ _ABOUT = re.compile(
     r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*[\d.])", re.IGNORECASE
 )
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
+_UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")
 _FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
@@ -165,7 +166,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
-    whole = _FOLD.sub("x", whole)
+    whole = _UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole))
     if factor := _TIMES_FIRST.fullmatch(whole):
         whole = f"{factor['number']}x"
     found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)

@@ -11,6 +11,7 @@ from typing import Any
 from scalestudy.importers.cells import PICTURE, plain
 from scalestudy.importers.languages import in_english
 from scalestudy.importers.terms import (
+    AFTER_DEVICE,
     COUNT,
     DEVICE,
     EFFICIENCY,
@@ -112,7 +113,7 @@ def normal(header: str) -> str:
         return ""
     words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
-    text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[\d{1,2}\]$", "", text)  # without a unit: N / 1; a footnote
+    text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[[\da-c]\d?\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
@@ -212,8 +213,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
     of_kind += r"gaudi ?\d? |v\d\w? )*"
-    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|total|s\b|\W)*"
-    device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
+    device = rf"{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"

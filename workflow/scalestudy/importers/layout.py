@@ -49,7 +49,7 @@ def upright(table: RawTable) -> RawTable:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
-    if not {*known} & {*MEASURED, *STATED}:
+    if not {*known} & {*MEASURED}:
         known = [known_role(name) for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]

@@ -20,7 +20,7 @@ def words_of(cells: Sequence[str]) -> tuple[str, ...]:
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
-_UNIT_ALONE = re.compile(r"[(\[].*[)\]]|[\w/%]{1,4}/[\w]+")
+_UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
 _MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s")
 _RATIOS = ("total_time_s", "time_s", "printed_speedup", "printed_efficiency", "scaling_ratio")
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
@@ -177,12 +177,14 @@ def _over_groups(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def _title_of_group(first: Sequence[str], second: Sequence[str]) -> str:
-    """The name of the only group of headers, if each header below it says by itself what is measured."""
+    """The name of the only group of headers, if the headers below it say by themselves what is measured."""
     groups = {above for above, below in zip(first, second, strict=True) if above and below}
     below = [meaning_of(name).role for above, name in zip(first, second, strict=True) if above in groups and name]
-    alone = len(groups) == 1 and len(below) > 1 and len(set(below)) == len(below)
+    known = [role in (*_MEASURED, *_RATIOS) for role in below]
     title = next(iter(groups), "")
-    return title if alone and all(role in (*_MEASURED, *_RATIOS) for role in below) else ""
+    of_no_kind = meaning_of(title).role not in (*_MEASURED, *_RATIOS) or _PERFORMANCE.search(title)
+    whole = all(known) and len(set(below)) == len(below)
+    return title if len(groups) == 1 and len(below) > 1 and (whole or (any(known) and of_no_kind)) else ""
 
 
 def _with_sections(table: RawTable) -> RawTable:

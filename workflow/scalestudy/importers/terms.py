@@ -10,6 +10,10 @@ DEVICE = (
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
+AFTER_DEVICE = (
+    r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|for training|total|s\b|\W)*"
+)
+"""Words that may follow the devices in their header."""
 IN_CAMEL_CASE = re.compile(
     r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
     r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
@@ -55,7 +59,8 @@ TIMED = (
 )
 """Words of a time."""
 OF_A_PART = re.compile(
-    r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
+    r"load|\b(?:validation|eval(?:uation)?) time|"
+    r"\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
     r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|" + SIMULATED
 )
 """Times of a part of a step, or of what is done once, and rates over a time."""
