@@ -171,3 +171,41 @@ def test_columns_that_may_be_single_devices_are_asked_about(tmp_path: Path, firs
     (read,) = read_published(path, Corrections({"value": "throughput"})).tables
     found = [(row.gpus, row.numbers["throughput"].value) for row in read.rows]
     assert found == [(1, 10), (2, 19), (1, 20), (2, 39)]
+
+
+def test_the_gpus_of_a_node_beside_the_nodes(tmp_path: Path) -> None:
+    rows = ("1;1;100", "1;2;190", "2;1;190", "2;2;350")
+    found = audited(tmp_path, table("node;gpu;img/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(2, 1.0), (4, 1.84)]]
+
+
+def test_several_gpus_with_their_number_in_brackets_beside_a_single_gpu(tmp_path: Path) -> None:
+    rows = ("Latency;100 ms;52.6 ms;1.90x faster", "Throughput;10.0 img/s;19.0 img/s;1.90x higher")
+    (found,) = audited(tmp_path, table("Metric;Single GPU;Multi-GPU (2);Improvement", *rows))
+    assert speedups(found) == ONCE[:2]
+
+
+@pytest.mark.parametrize("cells", ["1n (4);2n (8);4n (16)", "1 (4 GPUs);2 (8 GPUs);4 (16 GPUs)"])
+def test_nodes_with_their_devices_in_brackets(tmp_path: Path, cells: str) -> None:
+    (found,) = audited(tmp_path, table("Nodes (GPUs);Time (s)", *beside(cells, TIMES)))
+    assert speedups(found) == [(4, 1.0), (8, 1.9), (16, 3.5)]
+
+
+def test_a_time_of_steps_without_a_unit(tmp_path: Path) -> None:
+    rows = ("1;100.0;98.0;2.0%", "2;52.6;48.6;7.6%", "4;28.57;22.0;23%")
+    (found,) = audited(tmp_path, table("devices;step;local;share", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_steps_without_a_fraction_are_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("devices;steps;share", "1;1000;2%", "2;500;3%"))
+    with pytest.raises(UserError, match="no column of a throughput") as raised:
+        read_published(path)
+    assert "share" not in str(raised.value).split("add")[-1]
+
+
+def test_times_with_a_remark_and_as_ranges(tmp_path: Path) -> None:
+    rows = ("A;1;~100 h (of which 60 h in stage 1)", "A;2;50-54 h (25-27 h in stage 1)", "A;4;28 h avg (14 h)")
+    (found,) = audited(tmp_path, table("method;GPUs used;per-iter", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.92), (4, 3.57)]

@@ -183,3 +183,22 @@ def test_a_first_block_without_a_label_keeps_none(tmp_path: Path) -> None:
     rows = (";1;100", ";8;700", "amp;1;200", "amp;8;1300")
     found = audited(tmp_path, table("Precision;GPUs;img/s", *rows))
     assert [speedups(one) for one in found] == [[(1, 1.0), (8, 7.0)], [(1, 1.0), (8, 6.5)]]
+
+
+def test_a_speed_in_a_compound_word_is_no_caption_of_a_rate(tmp_path: Path) -> None:
+    text = "s/step, best of two runs of 300 steps.\nA is the high-speed build, B is that of the release.\n\n"
+    found = audited(tmp_path, text + table("nodes (GPUs);A;B", "1 (4);0.08;0.09", "2 (8);0.05;0.06"))
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.6)], [(4, 1.0), (8, 1.5)]]
+
+
+def test_a_share_and_a_peak_beside_a_rate_are_no_rates(tmp_path: Path) -> None:
+    rows = ("MFU;40%;20%", "Hardware peak;900 TFLOPS;3600 TFLOPS", "Achieved;360 TFLOPS;720 TFLOPS")
+    (found,) = audited(tmp_path, table("Quantity;2 GPU;8 GPU", *rows))
+    assert speedups(found) == [(2, 1.0), (8, 2.0)]
+
+
+def test_models_of_several_sizes_are_no_series(tmp_path: Path) -> None:
+    rows = ("Base;1;1.0", "Large;2;3.0", "XL;4;50.0")
+    found = audited(tmp_path, table("Model dimension;Num. GPUs;Hours per epoch", *rows))
+    found += audited(tmp_path, table("Name;Num. parameters;GPUs;Hours per epoch", *(f"x;{row}" for row in rows)))
+    assert kinds(found) == ["confounded"] * 2

@@ -26,7 +26,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
-from scalestudy.importers.quantities import in_brackets, quantity_of
+from scalestudy.importers.quantities import of_a_step, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
@@ -37,6 +37,7 @@ from scalestudy.importers.whose import (
     by_statistic,
     by_the_clock,
     comparisons,
+    of_each_node,
     over_other_systems,
     per_node,
     per_others,
@@ -156,7 +157,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _by_units(telling_labels(result, raw), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
-    found = devices_of(by_caption(result, raw, said), raw)
+    found = devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw)
     found = by_blocks(found, raw, said)
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
@@ -260,7 +261,8 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
         cells = raw.cells(place)
         named = _quantities(cells)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
-            own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
+            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+            own = meaning_of(most) if most else of_a_step(meaning, cells)
             if own.role in RATES or (nothing and own.role != "ignore"):
                 rest = meaning.rest or normal(meaning.header)
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)

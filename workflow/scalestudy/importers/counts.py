@@ -165,7 +165,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
     ):
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
-    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
+    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
         return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
         r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words

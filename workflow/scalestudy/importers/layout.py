@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
-from scalestudy.importers.headers import TEXTS, meaning_of, normal
+from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
 from scalestudy.importers.numbered import numbers_across
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
@@ -19,7 +19,10 @@ from scalestudy.importers.terms import STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
-IDEAL = re.compile(r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?")
+IDEAL = re.compile(
+    r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
+    r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
+)
 """Rows that were not measured."""
 _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
@@ -240,8 +243,9 @@ def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
 
 
 def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
-    """Whether a row between measurements has ratios of other rows: new / old speedup."""
-    if corner in ("speedup", "efficiency") or meaning_of(cells[0]).role not in STATED:
+    """Whether a row between measurements has ratios of other rows, new / old speedup, or shares of the peak."""
+    ratio = meaning_of(cells[0]).role in STATED or is_utilization(cells[0])
+    if corner in ("speedup", "efficiency") or not ratio:
         return False
     return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.terms import UNIT_OF_TIME
+
+_RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
+"""A range of times, such as 4-5 h."""
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
@@ -25,6 +29,13 @@ def in_brackets(meaning: Meaning) -> Meaning:
     return replace(meaning, role="time_s", unit=name)
 
 
+def of_a_step(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Return a column as the time of a step if it is called `step` and no more, and if it has fractions."""
+    named = re.fullmatch(r"(?:training )?(?:step|iter(?:ation)?)", normal(meaning.header))
+    fractions = all(re.fullmatch(r"\d+\.\d+", plain(cell)) for cell in cells)
+    return replace(meaning, role="step_time_s") if named and fractions else in_brackets(meaning)
+
+
 def known_role(header: str) -> str:
     """Return the role of a header, or that of a time if it ends in a unit of time: Total (s)."""
     meaning = meaning_of(header)
@@ -39,7 +50,9 @@ def quantity_of(cell: str) -> str:
     try:
         read = read_cell(cell)
     except ValueError:
-        return ""
+        range_of = _RANGE.fullmatch(plain(cell))
+        named = quantity_of(range_of["last"]) if range_of else ""
+        return named if named.startswith("time") else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

@@ -48,9 +48,11 @@ TIMED = (
 """Words of a time."""
 OF_A_PART = re.compile(
     r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
-    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|" + SIMULATED
+    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|"
+    rf"\b(?:{DEVICE}|cpu|node)(?:[-\u00b7*](?:s|secs?|seconds|h|hrs?|hours?|days?)\b|[ ](?:seconds|hours|days)\b)|"
+    + SIMULATED
 )
-"""Times of a part of a step, or of what is done once, and rates over a time."""
+"""Times of a part of a step, or of what is done once, device-seconds, and rates over a time."""
 PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
@@ -129,7 +131,11 @@ LABELS = (
         r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
         r"instance(?: type)?|server|cluster",
     ),
-    ("model", r"model(?: ?(?:size|name|type))?|network|arch(?:itecture)?|backbone|workload|benchmark|task"),
+    (
+        "model",
+        r"model(?: ?(?:size|name|type|dimension|scale|variant))?|network|arch(?:itecture)?|backbone|workload|"
+        r"benchmark|task",
+    ),
     ("precision", r"precision|d ?type|data ?type|math|mixed precision|amp"),
     ("scaling", r"scaling(?: ?(?:type|mode|kind))?|kind of scaling"),
     ("throughput_unit", r"throughput ?unit|unit"),

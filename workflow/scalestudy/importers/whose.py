@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.headers import Meaning, normal
+from scalestudy.importers.headers import Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
@@ -23,6 +24,7 @@ _ANOTHER = (
     r"seq|base|cpu|host|first|smallest|fewest|ref|orig|naive|scalar|lin|ideal|perfect|theor|expected|non|un|prev|prior|"
     rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
 )
+_ONE_KIND = re.compile(r"gpu|device|accelerator|cpu|core|process|proc|rank|card")
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
 _OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
@@ -56,6 +58,31 @@ def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
         else one
         for one in meanings
     ]
+
+
+def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Return numbers below `gpu` beside nodes as devices; those of each node if there are fewer than nodes."""
+    roles = [one.role for one in meanings]
+    if (
+        "nodes" not in roles
+        or "gpus_per_node" in roles
+        or any(normal(one.header) in said for one in meanings if one.role == "gpus")
+    ):
+        return meanings
+    named = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "gpus" or (_ONE_KIND.fullmatch(normal(one.header)) and normal(one.header) not in said)
+    ]
+    pairs = [
+        (plain(row[roles.index("nodes")]), plain(row[named[0]]))
+        for _, row in raw.rows
+        if named and len(row) == len(meanings)
+    ]
+    if len(named) != 1 or not pairs or not all(nodes.isdecimal() and gpus.isdecimal() for nodes, gpus in pairs):
+        return meanings
+    fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
+    return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
 
 
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
