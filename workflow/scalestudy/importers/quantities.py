@@ -51,8 +51,8 @@ def quantity_of(cell: str) -> str:
         read = read_cell(cell)
     except ValueError:
         range_of = _RANGE.fullmatch(plain(cell))
-        named = quantity_of(range_of["last"]) if range_of else ""
-        return named if named.startswith("time") else ""
+        last = quantity_of(range_of["last"]) if range_of else ""
+        return last if last.startswith("time") else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

@@ -63,11 +63,8 @@ def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Return numbers below `gpu` beside nodes as devices; those of each node if there are fewer than nodes."""
     roles = [one.role for one in meanings]
-    if (
-        "nodes" not in roles
-        or "gpus_per_node" in roles
-        or any(normal(one.header) in said for one in meanings if one.role == "gpus")
-    ):
+    settled = any(normal(one.header) in said for one in meanings if one.role == "gpus")
+    if settled or "nodes" not in roles or "gpus_per_node" in roles:
         return meanings
     named = [
         place
