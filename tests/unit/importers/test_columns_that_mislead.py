@@ -209,3 +209,12 @@ def test_times_with_a_remark_and_as_ranges(tmp_path: Path) -> None:
     rows = ("A;1;~100 h (of which 60 h in stage 1)", "A;2;50-54 h (25-27 h in stage 1)", "A;4;28 h avg (14 h)")
     (found,) = audited(tmp_path, table("method;GPUs used;per-iter", *rows))
     assert speedups(found) == [(1, 1.0), (2, 1.92), (4, 3.57)]
+
+
+def test_several_numbers_that_differ_are_asked_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;s/it", "4;109.9, 27.3, 25.4", "8;83.0, 15.7, 14.7"))
+    with pytest.raises(
+        UserError, match=r"has several numbers that differ \(write one of them, such as the median\)"
+    ):
+        read_published(path)

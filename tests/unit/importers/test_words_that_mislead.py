@@ -202,3 +202,36 @@ def test_models_of_several_sizes_are_no_series(tmp_path: Path) -> None:
     found = audited(tmp_path, table("Model dimension;Num. GPUs;Hours per epoch", *rows))
     found += audited(tmp_path, table("Name;Num. parameters;GPUs;Hours per epoch", *(f"x;{row}" for row in rows)))
     assert kinds(found) == ["confounded"] * 2
+
+
+def test_times_below_the_name_of_a_rate_are_times(tmp_path: Path) -> None:
+    rows = ("1 rank;100 min;20.0 min", "2 ranks;52.6 min;12.0 min", "4 ranks;28.57 min;8.0 min")
+    first, second = audited(tmp_path, table("Ranks;Unit tests;Ops", *rows))
+    assert speedups(first) == ONCE
+    assert speedups(second) == [(1, 1.0), (2, 1.67), (4, 2.5)]
+
+
+def test_tokens_per_second_are_not_checked_against_a_batch_of_samples(tmp_path: Path) -> None:
+    rows = ("1;64;160;60", "2;128;145;88")
+    (found,) = audited(tmp_path, table("GPUs;Global batch;s/it;Throughput (tokens/sec)", *rows))
+    assert kinds([found]) == []
+    (found,) = audited(tmp_path, table("GPUs;Global batch;s/it;samples/sec", "1;64;160;0.40", "2;128;145;0.70"))
+    assert kinds([found]) == ["throughput against step time"]
+
+
+def test_times_of_one_and_of_two_devices_in_rows_of_a_metric(tmp_path: Path) -> None:
+    rows = ("1 GPU time;100.0 s", "2 GPU DDP time;52.6 s", "Speedup;1.90x")
+    (found,) = audited(tmp_path, table("Metric;Value", *rows))
+    assert speedups(found) == ONCE[:2]
+    assert found.checked.speedups == 1
+
+
+def test_seconds_per_unit_of_any_work(tmp_path: Path) -> None:
+    rows = ("1;100.0", "2;52.6", "4;28.57")
+    (found,) = audited(tmp_path, table("GPUs;Seconds/NFE", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_numbers_over_a_second_below_throughput_stay_a_rate(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Workers;Throughput", "1;410/s", "2;779/s", "4;1435/s"))
+    assert speedups(found) == ONCE

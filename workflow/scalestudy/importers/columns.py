@@ -26,7 +26,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
-from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
@@ -137,6 +137,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore"  # a property of the data, such as `Number of images`
         elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
             role = _of_percents(cells)
+        elif role == "throughput" and not meaning.unit and are_times(cells):
+            role = "ignore"  # the name of a part of the work, such as `Ops`
         elif role in ("throughput", "time_s") and not meaning.unit and (own := _of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
         elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):

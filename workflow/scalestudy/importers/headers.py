@@ -22,6 +22,7 @@ from scalestudy.importers.terms import (
     OF_A_PART,
     OF_A_PRECISION,
     OF_ALL,
+    OF_ONE,
     OTHER_RATIO,
     PER_DEVICE,
     PRECISIONS,
@@ -257,7 +258,7 @@ def _time(bare: str) -> str:
     inverse = re.search(
         rf"\b(?:us|ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
     )
-    if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
+    if re.search(OF_ONE, bare):
         return "time_s"
     in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):

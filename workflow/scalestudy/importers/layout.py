@@ -86,11 +86,13 @@ def _pivoted(table: RawTable) -> RawTable:
     for line, row in table.rows:
         key = tuple(row[place] for place in others)
         rows.setdefault(key, (line, {}))[1][row[metric]] = row[value]
+    label = () if others else ("setup",)  # devices across are right of a label
     return replace(
         table,
-        header=(*(table.header[place] for place in others), *quantities),
+        header=(*label, *(table.header[place] for place in others), *quantities),
         rows=tuple(
-            (line, (*key, *(found.get(name, "") for name in quantities))) for key, (line, found) in rows.items()
+            (line, (*label, *key, *(found.get(name, "") for name in quantities)))
+            for key, (line, found) in rows.items()
         ),
     )
 
@@ -117,6 +119,10 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
+    bare = {
+        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
+    }
+    found = bare if len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
         found = {place: (number, "") for place, number in numbers_across(table.header).items()}
     if len({devices for devices, _ in found.values()}) < _FEW:

@@ -68,6 +68,11 @@ def _measured(words: str) -> bool:
     )
 
 
+def are_times(cells: Sequence[str]) -> bool:
+    """Return whether most cells have a unit of time, which 40/s has not."""
+    return sum(bool(re.fullmatch(r"time \([a-z]+\)", quantity_of(cell))) for cell in cells) > len(cells) / 2
+
+
 def name_of(cell: str) -> str:
     """Return a name for what a cell's own unit says, which is `time` for a time in any unit."""
     words = quantity_of(cell)

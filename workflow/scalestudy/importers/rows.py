@@ -33,6 +33,7 @@ from scalestudy.importers.together import (
     repeats_in,
     unit_of_repeats,
     unit_of_time,
+    why_unread,
 )
 from scalestudy.importers.variants import Variant, own_part
 
@@ -195,7 +196,7 @@ class Reader:
         except ValueError as error:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
             named = "whole number" in why or "names no" in why
-            self._leave_out(line, meaning, why if named else f"{quoted} is not a number")
+            self._leave_out(line, meaning, why if named else f"{quoted} {why_unread(text)}")
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""

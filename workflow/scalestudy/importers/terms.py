@@ -31,6 +31,11 @@ STEP = (
     r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
     r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
 )
+OF_ONE = (
+    rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
+    rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
+)
+"""Headers of the time of one piece of work: ms/token."""
 SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|exec)"
 """Header of a rate: simulated time over that of the computation."""
 REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"

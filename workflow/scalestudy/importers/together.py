@@ -222,6 +222,14 @@ def is_in_percent(cells: Sequence[str]) -> bool:
     return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
 
 
+def why_unread(text: str) -> str:
+    """Return why a cell has no number that can be read."""
+    several = re.fullmatch(r"[\d.]+(?:\s*[,;/]\s*[\d.]+)+", plain(text)) and ", " in plain(text)
+    return (
+        "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
+    )
+
+
 def mean_of_repeats(text: str) -> str:
     """Return the mean that follows repeats and an arrow or equals sign. Other texts are returned unchanged."""
     found = _TO_MEAN.fullmatch(plain(text))
