@@ -98,3 +98,16 @@ def test_the_time_of_an_update_is_a_part_of_a_step(tmp_path: Path) -> None:
     text = "Strong scaling\n\n" + table("Ranks;update (s);Total (s/iter)", "1;1e-6;4.8e-3", "4;7e-6;2.4e-3")
     (found,) = audited(tmp_path, text)
     assert speedups(found) == [(1, 1.0), (4, 2.0)]
+
+
+def test_labels_that_differ_in_the_number_of_devices_only_are_one_variant(tmp_path: Path) -> None:
+    rows = ("Base (4-GPU, 64);4;100", "Base (8-GPU, 64);8;52.6", "New (4-GPU);4;40")
+    (found,) = audited(tmp_path, table("method;GPUs;Time (s)", *rows))
+    assert speedups(found) == [(4, 1.0), (8, 1.9)]
+
+
+def test_the_distributed_run_of_a_variant_belongs_to_it(tmp_path: Path) -> None:
+    rows = ("dense;1;300", "fp8;1;100", "fp8 Distributed;8;20")
+    (found,) = audited(tmp_path, table("Configuration;GPUs;Time (s)", *rows))
+    assert speedups(found) == [(1, 1.0), (8, 5.0)]
+    assert found.remarks == ()

@@ -11,7 +11,7 @@ from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, sha
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import DEVICE, STRATEGIES
 
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
@@ -35,6 +35,9 @@ _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: p
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
 )
+_NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment")
+"""Labels in which a number of devices would be something else."""
+_DISTRIBUTED = re.compile(r"\b(?:distributed|parallel|multi-?gpu|single-?gpu)\b", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
@@ -227,6 +230,35 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         else row
         for row in rows
     )
+
+
+def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
+    """Return rows in which labels that differ only in the number of devices, `A (4 GPUs)`, `A (8 GPUs)`, are one."""
+    result = list(rows)
+    for name in dict.fromkeys(name for row in rows for name in row.labels):
+        if name in _NO_VARIANTS:
+            continue
+        bare = [_without_devices(row.label(name), row.gpus) for row in rows]
+        alike = {
+            words: {(row.gpus, row.label(name)) for row, own in zip(rows, bare, strict=True) if own == words}
+            for words in set(bare) - {""}
+        }
+        joined = {
+            words
+            for words, found in alike.items()
+            if len({size for size, _ in found}) == len(found) == len({label for _, label in found}) > 1
+        }
+        for at, words in enumerate(bare):
+            if words in joined:
+                result[at] = replace(result[at], labels={**result[at].labels, name: words})
+    return tuple(result)
+
+
+def _without_devices(label: str, gpus: int) -> str:
+    """A label without the number of devices of its row, and without `distributed` and the like."""
+    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
+    words = _DISTRIBUTED.sub(" ", words)
+    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", words).split())
 
 
 def is_size_of_work(name: str) -> bool:

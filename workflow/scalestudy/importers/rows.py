@@ -19,7 +19,7 @@ from scalestudy.importers.counts import Count, count_in_words, each_node, names_
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.labels import of_one_hardware
+from scalestudy.importers.labels import of_one_hardware, of_one_variant
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
@@ -97,7 +97,7 @@ class Reader:
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
-            rows=of_one_hardware(rows),
+            rows=of_one_hardware(of_one_variant(rows)),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else "",
             unknown_units=frozenset(one.role for one in columns if self._is_without_unit(one)),
