@@ -233,7 +233,7 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
 
 
 def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
-    """Return rows in which labels that differ only in the number of devices, `A (4 GPUs)`, `A (8 GPUs)`, are one."""
+    """Return rows in which labels that differ in the number of devices only are one: A (4 GPUs), A (8 GPUs)."""
     result = list(rows)
     for name in dict.fromkeys(name for row in rows for name in row.labels):
         if name in _NO_VARIANTS:
