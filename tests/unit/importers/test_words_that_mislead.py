@@ -235,3 +235,21 @@ def test_seconds_per_unit_of_any_work(tmp_path: Path) -> None:
 def test_numbers_over_a_second_below_throughput_stay_a_rate(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("Workers;Throughput", "1;410/s", "2;779/s", "4;1435/s"))
     assert speedups(found) == ONCE
+
+
+def test_factors_below_steps_per_second_are_speedups(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Method;GPUs;Steps/s", "Single;1;1.0x", "DDP;4;3.6x"))
+    assert [(row.gpus, row.number("printed_speedup")) for row in found.source.rows] == [(1, 1.0), (4, 3.6)]
+
+
+def test_an_efficiency_of_weak_scaling_beside_a_strong_speedup_is_of_another_run(tmp_path: Path) -> None:
+    rows = ("A;100 ms/step;52.6 ms/step;1.90;0.99", "B;10 ms/step;6.25 ms/step;1.60;-")
+    found = audited(tmp_path, table("Work;One GPU;Two GPUs;Strong speedup;Weak efficiency", *rows))
+    assert (kinds(found), [one.checked.speedups for one in found]) == ([], [1, 1])
+
+
+def test_efficiencies_in_percent_as_a_word(tmp_path: Path) -> None:
+    rows = ("1;0.064 s;8160.0;--", "2;0.107 s;4896.0;30.0 percent", "4;0.170 s;3084.0;9.4 per cent")
+    (found,) = audited(tmp_path, table("Ranks;Elapsed;MCUPS;Efficiency", *rows))
+    assert found.checked.efficiencies == 2
+    assert speedups(found)[-1] == (4, 0.38)

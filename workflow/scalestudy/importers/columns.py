@@ -38,6 +38,7 @@ from scalestudy.importers.whose import (
     by_the_clock,
     comparisons,
     of_each_node,
+    of_one_scaling,
     over_other_systems,
     per_node,
     per_others,
@@ -164,7 +165,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
-    return by_statistic(_case_as_label(found, raw, said), said)
+    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 
 
 def _is_of_scaling(raw: RawTable) -> bool:
@@ -227,7 +228,9 @@ def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
     """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
     reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
     relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
-    return (meaning.role == "throughput" and relative) or (meaning.role in MEASURED and bool(reduced))
+    return (meaning.role in ("throughput", "steps_per_s") and relative) or (
+        meaning.role in MEASURED and bool(reduced)
+    )
 
 
 def _of_percents(cells: Sequence[str]) -> str:

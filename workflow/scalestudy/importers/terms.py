@@ -41,7 +41,7 @@ SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|ex
 REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
-    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
     rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b"
 )
 """Rates that their own names say."""

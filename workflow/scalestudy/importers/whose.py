@@ -93,6 +93,13 @@ def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     return _without(meanings, foreign, said)
 
 
+def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out efficiencies of weak scaling beside strong speedups, or the other way round: of other runs."""
+    kinds = {one.scaling for one in meanings if one.role == "printed_speedup"} - {""}
+    others = [one.role == "printed_efficiency" and one.scaling not in ("", *kinds) for one in meanings]
+    return _without(meanings, others if kinds else [False] * len(meanings), said)
+
+
 def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
     of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
