@@ -8,6 +8,7 @@ import pytest
 from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
 from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
 from test_printed_habits import TIMES, audited, beside, speedups, table
 
 ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
@@ -217,4 +218,26 @@ def test_several_numbers_that_differ_are_asked_for_one(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"has several numbers that differ \(write one of them, such as the median\)"
     ):
+        read_published(path)
+
+
+def test_a_row_of_devices_is_the_header_of_columns_named_otherwise(tmp_path: Path) -> None:
+    rows = ("GPUs;1;2", "Batch global;128;128", "Tiempo total;100.0 s;52.6 s", "Test accuracy;90 %;91 %")
+    (found,) = audited(tmp_path, table("Métrica;Secuencial;DDP 2 GPUs", *rows))
+    assert speedups(found) == ONCE[:2]
+    rows = ("Wall time;100.0 s;52.6 s;28.57 s", "Number of GPUs;1;2;4")
+    (found,) = audited(tmp_path, table("Metric;Baseline;Ours;Ours large", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_a_row_of_devices_of_another_hardware_is_confounded(tmp_path: Path) -> None:
+    rows = ("GPUs;1;2", "Total time;100.0 s;52.6 s")
+    found = audited(tmp_path, table("Metric;V100 run;A100 run", *rows))
+    assert kinds(found) == ["confounded"]
+
+
+def test_a_row_of_gpu_times_beside_one_of_cpu_times_is_no_number_of_devices(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Run;small;large", "CPUs;120;240", "GPUs;12;24"), encoding="utf-8")
+    with pytest.raises(UserError):
         read_published(path)

@@ -10,7 +10,7 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across
+from scalestudy.importers.numbered import numbers_across, with_devices_of_a_row
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
@@ -45,7 +45,9 @@ def upright(table: RawTable) -> RawTable:
     and number of devices.
     """
     table = _pivoted(table)
-    across = _across(table)
+    if not (across := _across(table)):
+        table = with_devices_of_a_row(table)
+        across = _across(table)
     if not across:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]

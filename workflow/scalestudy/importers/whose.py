@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning, normal, with_role
-from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
@@ -17,6 +17,9 @@ _STATISTIC = re.compile(
     r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
 )
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
+_EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?epochs?")
+_OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach)")
+"""Headers of the time of an epoch, or until a target."""
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
 _ANOTHER = (
@@ -80,6 +83,24 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
         return meanings
     fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
+
+
+def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """Return the place of numbers of epochs that differ, if the times beside them are those of all epochs."""
+    whole = [normal(one.header) for one in meanings if one.role == "total_time_s"]
+    if not whole or any(_OF_EPOCHS.search(name) for name in whole) or any(one.role in STATED for one in meanings):
+        return None
+    for place, one in enumerate(meanings):
+        cells = list(map(plain, raw.cells(place)))
+        counted = one.role == "ignore" and all(re.fullmatch(r"[1-9]\d{0,4}", cell) for cell in cells)
+        if (
+            counted
+            and len(cells) == len(raw.rows)
+            and len(set(cells)) > 1
+            and _EPOCHS.fullmatch(normal(one.header))
+        ):
+            return place
+    return None
 
 
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
