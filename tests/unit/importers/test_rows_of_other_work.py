@@ -162,3 +162,11 @@ def test_sizes_of_models_behind_the_number_of_devices_are_series(tmp_path: Path)
     assert kinds(found) == []
     (found,) = audited(tmp_path, table("Setup;samples/s", "1 GPU 7B;100", "2 GPUs 13B;180"))
     assert kinds([found]) == ["confounded"]
+
+
+@pytest.mark.parametrize("header", ["Variant", "Setup", "Flavour"])
+def test_variants_on_as_many_devices_are_series(tmp_path: Path, header: str) -> None:
+    rows = ("baseline;1;100", "eager;4;200", "graph;4;320")
+    found = audited(tmp_path, table(f"{header};GPUs;samples/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 2.0)], [(1, 1.0), (4, 3.2)]]
+    assert kinds(found) == []
