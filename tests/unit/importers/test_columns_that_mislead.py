@@ -8,6 +8,7 @@ import pytest
 from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
 from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
 from test_printed_habits import TIMES, audited, beside, speedups, table
 
 ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
@@ -290,3 +291,72 @@ def test_one_device_with_a_dash_as_strategy_is_the_baseline(tmp_path: Path, noth
     (found,) = audited(tmp_path, table("GPUs;Mode;img/s", *rows))
     assert speedups(found) == ONCE
     assert not found.remarks
+
+
+def test_the_gpus_of_a_node_beside_the_nodes(tmp_path: Path) -> None:
+    rows = ("1;1;100", "1;2;190", "2;1;190", "2;2;350")
+    found = audited(tmp_path, table("node;gpu;img/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(2, 1.0), (4, 1.84)]]
+
+
+def test_several_gpus_with_their_number_in_brackets_beside_a_single_gpu(tmp_path: Path) -> None:
+    rows = ("Latency;100 ms;52.6 ms;1.90x faster", "Throughput;10.0 img/s;19.0 img/s;1.90x higher")
+    (found,) = audited(tmp_path, table("Metric;Single GPU;Multi-GPU (2);Improvement", *rows))
+    assert speedups(found) == ONCE[:2]
+
+
+@pytest.mark.parametrize("cells", ["1n (4);2n (8);4n (16)", "1 (4 GPUs);2 (8 GPUs);4 (16 GPUs)"])
+def test_nodes_with_their_devices_in_brackets(tmp_path: Path, cells: str) -> None:
+    (found,) = audited(tmp_path, table("Nodes (GPUs);Time (s)", *beside(cells, TIMES)))
+    assert speedups(found) == [(4, 1.0), (8, 1.9), (16, 3.5)]
+
+
+def test_a_time_of_steps_without_a_unit(tmp_path: Path) -> None:
+    rows = ("1;100.0;98.0;2.0%", "2;52.6;48.6;7.6%", "4;28.57;22.0;23%")
+    (found,) = audited(tmp_path, table("devices;step;local;share", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_steps_without_a_fraction_are_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("devices;steps;share", "1;1000;2%", "2;500;3%"))
+    with pytest.raises(UserError, match="no column of a throughput") as raised:
+        read_published(path)
+    assert "share" not in str(raised.value).split("add")[-1]
+
+
+def test_times_with_a_remark_and_as_ranges(tmp_path: Path) -> None:
+    rows = ("A;1;~100 h (of which 60 h in stage 1)", "A;2;50-54 h (25-27 h in stage 1)", "A;4;28 h avg (14 h)")
+    (found,) = audited(tmp_path, table("method;GPUs used;per-iter", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.92), (4, 3.57)]
+
+
+def test_several_numbers_that_differ_are_asked_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;s/it", "4;109.9, 27.3, 25.4", "8;83.0, 15.7, 14.7"))
+    with pytest.raises(
+        UserError, match=r"has several numbers that differ \(write one of them, such as the median\)"
+    ):
+        read_published(path)
+
+
+def test_a_row_of_devices_is_the_header_of_columns_named_otherwise(tmp_path: Path) -> None:
+    rows = ("GPUs;1;2", "Batch global;128;128", "Tiempo total;100.0 s;52.6 s", "Test accuracy;90 %;91 %")
+    (found,) = audited(tmp_path, table("Métrica;Secuencial;DDP 2 GPUs", *rows))
+    assert speedups(found) == ONCE[:2]
+    rows = ("Wall time;100.0 s;52.6 s;28.57 s", "Number of GPUs;1;2;4")
+    (found,) = audited(tmp_path, table("Metric;Baseline;Ours;Ours large", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_a_row_of_devices_of_another_hardware_is_confounded(tmp_path: Path) -> None:
+    rows = ("GPUs;1;2", "Total time;100.0 s;52.6 s")
+    found = audited(tmp_path, table("Metric;V100 run;A100 run", *rows))
+    assert kinds(found) == ["confounded"]
+
+
+def test_a_row_of_gpu_times_beside_one_of_cpu_times_is_no_number_of_devices(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Run;small;large", "CPUs;120;240", "GPUs;12;24"), encoding="utf-8")
+    with pytest.raises(UserError):
+        read_published(path)

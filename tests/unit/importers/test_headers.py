@@ -36,7 +36,8 @@ READ = {
     "precision_ratio": "Throughput speedup (TF32 - mixed precision)|Speed-up with mixed precision|"
     "Mixed precision speedup",
     "ignore": "Memory/GPU|Validation time (ms)|Cost/hour|GPU util (%)|Latency (p95)|MFU|Notes|Expected Speedup|"
-    "Amdahl Speedup|GB/s|Ideal efficiency",
+    "Amdahl Speedup|GB/s|Ideal efficiency|GPU-s / request|GPU-hours|node-h|core hours|GPU-days to train",
+    "model": "Model|Model size|Model Dimension|Model scale|model variant",
 }
 
 

@@ -66,6 +66,7 @@ _ABOUT = re.compile(
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
 _UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")
 _FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
+_PERCENT = re.compile(r"^(?:per ?cent|pct)\b", re.IGNORECASE)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
@@ -180,6 +181,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         printed = printed.times(_FACTORS[found["factor"].strip()])
     if whole.startswith("~"):
         printed = Printed(printed.value, max(printed.last, abs(printed.value) * ABOUT))
+    rest = _PERCENT.sub("%", rest)
     percent = rest.startswith("%")
     spread = re.search(r"\d[\d.,]*|\.\d+", found["spread"] or "")
     spread_value = _number(spread.group().rstrip("."), comma=comma).value if spread else 0.0

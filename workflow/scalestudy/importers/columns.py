@@ -26,7 +26,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
-from scalestudy.importers.quantities import in_brackets, quantity_of
+from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
@@ -37,6 +37,8 @@ from scalestudy.importers.whose import (
     by_statistic,
     by_the_clock,
     comparisons,
+    of_each_node,
+    of_one_scaling,
     over_other_systems,
     per_node,
     per_others,
@@ -138,6 +140,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore"  # a property of the data, such as `Number of images`
         elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
             role = _of_percents(cells)
+        elif role == "throughput" and not meaning.unit and are_times(cells):
+            role = "ignore"  # the name of a part of the work, such as `Ops`
         elif role in ("throughput", "time_s") and not meaning.unit and (own := _of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
         elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
@@ -158,12 +162,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _by_units(telling_labels(result, raw), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
-    found = devices_of(by_caption(result, raw, said), raw)
+    found = devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw)
     found = by_blocks(telling_labels(found, raw), raw, said)  # with devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
-    found = by_parameters(over_other_systems(found, said), raw, said)
-    return by_statistic(_case_as_label(found, raw, said), said)
+    found = _case_as_label(by_parameters(over_other_systems(found, said), raw, said), raw, said)
+    return by_statistic(of_one_scaling(found, said), said)
 
 
 def _is_of_scaling(raw: RawTable) -> bool:
@@ -226,7 +230,9 @@ def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
     """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
     reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
     relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
-    return (meaning.role == "throughput" and relative) or (meaning.role in MEASURED and bool(reduced))
+    return (meaning.role in ("throughput", "steps_per_s") and relative) or (
+        meaning.role in MEASURED and bool(reduced)
+    )
 
 
 def _of_percents(cells: Sequence[str]) -> str:
@@ -260,7 +266,8 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
         cells = raw.cells(place)
         named = _quantities(cells)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
-            own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
+            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+            own = meaning_of(most) if most else of_a_step(meaning, cells)
             if own.role in RATES or (nothing and own.role != "ignore"):
                 rest = meaning.rest or normal(meaning.header)
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)

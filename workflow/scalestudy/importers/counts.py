@@ -75,6 +75,7 @@ _NO_HARDWARE = re.compile(
 )
 
 
+_SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
@@ -94,6 +95,8 @@ class Count:
     """Whether the devices may also be those of each node: 2N8G."""
     comment: str = ""
     """Words in brackets, which tell rows apart if nothing else does: `2 GPUs (NVLink)`."""
+    model: str = ""
+    """Size of the model in the same cell: `2 GPUs 7B`."""
 
 
 def read_count(text: str) -> Count:
@@ -135,7 +138,8 @@ def read_count(text: str) -> Count:
     other = rest.startswith("+")  # a way to train, not a device
     way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
     comment = "" if way.startswith(said) else said
-    return Count(gpus, nodes, "" if other else rest, way, either=bool(either), comment=comment)
+    model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
+    return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 
 
 def _in_digits(words: str) -> str:
@@ -171,7 +175,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
     ):
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
-    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
+    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
         return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
         r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
@@ -225,7 +230,8 @@ _IN_WORDS = tuple(
         r"nodes?|jobs?|parallel) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
-        r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ @/\[-] ?(?P<gpus>\d{1,6})\]?$",
+        r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
+        r"(?P<gpus>\d{1,6})\]?$",
         r"\b(?:single|serial|sequential)\b",
     )
 )
@@ -250,7 +256,7 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
-            rest = f"{words[: found.start()]} {words[found.end() :]}"
+            rest = f"{words[: found.start()]} {parts.get('way') or ''} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))

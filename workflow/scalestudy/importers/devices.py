@@ -43,7 +43,7 @@ _OF_DEVICES = re.compile(
     r"compute units|(?:env )?runners|slots|shards"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
-_PAIR = re.compile(r"(\d{1,6}) ?[(/] ?(\d{1,7}) ?\)?")
+_PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
 _THREADS = re.compile(

@@ -24,6 +24,7 @@ from scalestudy.importers.terms import (
     OF_A_PART,
     OF_A_PRECISION,
     OF_ALL,
+    OF_ONE,
     OTHER_RATIO,
     PER_DEVICE,
     PRECISIONS,
@@ -99,7 +100,7 @@ class Meaning:
 
 
 _RATE = re.compile(
-    r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
+    r"throughput|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
@@ -160,10 +161,8 @@ def is_utilization(header: str) -> bool:
 
 def is_relative(header: str) -> bool:
     """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
-    text = normal(header)
-    return bool(re.fullmatch(r"[SE](?: ?[(\[]?%[)\]]?)?", plain(header))) or (
-        bool(RELATIVE.search(text)) and not NEVER.search(text)
-    )
+    text, letter = normal(header), re.fullmatch(r"[SE](?: ?[(\[]?%[)\]]?)?", plain(header))
+    return bool(letter or (RELATIVE.search(text) and not NEVER.search(text)))
 
 
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
@@ -257,7 +256,7 @@ def _time(bare: str) -> str:
         return ""
     timed = re.search(TIMED, bare)
     inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
-    if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
+    if re.search(OF_ONE, bare):
         return "time_s"
     in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):

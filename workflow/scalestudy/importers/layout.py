@@ -9,8 +9,9 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
-from scalestudy.importers.headers import TEXTS, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across
+from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
+from scalestudy.importers.numbered import numbers_across, with_devices_of_a_row
+from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
@@ -19,16 +20,16 @@ from scalestudy.importers.terms import SECONDS, STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
-IDEAL = re.compile(r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?")
+IDEAL = re.compile(
+    r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
+    r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
+)
 """Rows that were not measured."""
 _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
 _UNIT = re.compile(r"[a-z]{1,7}")
-_METRIC = re.compile(r"(?:metric|measure(?:ment)?|quantity|kpi|variable|indicator)s?(?: ?name)?")
-_VALUE = re.compile(r"(?:metric |measured )?(?:values?|results?)|measured")
-_MOST_QUANTITIES = 20
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
@@ -43,8 +44,10 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = _pivoted(table)
-    across = _across(table)
+    table = pivoted(table)
+    if not (across := _across(table)):
+        table = with_devices_of_a_row(table)
+        across = _across(table)
     if not across:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
@@ -65,33 +68,6 @@ def upright(table: RawTable) -> RawTable:
         ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
         return _with_ratios(_turned(table, across, first), table, ratios, measured)
     return _stacked(table, across)
-
-
-def _pivoted(table: RawTable) -> RawTable:
-    """A table with a row per quantity, `metric` and `value`, with a column per quantity."""
-    names = [normal(name) for name in table.header]
-    metric = next((place for place, name in enumerate(names) if _METRIC.fullmatch(name)), None)
-    value = next((place for place, name in enumerate(names) if _VALUE.fullmatch(name)), None)
-    if metric is None or value is None or any(len(row) != len(names) for _, row in table.rows):
-        return table
-    quantities = list(dict.fromkeys(row[metric] for _, row in table.rows))
-    known = {name for name in quantities if known_role(name) in (*MEASURED, *STATED)}
-    if not known or len(quantities) > _MOST_QUANTITIES:
-        return table
-    others = [place for place in range(len(names)) if place not in (metric, value)]
-    rows: list[tuple[int, tuple[str, ...], dict[str, str]]] = []
-    open_: dict[tuple[str, ...], dict[str, str]] = {}
-    for line, row in table.rows:
-        key = tuple(row[place] for place in others)
-        if row[metric] in open_.setdefault(key, {row[metric]: ""}):
-            open_[key] = {}  # a further measurement of the same setup
-            rows.append((line, key, open_[key]))
-        open_[key][row[metric]] = row[value]
-    return replace(
-        table,
-        header=(*(table.header[place] for place in others), *quantities),
-        rows=tuple((line, (*key, *(found.get(name, "") for name in quantities))) for line, key, found in rows),
-    )
 
 
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
@@ -116,8 +92,12 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = named[1]
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
-    if len({devices for devices, _ in found.values()}) == len(found):
-        found = _without_strategies(found)
+    bare = {
+        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
+    }
+    sizes = [devices for devices, _ in bare.values()]
+    whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
+    found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
         found = {place: (number, "") for place, number in numbers_across(table.header).items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
@@ -128,10 +108,6 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
-
-
-def _without_strategies(across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    return {at: (devices, "" if STRATEGIES.fullmatch(said) else said) for at, (devices, said) in across.items()}
 
 
 def _count(words: str) -> int:
@@ -188,7 +164,6 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured:
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
-    across = _without_strategies(across)
     corner = _quantity(table, across)
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
     if corner == UNSAID and len(units) == 1:
@@ -253,8 +228,9 @@ def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
 
 
 def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
-    """Whether a row between measurements has ratios of other rows: new / old speedup."""
-    if corner in ("speedup", "efficiency") or meaning_of(cells[0]).role not in STATED:
+    """Whether a row between measurements has ratios of other rows, new / old speedup, or shares of the peak."""
+    ratio = meaning_of(cells[0]).role in STATED or is_utilization(cells[0])
+    if corner in ("speedup", "efficiency") or not ratio:
         return False
     return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 

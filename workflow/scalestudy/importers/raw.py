@@ -41,11 +41,13 @@ class RawTable:
     """Its caption, or the line of text just above it."""
     below: str = ""
     """Its caption, if that is below it."""
+    opening: str = ""
+    """The first words of the text above it, if that has several lines."""
 
     @property
     def captions(self) -> tuple[str, ...]:
         """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""
-        said = (self.below, self.caption, *reversed(self.headings))
+        said = (self.below, self.caption, self.opening, *reversed(self.headings))
         return tuple(filter(None, (_PERFORMANCE.sub("", words).strip() for words in said)))
 
     def cells(self, place: int) -> list[str]:

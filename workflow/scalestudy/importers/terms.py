@@ -42,12 +42,17 @@ STEP = (
     r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
     r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
 )
+OF_ONE = (
+    rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
+    rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
+)
+"""Headers of the time of one piece of work: ms/token."""
 SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|exec)"
 """Header of a rate: simulated time over that of the computation."""
 REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
-    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
     rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b|"
     r"[(\[][gtp]flop/?s[)\]]$"
 )
@@ -59,11 +64,12 @@ TIMED = (
 )
 """Words of a time."""
 OF_A_PART = re.compile(
-    r"load|\b(?:validation|eval(?:uation)?) time|"
-    r"\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
-    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|" + SIMULATED
+    r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
+    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|"
+    rf"\b(?:{DEVICE}|cpu|node)(?:[-\u00b7*](?:s|secs?|seconds|h|hrs?|hours?|days?)\b|[ ](?:seconds|hours|days)\b)|"
+    r"\b(?:validation|eval(?:uation)?) time|" + SIMULATED
 )
-"""Times of a part of a step, or of what is done once, and rates over a time."""
+"""Times of a part of a step, or of what is done once, device-seconds, and rates over a time."""
 PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
@@ -147,7 +153,11 @@ LABELS = (
         r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
         r"instance(?: type)?|server|cluster",
     ),
-    ("model", r"model(?: ?(?:size|name|type))?|network|arch(?:itecture)?|backbone|workload|benchmark|task"),
+    (
+        "model",
+        r"model(?: ?(?:size|name|type|dimension|scale|variant))?|network|arch(?:itecture)?|backbone|workload|"
+        r"benchmark|task",
+    ),
     ("precision", r"precision|d ?type|data ?type|math|mixed precision|amp"),
     ("scaling", r"scaling(?: ?(?:type|mode|kind))?|kind of scaling"),
     ("throughput_unit", r"throughput ?unit|unit"),

@@ -149,7 +149,8 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
 
     None if the cell has one number, or numbers too different to be of one setup.
     """
-    parts = [part for part in _PARTS.split(plain(text)) if part and not is_blank(part)]
+    text = _without_remark(text)
+    parts = [part for part in _PARTS.split(text) if part and not is_blank(part)]
     if not 2 <= len(parts) <= _MOST_PARTS:
         return None
     try:
@@ -160,7 +161,7 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
         return None  # 60 s / 52 GB
     numbers = [cell.printed for cell in cells]
     low, high = min(one.value for one in numbers), max(one.value for one in numbers)
-    most = WIDE if _RANGE.fullmatch(plain(text)) else ALIKE
+    most = WIDE if _RANGE.fullmatch(text) else ALIKE
     if not low > 0 or high > low * most or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
         return None
     last = max(one.last for one in numbers)
@@ -171,7 +172,12 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
 
 def unit_of_repeats(text: str) -> str:
     """Return the last of several measurements in a cell, which has their unit."""
-    return _PARTS.split(plain(text))[-1]
+    return _PARTS.split(_without_remark(text))[-1]
+
+
+def _without_remark(text: str) -> str:
+    """A cell without a remark in brackets behind it, which may have further numbers: 4-5 h (1-2 h in stage 1)."""
+    return re.sub(r"(?<=[^\s(]) ?\([^()]*\)$", "", plain(text))
 
 
 _PREFIXED = re.compile(
@@ -219,6 +225,14 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
 def is_in_percent(cells: Sequence[str]) -> bool:
     """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
     return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
+
+
+def why_unread(text: str) -> str:
+    """Return why a cell has no number that can be read."""
+    several = re.fullmatch(r"[\d.]+(?:\s*[,;/]\s*[\d.]+)+", plain(text)) and ", " in plain(text)
+    return (
+        "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
+    )
 
 
 def mean_of_repeats(text: str) -> str:

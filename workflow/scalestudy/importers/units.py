@@ -41,6 +41,11 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
 
 
+def is_of_parts(unit: str) -> bool:
+    """Return whether a rate is of tokens or other parts, of which each sample may have another number."""
+    return unit.startswith(("tok", "word", "frame", "point", "patch"))
+
+
 def rest_of(bare: str) -> str:
     """Return the words of a header that are no part of its role."""
     words = r"throughput|speed ?-?ups?|(?:weak|strong) scaling|scaling|efficiency|multi-gpu|training|train|time|"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, OF_COLUMNS, STATED
 
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
@@ -73,7 +73,7 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
             or _belongs(meanings[place], owners.get(place), key, order, index)
         ]
         kind = meanings[next(place for place in mine if keys.get(place) == key)]
-        label = "precision" if kind.precisions[:1] == (key,) else "variant"
+        label = "precision" if kind.precisions[:1] == (key,) else OF_COLUMNS
         columns = _once(mine, meanings)
         both = repeated[measured[0]]
         pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None

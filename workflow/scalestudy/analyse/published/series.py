@@ -8,12 +8,12 @@ from math import isclose
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.labels import is_size_of_work
-from scalestudy.importers.published import PublishedRow, PublishedTable
+from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
 GLOBAL = "global batch"
-UNITS = ("throughput_unit", "scaling", "variant")
+UNITS = ("throughput_unit", "scaling", OF_COLUMNS)
 """Labels that do not tell configurations apart."""
 PLAIN = (
     "",
