@@ -360,3 +360,24 @@ def test_a_row_of_gpu_times_beside_one_of_cpu_times_is_no_number_of_devices(tmp_
     path.write_text(table("Run;small;large", "CPUs;120;240", "GPUs;12;24"), encoding="utf-8")
     with pytest.raises(UserError):
         read_published(path)
+
+
+def test_a_speedup_belongs_to_the_times_that_it_follows_from(tmp_path: Path) -> None:
+    rows = ("1 GPU;274.4828;1.0000x;1019.3152", "2 GPU DDP;176.4142;1.5559x;658.1723")
+    found = audited(tmp_path, table("Setup;Epoch Time Sec;Speedup;Total Train Time Sec", *rows))
+    assert kinds(found) == []
+    assert [one.checked.speedups for one in found] == [2, 0]
+
+
+def test_ids_of_devices_across_are_no_numbers_of_devices(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPU;0;1;2;3", "ms/step;419.54;419.48;419.56;421.50"), encoding="utf-8")
+    with pytest.raises(UserError):
+        read_published(path)
+
+
+def test_a_speedup_that_names_a_time_is_checked_with_it(tmp_path: Path) -> None:
+    rows = ("single;1;1292;1.00x;1985;1.00x", "hybrid;4;746;0.58x;3378;0.59x")
+    found = audited(tmp_path, table("Strategy;GPUs;ex/s;Speedup;Wall (s);Wall speedup", *rows))
+    assert set(kinds(found)) == {"negative scaling"}
+    assert [one.checked.speedups for one in found] == [2, 2]

@@ -170,3 +170,17 @@ def test_variants_on_as_many_devices_are_series(tmp_path: Path, header: str) -> 
     found = audited(tmp_path, table(f"{header};GPUs;samples/s", *rows))
     assert [speedups(one) for one in found] == [[(1, 1.0), (4, 2.0)], [(1, 1.0), (4, 3.2)]]
     assert kinds(found) == []
+
+
+@pytest.mark.parametrize("alone", ["single baseline", "1-GPU baseline", "baseline (single GPU)"])
+def test_the_single_baseline_is_that_of_all_strategies(tmp_path: Path, alone: str) -> None:
+    rows = (f"{alone};1;100;1.00x", "DDP 2-GPU;2;150;1.50x", "DDP 4-GPU;4;200;2.00x", "TP 2-GPU;2;60;0.60x")
+    found = audited(tmp_path, table("Strategy;GPUs;ex/s;Speedup", *rows, "TP 4-GPU;4;70;0.70x"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.5), (4, 2.0)], [(1, 1.0), (2, 0.6), (4, 0.7)]]
+    assert set(kinds(found)) == {"negative scaling"}
+
+
+def test_data_parallel_in_brackets_is_a_strategy(tmp_path: Path) -> None:
+    rows = ("Single GPU;156.3 s", "2 GPUs (DP);89.4 s", "4 GPUs (DP);52.1 s", "4 GPUs (DDP);48.7 s")
+    found = audited(tmp_path, table("Configuration;Time", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.75), (4, 3.0)], [(1, 1.0), (4, 3.21)]]

@@ -136,7 +136,7 @@ def read_count(text: str) -> Count:
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
     other = rest.startswith("+")  # a way to train, not a device
-    way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
+    way = " ".join(filter(None, (said if STRATEGIES.search(said) or said == "DP" else "", rest if other else "")))
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)

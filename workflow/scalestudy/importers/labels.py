@@ -41,7 +41,9 @@ _NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", 
 _DISTRIBUTED = re.compile(r"\b(?:distributed|parallel|multi-?gpu|single-?gpu)\b", re.IGNORECASE)
 _UNDISTRIBUTED = re.compile(
     r"(?:(?:local|plain|vanilla|distribut\w*|strategy)\W*)?(?:none|no|non|not|without|w/o)"
-    r"(?:\W+(?:ddp|fsdp|distribut\w*|(?:data )?parallel\w*|multi-?gpu))*",
+    r"(?:\W+(?:ddp|fsdp|distribut\w*|(?:data )?parallel\w*|multi-?gpu))*|"
+    r"(?:(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?|gpu) (?:baseline|base|reference)|"
+    r"(?:baseline|base|reference)[ ,(:]+(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?\)?",
     re.IGNORECASE,
 )
 """Strategies of a run on one device: `No DDP`, `distribute: none`."""
@@ -247,7 +249,7 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     So are `A` on one device and `DDP A` on several, if no other strategy is named.
     """
     result = [
-        replace(row, labels={**row.labels, "strategy": ""})
+        replace(row, labels={**row.labels, "strategy": "single"})
         if row.gpus == 1 and _UNDISTRIBUTED.fullmatch(row.label("strategy").strip("`* "))
         else row
         for row in rows

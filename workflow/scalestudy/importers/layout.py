@@ -83,9 +83,10 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
             return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
+    ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
     for place, header in enumerate(table.header[1:], start=1):
         words = plain(header)
-        if of_devices and re.fullmatch(r"\d{1,7}", words):
+        if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
             found[place] = (words, "")
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""

@@ -12,7 +12,7 @@ from math import nan
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED, SERIAL, TIMES
+from scalestudy.importers.published import MEASURED, RATES, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import IDEAL, OTHER_RATIO
 from scalestudy.importers.together import is_gain
@@ -175,6 +175,7 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
+    meanings = _of_its_times(meanings, raw, said)
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
     mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
@@ -186,6 +187,31 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
     return meanings
+
+
+def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup that names nothing as that of the only one of several times that it follows from."""
+    stated = [at for at, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES]
+    if len(stated) != 1 or len(times) < 2 or any(one.role in RATES for one in meanings):
+        return meanings
+    place = stated[0]
+    fits = [at for at in times if _follows(raw, place, at)]
+    if meanings[place].rest or len(fits) != 1 or normal(meanings[place].header) in said:
+        return meanings
+    own = replace(meanings[place], rest=meanings[fits[0]].rest)
+    return [*meanings[:place], own, *meanings[place + 1 :]]
+
+
+def _follows(raw: RawTable, place: int, time: int) -> bool:
+    """Whether ratios are, to their last digit, those of the first of the times to each of them."""
+    try:
+        found = [(read_cell(row[time]).printed.value, read_cell(row[place]).printed) for _, row in raw.rows]
+    except (ValueError, IndexError):
+        return False
+    return len(found) > 1 and all(
+        own > 0 and abs(found[0][0] / own - ratio.value) <= ratio.last for own, ratio in found
+    )
 
 
 def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
