@@ -113,8 +113,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         if normal(meaning.header) in said or not cells:
             pass
         elif role == "step_time_ms":
-            meaning = replace(meaning, role="step_time_s", unit="ms")
-            role = "step_time_s"
+            meaning, role = replace(meaning, unit="ms"), "step_time_s"
         elif role == "scaling_ratio" and normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells)):
             role = "label"  # the size of a problem, such as 100K
         elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
@@ -166,8 +165,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = by_blocks(telling_labels(found, raw), raw, said)  # with devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
-    found = _case_as_label(by_parameters(over_other_systems(found, said), raw, said), raw, said)
-    return by_statistic(of_one_scaling(found, said), said)
+    found = by_parameters(over_other_systems(found, said), raw, said)
+    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 
 
 def _is_of_scaling(raw: RawTable) -> bool:
