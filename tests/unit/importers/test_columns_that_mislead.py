@@ -181,6 +181,12 @@ def test_a_label_tells_rows_apart_whose_devices_are_in_words(tmp_path: Path) -> 
     assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 1.6)], [(1, 1.0), (2, 1.1)]]
 
 
+def test_a_column_of_numbers_does_not_tell_rows_apart_whose_devices_are_in_words(tmp_path: Path) -> None:
+    rows = ["1;1 GPU;100", "2;2 GPUs;190", "3;2 GPUs;188"]
+    found = audited(tmp_path, table("test;Setup;img/s", *rows))
+    assert not any("test" in row.labels for one in found for row in one.source.rows)
+
+
 def test_a_column_that_counts_the_rows_is_no_series(tmp_path: Path) -> None:
     rows = [f"{at};{row}" for at, row in enumerate(("7B;4;1435", "7B;2;779", "7B;1;410", "13B;4;700"))]
     (found,) = audited(tmp_path, table("Exp;Model;GPUs;img/s", *rows))

@@ -162,7 +162,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw)
-    found = by_blocks(telling_labels(found, raw), raw, said)  # with devices in words
+    found = by_blocks(telling_labels(found, raw, of_words=True), raw, said)  # devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)

@@ -64,10 +64,10 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     return meanings
 
 
-def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+def telling_labels(meanings: list[Meaning], raw: RawTable, *, of_words: bool = False) -> list[Meaning]:
     """Reads a column as a label if nothing else tells rows with equal devices apart.
 
-    The column has words, or it is left of the measurements.
+    The column has words, or it is left of the measurements. of_words: it has words.
     """
     measured, rows = _measured_rows(meanings, raw)
     if not rows:
@@ -83,7 +83,8 @@ def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
         named = share(words, read_cell) == 0 or (
-            place < measured
+            not of_words
+            and place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
         )
         if apart and named and meaning.role == "ignore":
