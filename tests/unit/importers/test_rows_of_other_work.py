@@ -184,3 +184,13 @@ def test_data_parallel_in_brackets_is_a_strategy(tmp_path: Path) -> None:
     rows = ("Single GPU;156.3 s", "2 GPUs (DP);89.4 s", "4 GPUs (DP);52.1 s", "4 GPUs (DDP);48.7 s")
     found = audited(tmp_path, table("Configuration;Time", *rows))
     assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.75), (4, 3.0)], [(1, 1.0), (4, 3.21)]]
+
+
+def test_precisions_behind_the_number_of_devices_are_series(tmp_path: Path) -> None:
+    rows = ("**1 GPU — fp32 (baseline)**;8300", "1 GPU — fp16 AMP;26000", "2 GPU DDP — fp32;12450")
+    more = ("2 GPU DDP — fp16 AMP;31200", "4 GPU DDP — fp32;16600", "4 GPU DDP — fp16 AMP;52000")
+    found = audited(tmp_path, table("Configuration;tok/s", *rows, *more))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.5), (4, 2.0)], [(1, 1.0), (2, 1.2), (4, 2.0)]]
+    assert kinds(found) == []
+    (found_2,) = audited(tmp_path, table("Configuration;tok/s", "1 GPU fp32;100", "8 GPUs fp16;1200"))
+    assert "confounded" in kinds([found_2])

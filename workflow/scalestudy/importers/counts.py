@@ -11,23 +11,13 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import simplified
-from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE, STRATEGIES
+from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE, PRECISIONS, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
 NUMBERS = {
-    **{
-        "one": 1,
-        "two": 2,
-        "dual": 2,
-        "double": 2,
-        "three": 3,
-        "triple": 3,
-        "four": 4,
-        "quad": 4,
-        "five": 5,
-        "six": 6,
-    },
+    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
+    **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
     **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
 }
 WORDS = "|".join(NUMBERS)
@@ -75,6 +65,8 @@ _NO_HARDWARE = re.compile(
 )
 
 
+_WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
+"""Ways to train: `DDP - fp16 AMP`."""
 _SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
@@ -132,10 +124,10 @@ def read_count(text: str) -> Count:
     if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, inside = int(pair[1]), ""
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
-    rest = _DEGREES.sub("", rest).strip(" ,;/-")
+    rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
-    other = rest.startswith("+")  # a way to train, not a device
+    other = rest.startswith("+") or (bool(rest) and _WAY.fullmatch(rest) is not None)  # no device
     way = " ".join(filter(None, (said if STRATEGIES.search(said) or said == "DP" else "", rest if other else "")))
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)

@@ -270,7 +270,7 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         joined = {
             words
             for words, found in alike.items()
-            if len({size for size, _ in found}) == len(found) == len({label for _, label in found}) > 1
+            if len({size for size, _ in found}) == len(found) and len({label for _, label in found}) > 1
         }
         for at, words in enumerate(bare):
             if words in joined:
@@ -283,7 +283,7 @@ def _without_devices(label: str, gpus: int) -> str:
     words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
     words = _DISTRIBUTED.sub(" ", words)
-    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", words).split())
+    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())
 
 
 def is_size_of_work(name: str) -> bool:
