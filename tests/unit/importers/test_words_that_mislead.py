@@ -253,3 +253,11 @@ def test_efficiencies_in_percent_as_a_word(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("Ranks;Elapsed;MCUPS;Efficiency", *rows))
     assert found.checked.efficiencies == 2
     assert speedups(found)[-1] == (4, 0.38)
+
+
+def test_an_enclosing_heading_says_the_kind_of_scaling(tmp_path: Path) -> None:
+    rows = table("GPUs;Step time", "1;322 ms", "2;322 ms", "4;5777 ms")
+    (found,) = audited(tmp_path, f"# Strong-scaling study\n\n## Step-time decomposition\n\n{rows}")
+    assert speedups(found) == [(1, 1.0), (2, 1.0), (4, 0.06)]
+    (found,) = audited(tmp_path, f"# Strong scaling\n\n## Weak scaling\n\n{rows}")
+    assert speedups(found) == [(1, 1.0), (2, 2.0), (4, 0.22)]

@@ -93,8 +93,10 @@ class Reader:
                 rows.append(row)
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
-        context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
-        named = re.findall(r"\b(weak|strong)[ -]scaling", context)
+        *around, own = ("", *self.raw.headings)
+        contexts = (" ".join((own, self.raw.caption, self.raw.below)), *reversed(around))
+        kinds = (re.findall(r"\b(weak|strong)[ -]scaling", words.lower()) for words in contexts)
+        named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
         return PublishedTable(
             name=variant.name,
