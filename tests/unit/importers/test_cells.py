@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
-from scalestudy.importers.counts import Count, count_of_header, read_count
+from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,23 @@ from scalestudy.importers.counts import Count, count_of_header, read_count
         ("93.8 ± 0.4", 93.8, 0.1, ""),
         ("3.37×10⁵", 3.37e5, 1e3, ""),
         ("446 min", 446, 1, "min"),
+        ("5\u2019551.2", 5551.2, 0.1, ""),
+        ("1.2 k tok/s", 1200, 100, "tok/s"),
+        ("1.47 x 10^-1", 0.147, 0.001, ""),
+        (r"$1.7 \times 10^{1}$", 17, 1, ""),
+        ("3.2\u00d710\u207b\u00b9", 0.32, 0.01, ""),
+        (r"$\sim$12", 12, 1, ""),
+        ("approx. `12.1`", 12.1, 0.605, ""),
+        ("12 - baseline", 12, 1, ""),
+        ("12, best", 12, 1, ""),
+        ("2.1-fold", 2.1, 0.1, "x"),
+        ("12 (ms)", 12, 1, "ms"),
+        ("12 ^a^", 12, 1, ""),
+        ("12\u1d43", 12, 1, ""),
+        ("_12_", 12, 1, ""),
+        ("[12](https://a.b/c_(d))", 12, 1, ""),
+        ("[12][log]", 12, 1, ""),
+        ("\u23f1\ufe0f 12 s", 12, 1, "s"),
         ("[7.60](#results)", 7.6, 0.01, ""),
     ],
 )
@@ -32,7 +49,22 @@ def test_a_number_is_read_with_its_last_digit_and_unit(text: str, value: float, 
 
 
 @pytest.mark.parametrize(
-    "text", ["inf", "fast", "45-60", "45 to 60", ">3", "1 / 2 / 4", "1e400", "٣", "", "n/a", "1.2.3"]
+    "text",
+    [
+        "inf",
+        "fast",
+        "45-60",
+        "45 - 60",
+        "12 - slower",
+        "45 to 60",
+        ">3",
+        "1 / 2 / 4",
+        "1e400",
+        "٣",
+        "",
+        "n/a",
+        "1.2.3",
+    ],
 )
 def test_what_is_not_one_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a number"):
@@ -78,6 +110,15 @@ def test_a_cell_cannot_take_long() -> None:
         ("2 GPUs (NVLink)", Count(2, comment="NVLink")),
         ("4 nodes (32 GPUs)", Count(32, 4)),
         ("1,024", Count(1024)),
+        ("8x 4090", Count(8)),
+        ("4x 3080 Ti", Count(4, None, "3080 Ti")),
+        ("GPU\u00d78", Count(8)),
+        ("8 [1 node]", Count(8)),
+        ("8 [2]", Count(8)),
+        ("16 (2x8)", Count(16, 2)),
+        ("2N x 8G", Count(16, 2)),
+        ("2 nodes, 16 GPUs total", Count(16, 2)),
+        ("A100-80G * 8", Count(8, None, "A100-80G")),
     ],
 )
 def test_devices_of_a_cell(text: str, count: Count) -> None:
@@ -93,4 +134,11 @@ def test_what_is_no_number_of_devices(text: str) -> None:
 def test_devices_of_a_header() -> None:
     assert count_of_header("8 GPU training time") == (Count(8), "training time")
     assert count_of_header("Throughput (4 GPUs)") == (Count(4), "throughput")
+    assert count_of_header("DP (4 GPU)") == (Count(4), "dp")
+    assert count_of_header("2x 4090") == (Count(2, hardware="4090"), "")
     assert count_of_header("GPUs") is None
+
+
+@pytest.mark.parametrize("text", ["DDP (1 GPU)", "DDP@1", "DDP[1]", "FSDP/1"])
+def test_one_device_in_words(text: str) -> None:
+    assert count_in_words(text).gpus == 1

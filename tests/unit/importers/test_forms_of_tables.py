@@ -415,3 +415,150 @@ def test_several_baselines_of_other_programs_make_no_claim_on_the_scaling(tmp_pa
 def test_remarks_between_rows_do_not_end_a_table(tmp_path: Path, text: str) -> None:
     (found,) = audited(tmp_path, text)
     assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("Metric", "Value"), ("variable", "value"), ("Measurement", "Result"), ("Metric name", "Metric value")],
+)
+def test_a_row_for_each_measurement(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Under other names than `metric` and `value`, all measurements were read as one throughput."""
+    cells = [
+        f"{size};{what};{number}"
+        for size, *numbers in ROWS
+        for what, number in zip(("img/s", "Speedup"), numbers, strict=True)
+    ]
+    (found,) = audited(tmp_path, table(f"GPUs;{';'.join(names)}", *cells))
+    assert speedups(found) == ONCE
+    assert found.checked.speedups == 3
+
+
+def test_a_setup_with_two_rows_of_one_measurement_keeps_both(tmp_path: Path) -> None:
+    cells = [f"{size};img/s;{rate}" for size, rate, _ in ROWS]
+    (found,) = audited(tmp_path, table("GPUs;Metric;Value", *cells, "4;img/s;1400"))
+    assert kinds([found]) == ["printed twice"]
+
+
+@pytest.mark.parametrize("units", [";ms;", "-;(ms);-", "[#];[ms];[-]", ";ms;%"])
+def test_a_row_of_units_below_the_headers(tmp_path: Path, units: str) -> None:
+    ratios = SHARES if "%" in units else RATIOS
+    cells = [f"{size};{time};{ratio.strip('%')}" for size, time, ratio in zip(SIZES, TIMES, ratios, strict=True)]
+    name = "Efficiency" if "%" in units else "Speedup"
+    text = table(f"GPUs;Step time;{name}", units, *cells)
+    path = tmp_path / "table.md"
+    path.write_text(text)
+    (read,) = read_published(path).tables
+    assert [row.number("step_time_s") for row in read.rows] == [0.1, pytest.approx(0.0526), pytest.approx(0.02857)]
+    assert len([row for row in read.rows if row.printed_speedup or row.printed_efficiency]) == 3
+
+
+@pytest.mark.parametrize("unit", ["first", "last"])
+def test_a_unit_in_one_row_is_that_of_the_column(tmp_path: Path, unit: str) -> None:
+    rows = [f"{size};{time}" for size, time, _ in TIMED]
+    at = 0 if unit == "first" else -1
+    rows[at] += " s"
+    (found,) = audited(tmp_path, table("#GPU;mode A", *rows))
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("group", ["Training", "Performance", "ResNet-50"])
+def test_a_name_over_all_measurements_is_a_title(tmp_path: Path, group: str) -> None:
+    """`Performance` made a throughput of each column below it."""
+    text = table(
+        f"GPUs;{group};;",
+        ";GFLOPS;Time (s);Speedup",
+        *[f"{a};{b};{c};{d}" for (a, b, d), c in zip(ROWS, TIMES, strict=True)],
+    )
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+    assert {one.role for one in found.source.columns} == {"gpus", "throughput", "time_s", "printed_speedup"}
+
+
+def test_a_name_over_the_first_of_its_columns_is_that_of_all(tmp_path: Path) -> None:
+    rows = [
+        f"{size};{rate};{ratio};{twice};{ratio}" for (size, rate, ratio), twice in zip(ROWS, TWICE, strict=True)
+    ]
+    found = audited(tmp_path, table("GPUs;A100;;H100;", ";img/s;Speedup;img/s;Speedup", *rows))
+    assert [(speedups(one), one.checked.speedups) for one in found] == [(ONCE, 3), (ONCE, 3)]
+
+
+def test_a_block_of_code_is_a_text_of_its_own(tmp_path: Path) -> None:
+    rows = "".join(f"20    --jobs {size}  {time} s\n" for size, time, _ in TIMED)
+    text = f"Runs of 3 days; more, as said, below.\n\n```\nSize  Arm       Median\n{rows}```\n\nMore, in words.\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("form", ["{} (x{})", "{} (\u00d7{})", "{} [x{}]", "{} \u2192 {}x", "{} -> {}x"])
+def test_a_speedup_behind_its_measurement(tmp_path: Path, form: str) -> None:
+    rows = [f"{size};{form.format(rate, ratio)}" for size, rate, ratio in ROWS]
+    (found,) = audited(tmp_path, table("GPUs;img/s", *rows))
+    assert (speedups(found), found.checked.speedups) == (ONCE, 3)
+
+
+@pytest.mark.parametrize("header", ["Median in s", "Original code in ms"])
+def test_a_unit_of_time_behind_the_word_in(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", *[f"{size};{time}" for size, time, _ in TIMED]))
+    assert speedups(found) == ONCE
+
+
+def test_about_is_about_in_latex(tmp_path: Path) -> None:
+    """The sign of an approximate number was taken for a space, and the number for an exact one."""
+    body = (
+        r"GPUs & img/s & Efficiency \\\\"
+        + "\n"
+        + r"1 & $\sim$100 & - \\\\ 2 & $\sim$210 & $\sim$100\% \\\\"
+        + "\n"
+    )
+    (found,) = audited(tmp_path, tabular("rrr", body))
+    assert "efficiency" not in kinds([found])
+
+
+def test_commas_in_brackets_do_not_separate_cells(tmp_path: Path) -> None:
+    text = "GPUs  Time (mean, std)\n   1   (100.0, 0.04)\n   2   (52.6, 0.08)\n   4   (28.57, 0.02)\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("names", ["NVLink (s);PCIe (s)", "FP32 (GFLOPS);FP16 (GFLOPS)"])
+def test_a_unit_in_brackets_makes_a_measurement_of_any_name(tmp_path: Path, names: str) -> None:
+    values = TIMES if "(s)" in names else RATES
+    rows = [f"{size};{value};{2 * float(value):g}" for size, value in zip(SIZES, values, strict=True)]
+    found = audited(tmp_path, table(f"GPUs;{names}", *rows))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+
+
+@pytest.mark.parametrize("form", ["{} (ms)", "ms ({})"])
+def test_a_unit_in_each_header_of_devices_is_that_of_the_row(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "table.md"
+    names = [form.format(f"{size} threads") for size in SIZES]
+    path.write_text(table(f"Metric;{';'.join(names)}", f"Runtime;{';'.join(TIMES)}"))
+    (read,) = read_published(path).tables
+    assert [row.number("time_s") for row in read.rows] == [0.1, pytest.approx(0.0526), pytest.approx(0.02857)]
+
+
+def test_msecs_are_milliseconds(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Threads;Runtime", *[f"{size};{time} msecs" for size, time, _ in TIMED]))
+    (read,) = read_published(path).tables
+    assert read.rows[0].number("time_s") == pytest.approx(0.1)
+
+
+def test_performance_over_other_columns_is_a_title_too(tmp_path: Path) -> None:
+    """The time of a start below it was read as a throughput."""
+    rows = [f"{size} threads;{time} s;{ratio};{12 + int(size)} s" for size, time, ratio in TIMED]
+    (found,) = audited(tmp_path, table(";Performance;;", "Config;Warm time;Speedup;Cold start", *rows))
+    assert speedups(found) == ONCE
+    assert found.checked.speedups == 3
+
+
+def test_times_of_several_systems_across_beside_their_ratio(tmp_path: Path) -> None:
+    text = table("NP;1;2;4", "Plain (s);100;110;120", "Tiled (s);100;52.6;28.57", "Speedup;1.00;2.09;4.20")
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 0.91), (4, 0.83)], ONCE]
+
+
+def test_measurements_with_units_are_no_row_of_units(tmp_path: Path) -> None:
+    text = table("gpus;1x T4;2x T4;4x T4", "s/epoch;260s/epoch;137s/epoch;74s/epoch")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.51)]

@@ -9,30 +9,35 @@ from scalestudy.importers.headers import meaning_of
 
 READ = {
     "gpus": "gpus|gpu_num|num_gpus|#GPU|# GPUs|Number of GPUs|**GPUs**|World size|ranks|# of GPU|"
-    "Num. GPUs / DP Global Rank",
+    "Num. GPUs / DP Global Rank|mpiProcesses|ompThreads|GPUs \U0001f5a5\ufe0f|\u26a1\ufe0f GPUs|GPUs ^a^|"
+    "[GPUs][1]|MPI Processes [1]|Ranks[2]|GPUs allocated|"
+    "Number of GPUs used for training|# GPUs [a]",
     "nodes": "Nodes|Num. Nodes|number of nodes",
     "gpus_per_node": "gpus_per_node|GPUs/node|GPUs per node",
     "batch_per_gpu": "Batch size / GPU|**Batch size / GPU: mixed precision, TF32**|Batch size per GPU|"
     "micro batch size|batch_per_rank",
-    "global_batch": "Global Batch Size|global_batch|Total batch size",
+    "global_batch": "Eff. batch size|Global Batch Size|global_batch|Total batch size",
     "batch": "Batch size|batch",
     "accumulation": "Gradient Accumulation: mixed precision, TF32|Grad accumulation|"
     "Accumulation steps (TF32 and FP16)",
-    "throughput": "images/sec|Throughput - TF32|Throughput [img/s]|Number of mels used with FP32|"
+    "throughput": "images/sec|Throughput (img/s) mean (std)|"
+    "Throughput - TF32|Throughput [img/s]|Number of mels used with FP32|"
     "kTokens/s|aggregate ops/s|Samples/second",
-    "throughput_per_gpu": "tok/s/device|TFLOPS/GPU|Throughput per GPU (img/s)|Tokens/sec/GPU",
+    "throughput_per_gpu": "tok/(s·GPU)|tok/s/device|TFLOPS/GPU|Throughput per GPU (img/s)|Tokens/sec/GPU",
     "steps_per_s": "it/s|steps/s|Iterations per second",
-    "step_time_s": "step_time_s|ms/step|s/it|Step time (ms)|Time per batch|Time-delta over 500 steps (min)",
+    "step_time_s": "step_time_s|ms/step|milliseconds per iteration|s/it|Step time (ms)|Time per batch|"
+    "Time-delta over 500 steps (min)",
     "total_time_s": "Time to train - FP32|fp32 training time|Epoch time (s)|sec/epoch|Total time",
-    "time_s": "Time (s)|time",
+    "time_s": "Time (s)|Time (s, std in brackets)|time|timeS|milliseconds",
     "printed_speedup": "Speedup|speed-up|reported_speedup|Acceleration Rate|Speedup vs 1 GPU|"
-    "Runtime Speedup from 1 GPU",
+    "Runtime Speedup from 1 GPU|Spdup",
     "scaling_ratio": "Weak scaling - TF32|Strong scaling - mixed precision|Multi-GPU weak scaling with FP32",
-    "printed_efficiency": "Efficiency|Scaling Eff.|Parallel Efficiency (%)|printed_efficiency|% of linear",
+    "printed_efficiency": "Efficiency|Effic.|Scaling Eff.|Parallel Efficiency (%)|printed_efficiency|% of linear",
     "precision_ratio": "Throughput speedup (TF32 - mixed precision)|Speed-up with mixed precision|"
     "Mixed precision speedup",
-    "ignore": "Memory/GPU|Cost/hour|GPU util (%)|Latency (p95)|MFU|Notes|Expected Speedup|"
-    "Amdahl Speedup|GB/s|Ideal efficiency",
+    "ignore": "Memory/GPU|Validation time (ms)|Cost/hour|GPU util (%)|Latency (p95)|MFU|Notes|Expected Speedup|"
+    "Amdahl Speedup|GB/s|Ideal efficiency|GPU-s / request|GPU-hours|node-h|core hours|GPU-days to train",
+    "model": "Model|Model size|Model Dimension|Model scale|model variant",
 }
 
 

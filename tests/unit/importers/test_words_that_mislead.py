@@ -183,3 +183,81 @@ def test_a_first_block_without_a_label_keeps_none(tmp_path: Path) -> None:
     rows = (";1;100", ";8;700", "amp;1;200", "amp;8;1300")
     found = audited(tmp_path, table("Precision;GPUs;img/s", *rows))
     assert [speedups(one) for one in found] == [[(1, 1.0), (8, 7.0)], [(1, 1.0), (8, 6.5)]]
+
+
+def test_a_speed_in_a_compound_word_is_no_caption_of_a_rate(tmp_path: Path) -> None:
+    text = "s/step, best of two runs of 300 steps.\nA is the high-speed build, B is that of the release.\n\n"
+    found = audited(tmp_path, text + table("nodes (GPUs);A;B", "1 (4);0.08;0.09", "2 (8);0.05;0.06"))
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.6)], [(4, 1.0), (8, 1.5)]]
+
+
+def test_a_share_and_a_peak_beside_a_rate_are_no_rates(tmp_path: Path) -> None:
+    rows = ("MFU;40%;20%", "Hardware peak;900 TFLOPS;3600 TFLOPS", "Achieved;360 TFLOPS;720 TFLOPS")
+    (found,) = audited(tmp_path, table("Quantity;2 GPU;8 GPU", *rows))
+    assert speedups(found) == [(2, 1.0), (8, 2.0)]
+
+
+def test_models_of_several_sizes_are_no_series(tmp_path: Path) -> None:
+    rows = ("Base;1;1.0", "Large;2;3.0", "XL;4;50.0")
+    found = audited(tmp_path, table("Model dimension;Num. GPUs;Hours per epoch", *rows))
+    found += audited(tmp_path, table("Name;Num. parameters;GPUs;Hours per epoch", *(f"x;{row}" for row in rows)))
+    assert kinds(found) == ["confounded"] * 2
+
+
+def test_times_below_the_name_of_a_rate_are_times(tmp_path: Path) -> None:
+    rows = ("1 rank;100 min;20.0 min", "2 ranks;52.6 min;12.0 min", "4 ranks;28.57 min;8.0 min")
+    first, second = audited(tmp_path, table("Ranks;Unit tests;Ops", *rows))
+    assert speedups(first) == ONCE
+    assert speedups(second) == [(1, 1.0), (2, 1.67), (4, 2.5)]
+
+
+def test_tokens_per_second_are_not_checked_against_a_batch_of_samples(tmp_path: Path) -> None:
+    rows = ("1;64;160;60", "2;128;145;88")
+    (found,) = audited(tmp_path, table("GPUs;Global batch;s/it;Throughput (tokens/sec)", *rows))
+    assert kinds([found]) == []
+    (found,) = audited(tmp_path, table("GPUs;Global batch;s/it;samples/sec", "1;64;160;0.40", "2;128;145;0.70"))
+    assert kinds([found]) == ["throughput against step time"]
+
+
+def test_times_of_one_and_of_two_devices_in_rows_of_a_metric(tmp_path: Path) -> None:
+    rows = ("1 GPU time;100.0 s", "2 GPU DDP time;52.6 s", "Speedup;1.90x")
+    (found,) = audited(tmp_path, table("Metric;Value", *rows))
+    assert speedups(found) == ONCE[:2]
+    assert found.checked.speedups == 1
+
+
+def test_seconds_per_unit_of_any_work(tmp_path: Path) -> None:
+    rows = ("1;100.0", "2;52.6", "4;28.57")
+    (found,) = audited(tmp_path, table("GPUs;Seconds/NFE", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_numbers_over_a_second_below_throughput_stay_a_rate(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Workers;Throughput", "1;410/s", "2;779/s", "4;1435/s"))
+    assert speedups(found) == ONCE
+
+
+def test_factors_below_steps_per_second_are_speedups(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Method;GPUs;Steps/s", "Single;1;1.0x", "DDP;4;3.6x"))
+    assert [(row.gpus, row.number("printed_speedup")) for row in found.source.rows] == [(1, 1.0), (4, 3.6)]
+
+
+def test_an_efficiency_of_weak_scaling_beside_a_strong_speedup_is_of_another_run(tmp_path: Path) -> None:
+    rows = ("A;100 ms/step;52.6 ms/step;1.90;0.99", "B;10 ms/step;6.25 ms/step;1.60;-")
+    found = audited(tmp_path, table("Work;One GPU;Two GPUs;Strong speedup;Weak efficiency", *rows))
+    assert (kinds(found), [one.checked.speedups for one in found]) == ([], [1, 1])
+
+
+def test_efficiencies_in_percent_as_a_word(tmp_path: Path) -> None:
+    rows = ("1;0.064 s;8160.0;--", "2;0.107 s;4896.0;30.0 percent", "4;0.170 s;3084.0;9.4 per cent")
+    (found,) = audited(tmp_path, table("Ranks;Elapsed;MCUPS;Efficiency", *rows))
+    assert found.checked.efficiencies == 2
+    assert speedups(found)[-1] == (4, 0.38)
+
+
+def test_an_enclosing_heading_says_the_kind_of_scaling(tmp_path: Path) -> None:
+    rows = table("GPUs;Step time", "1;322 ms", "2;322 ms", "4;5777 ms")
+    (found,) = audited(tmp_path, f"# Strong-scaling study\n\n## Step-time decomposition\n\n{rows}")
+    assert speedups(found) == [(1, 1.0), (2, 1.0), (4, 0.06)]
+    (found,) = audited(tmp_path, f"# Strong scaling\n\n## Weak scaling\n\n{rows}")
+    assert speedups(found) == [(1, 1.0), (2, 2.0), (4, 0.22)]

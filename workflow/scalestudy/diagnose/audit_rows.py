@@ -9,6 +9,7 @@ from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.published import PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.units import is_of_parts
 
 HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "fp8": 0}
 """Precisions in their order."""
@@ -96,7 +97,9 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
         return
     if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
         common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])
-        if common is not None and len(found) >= FEWEST:
+        column = table.column("throughput")
+        parts = column is not None and is_of_parts(column.unit)
+        if parts or (common is not None and len(found) >= FEWEST):
             return  # work of another size than a sample, such as tokens
     for row, printed, of_time, batch, time in found:
         if not overlap(printed, of_time):

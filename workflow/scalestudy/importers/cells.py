@@ -18,12 +18,13 @@ _BLANK = re.compile(
 )
 _MARKUP = re.compile(
     r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|"
-    r"\[\^[^\]]*\]|<[^<>]{0,200}>",
+    r"\[\^[^\]]*\]|<[^<>]{0,200}>|(?<=\S) ?(?:\^[a-z*\u2020\u2021]{1,2}\^|[\u00a7\u00b6\u1d43-\u1d4d]+$)",
     re.IGNORECASE,
 )
-_PICTURES = re.compile(r"^[\u2600-\u2713\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+(?=\D{0,3}\d)")
+PICTURE = r"[\u23e9-\u23fa\u2600-\u2714\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+"
+_PICTURES = re.compile(rf"^{PICTURE}(?=\D{{0,3}}\d)")
 """Pictures in front of a number: a trophy, a rocket."""
-_MATH = re.compile(r"\$(?! )([^$]{1,60})(?<! )\$(?!\d)")
+_MATH = re.compile(r"\$(?:(?! )([^$]{1,60})(?<! )\$(?!\d)|(\\[a-z]{2,6})\$)")
 _SIGNS_OF_MATH = (
     (re.compile(r" ?\\times\b ?"), "x"),
     (re.compile(r" ?\\pm\b ?"), " \u00b1 "),
@@ -32,30 +33,40 @@ _SIGNS_OF_MATH = (
     (re.compile(r"\\(?:math|text)(?:bf|rm|it|sf)?\b ?"), ""),
     (re.compile(r"\\(?=[%#&_])|[{}]"), ""),
 )
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)|(?<![\w)\]])\[([^\[\]]+)\]\[[^\[\]]*\]")
+_ITALIC = re.compile(r"_([^_\s](?:[^_]*[^_\s])?)_")
 _SIGNS = str.maketrans(
     {"\u00d7": "x", "\u2715": "x", "\u2212": "-", "\u2248": "~", "\u223c": "~", "\u00a0": " ", "\u202f": " "}
     | {"\u2009": " ", "\u00b5": "u", "\u03bc": "u", "\uff0c": ", ", "\uff08": "(", "\uff09": ")"}
     | dict.fromkeys("\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u2020\u2021", "")
 )
 _COUNTED = re.compile(
-    r"[~ ]*(?P<number>[-+]?(?:\d[\d.,'_ ]*\d|\d|\.\d+)\.?(?:[eE][-+]?\d{1,2})?)(?P<factor>[kKMGB](?![A-Za-z]))?"
+    r"[~ ]*(?P<number>[-+]?(?:\d[\d.,'\u2019_ ]*\d|\d|\.\d+)\.?(?:[eE][-+]?\d{1,2})?)"
+    r"(?P<factor>(?:[kKMGB]| [kK])(?![A-Za-z]))?"
     r"(?P<spread> *(?:\+/?-|\u00b1) *[\d.,]+ *%?)?(?P<rest>.*)",
     re.ASCII | re.DOTALL,
 )
 _FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
-_THOUSANDS = re.compile(r"[-+]?\d{1,3}([ ,.'_])\d{3}(\1\d{3})*", re.ASCII)
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}([ ,.'\u2019_])\d{3}(\1\d{3})*", re.ASCII)
 _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", re.ASCII)
 """A number whose comma can only separate its decimals."""
-_REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+_REMARK = re.compile(
+    r"\s*(?:[(\[][^()\[\]]*[)\]]|"
+    r"(?:,| --?| [\u2013\u2014]) (?!slow|less|worse|fail|oom|and\b|or\b|to\b)[a-z][a-z ]{2,30})\s*$",
+    re.IGNORECASE,
+)
+"""What follows a number and does not change it: (3 runs), - baseline."""
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
 _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
 """A number of the baseline: Baseline (1.0x)."""
 _ABOUT = re.compile(
-    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|roughly)\s*(?=[\d.])", re.IGNORECASE
+    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*[\d.])", re.IGNORECASE
 )
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
+_UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")
+_FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
+_PERCENT = re.compile(r"^(?:per ?cent|pct)\b", re.IGNORECASE)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
@@ -105,27 +116,29 @@ class Cell:
 
 
 _POWER = re.compile(
-    r"(?<=\d) ?[x\u00d7\u00b7*] ?10(?:\^?([\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^(\d+)|<sup>(\d+)</sup>)"
+    r"(?<=\d) ?(?:[x\u00d7\u00b7*]|\\times|\\cdot) ?10"
+    r"(?:\^?([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^\{?([-\u2212]?\d+)\}?|<sup>([-\u2212]?\d+)</sup>)"
 )
-_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--")
 
 
 @lru_cache(maxsize=8192)
 def plain(text: str) -> str:
     """Return the text of a cell without markup: no emphasis, links, footnotes or HTML."""
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
-    text = _MATH.sub(_of_math, unescape(_LINK.sub(r"\1", text)))
+    text = _MATH.sub(_of_math, unescape(_LINK.sub(lambda link: link[1] or link[2] or "", text)))
     text = _PICTURES.sub("", text.translate(_SIGNS))
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
     if text.count("*") == 1:  # two or more are emphasis
         text = re.sub(r"(?<=[\w)]) ?\* ?(?=[\w(])", "x", text)
-    return " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
+    text = " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
+    return _ITALIC.sub(r"\1", text) if _ITALIC.fullmatch(text) else text
 
 
 def _of_math(found: re.Match[str]) -> str:
     """The text between dollar signs, with its commands as signs: $1.9\\times$ is 1.9x."""
-    text = found[1]
+    text = found[1] or found[2]
     for pattern, sign in _SIGNS_OF_MATH:
         text = pattern.sub(sign, text)
     return text
@@ -139,7 +152,7 @@ def is_blank(text: str) -> bool:
 
 def is_ditto(text: str) -> bool:
     """Return whether a cell says that it is as the cell above."""
-    return plain(text).lower() in ('"', "''", "\u201d", "\u3003", "^^", "^", "\u2191", "ditto", "same")
+    return plain(text).lower() in ('"', "''", "\u201d", "\u2033", "\u3003", "^^", "^", "\u2191", "ditto", "same")
 
 
 def read_cell(text: str, *, comma: bool = False) -> Cell:
@@ -154,6 +167,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
+    whole = _UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole))
     if factor := _TIMES_FIRST.fullmatch(whole):
         whole = f"{factor['number']}x"
     found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)
@@ -164,9 +178,10 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         raise ValueError(f"{text} is a duration of several parts")
     printed = _number(found["number"].strip(), comma=comma)
     if found["factor"]:
-        printed = printed.times(_FACTORS[found["factor"]])
+        printed = printed.times(_FACTORS[found["factor"].strip()])
     if whole.startswith("~"):
         printed = Printed(printed.value, max(printed.last, abs(printed.value) * ABOUT))
+    rest = _PERCENT.sub("%", rest)
     percent = rest.startswith("%")
     spread = re.search(r"\d[\d.,]*|\.\d+", found["spread"] or "")
     spread_value = _number(spread.group().rstrip("."), comma=comma).value if spread else 0.0
@@ -214,7 +229,7 @@ def _number(digits: str, *, comma: bool) -> Printed:
         digits = digits.replace(".", "")
     if ", " in digits:
         raise ValueError(f"{digits} is not a number")
-    digits = re.sub(r"[ ,'_](?=\d{3})", "", digits)
+    digits = re.sub(r"[ ,'\u2019_](?=\d{3})", "", digits)
     if not NUMBER.fullmatch(digits):
         raise ValueError(f"{digits} is not a number")
     mantissa, _, exponent = digits.lower().partition("e")

@@ -26,7 +26,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
-from scalestudy.importers.quantities import in_brackets, quantity_of
+from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
@@ -37,6 +37,8 @@ from scalestudy.importers.whose import (
     by_statistic,
     by_the_clock,
     comparisons,
+    of_each_node,
+    of_one_scaling,
     over_other_systems,
     per_node,
     per_others,
@@ -111,8 +113,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         if normal(meaning.header) in said or not cells:
             pass
         elif role == "step_time_ms":
-            meaning = replace(meaning, role="step_time_s", unit="ms")
-            role = "step_time_s"
+            meaning, role = replace(meaning, unit="ms"), "step_time_s"
         elif role == "scaling_ratio" and normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells)):
             role = "label"  # the size of a problem, such as 100K
         elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
@@ -123,6 +124,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
         ):
             role = "ignore"  # its measurements
+        elif role == "case" and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))] and cells[1:]:
+            role = "ignore"  # it counts the rows
         elif role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw):
             role = "label"  # the size of a problem
         elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
@@ -136,6 +139,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = "ignore"  # a property of the data, such as `Number of images`
         elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
             role = _of_percents(cells)
+        elif role == "throughput" and not meaning.unit and are_times(cells):
+            role = "ignore"  # the name of a part of the work, such as `Ops`
         elif role in ("throughput", "time_s") and not meaning.unit and (own := _of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
         elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
@@ -156,12 +161,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _by_units(telling_labels(result, raw), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
-    found = devices_of(by_caption(result, raw, said), raw)
-    found = by_blocks(found, raw, said)
+    found = devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw)
+    found = by_blocks(telling_labels(found, raw, of_words=True), raw, said)  # devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
-    return by_statistic(_case_as_label(found, raw, said), said)
+    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 
 
 def _is_of_scaling(raw: RawTable) -> bool:
@@ -224,7 +229,9 @@ def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
     """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
     reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
     relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
-    return (meaning.role == "throughput" and relative) or (meaning.role in MEASURED and bool(reduced))
+    return (meaning.role in ("throughput", "steps_per_s") and relative) or (
+        meaning.role in MEASURED and bool(reduced)
+    )
 
 
 def _of_percents(cells: Sequence[str]) -> str:
@@ -253,26 +260,28 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     """
     nothing = all(meaning.role not in MEASURED for meaning in meanings)
     used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
-    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
-        return with_role(meanings, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
-    result = []
+    result: list[Meaning] = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         named = _quantities(cells)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
-            own = meaning_of(max(named, key=named.count)) if len(named) > len(cells) / 2 else in_brackets(meaning)
+            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+            own = meaning_of(most) if most else of_a_step(meaning, cells)
             if own.role in RATES or (nothing and own.role != "ignore"):
                 rest = meaning.rest or normal(meaning.header)
                 meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
+    nothing = all(meaning.role not in MEASURED for meaning in result)
+    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
+        return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
     return result
 
 
 def _quantities(cells: Sequence[str]) -> list[str]:
-    """What the units of cells say; a unit in the first cell alone is that of the plain numbers below it."""
+    """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
     named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
-    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells[1:])
-    alone = len(named) == 1 and quantity_of(cells[0]) == named[0] and numbers
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
+    alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
     return named * len(cells) if alone else named
 
 

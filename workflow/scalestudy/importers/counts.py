@@ -11,23 +11,13 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import simplified
-from scalestudy.importers.terms import DEVICE, HARDWARE, STRATEGIES
+from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE, PRECISIONS, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
 NUMBERS = {
-    **{
-        "one": 1,
-        "two": 2,
-        "dual": 2,
-        "double": 2,
-        "three": 3,
-        "triple": 3,
-        "four": 4,
-        "quad": 4,
-        "five": 5,
-        "six": 6,
-    },
+    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
+    **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
     **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
 }
 WORDS = "|".join(NUMBERS)
@@ -36,21 +26,23 @@ _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE})? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE})?(?P<rest>\W.*|)",
+        rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
+        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE}|n)? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
+        rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:x|n|{DEVICE}) ?[=:_-]? ?(?P<gpus>\d{{1,9}})",
+        rf"(?:x|n|{DEVICE}) ?[=:_x*-]? ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
-        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?<=[\d\s])) ?[x*] ?(?P<gpus>\d{1,9})",
+        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?:(?<=[\d\s])|(?<=\dg)|(?<=\dgb))) ?[x*] ?(?P<gpus>\d{1,9})",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
@@ -58,11 +50,12 @@ _FORMS = tuple(
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
-_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}})"
+_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
 _NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
 _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
     re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8."""
 _SUM = re.compile(r"\s+\+\s+")
@@ -72,6 +65,9 @@ _NO_HARDWARE = re.compile(
 )
 
 
+_WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
+"""Ways to train: `DDP - fp16 AMP`."""
+_SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
@@ -91,11 +87,13 @@ class Count:
     """Whether the devices may also be those of each node: 2N8G."""
     comment: str = ""
     """Words in brackets, which tell rows apart if nothing else does: `2 GPUs (NVLink)`."""
+    model: str = ""
+    """Size of the model in the same cell: `2 GPUs 7B`."""
 
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = _in_digits(plain(text))
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", _in_digits(plain(text)))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     for form in _FORMS:
@@ -123,21 +121,25 @@ def read_count(text: str) -> Count:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
+    if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
+        nodes, inside = int(pair[1]), ""
     rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
-    rest = _DEGREES.sub("", rest).strip(" ,;/-")
+    rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
-    other = rest.startswith("+")  # a way to train, not a device
-    way = " ".join(filter(None, (said if STRATEGIES.search(said) else "", rest if other else "")))
+    other = rest.startswith("+") or (bool(rest) and _WAY.fullmatch(rest) is not None)  # no device
+    way = " ".join(filter(None, (said if STRATEGIES.search(said) or said == "DP" else "", rest if other else "")))
     comment = "" if way.startswith(said) else said
-    return Count(gpus, nodes, "" if other else rest, way, either=bool(either), comment=comment)
+    model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
+    return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 
 
 def _in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
     words = simplified(words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        return " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        return words.replace("( ", "(").replace(" )", ")")
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
@@ -165,7 +167,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
     ):
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
-    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words):
+    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
         return Count(int(found["gpus"])), ""
     if found := re.fullmatch(
         r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
@@ -219,7 +222,8 @@ _IN_WORDS = tuple(
         r"nodes?|jobs?|parallel) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})\b",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
-        r"\b(?:f?sdp2?|ddp|hsdp|mp|zero-?[123]?|horovod|dist(?:ributed)?|t) ?[=:_ -] ?(?P<gpus>\d{1,6})$",
+        r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
+        r"(?P<gpus>\d{1,6})\]?$",
         r"\b(?:single|serial|sequential)\b",
     )
 )
@@ -244,7 +248,7 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
-            rest = f"{words[: found.start()]} {words[found.end() :]}"
+            rest = f"{words[: found.start()]} {parts.get('way') or ''} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))

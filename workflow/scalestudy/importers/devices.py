@@ -43,7 +43,7 @@ _OF_DEVICES = re.compile(
     r"compute units|(?:env )?runners|slots|shards"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
-_PAIR = re.compile(r"(\d{1,6}) ?[(/] ?(\d{1,7}) ?\)?")
+_PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
 _THREADS = re.compile(
@@ -55,7 +55,7 @@ _A_NUMBER = re.compile(r"[\d,.' ]+")
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
-_NAMED = ("hardware", "label")
+_NAMED = ("hardware", "label", "strategy")
 """Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
 _ALONE = re.compile(
@@ -170,7 +170,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         if whole and named and meaning.role in ("ignore", "label"):
             return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
-        degree = is_degree(meaning.header)
+        degree = is_degree(meaning.header) and devices_of_labels(meanings, raw) == meanings
         if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
@@ -216,7 +216,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
 
 def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether a row has a number in one of its measurements; the label of another says nothing of devices."""
-    return any(re.match(r"[~<>(]?\d|[~<>(]?\.\d", plain(cells[place])) for place in places if place < len(cells))
+    return any(re.match(r"[~<>(]? ?\.?\d", plain(cells[place])) for place in places if place < len(cells))
 
 
 def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:

@@ -8,20 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import PICTURE, plain
 from scalestudy.importers.languages import in_english
 from scalestudy.importers.terms import (
+    AFTER_DEVICE,
     COUNT,
     DEVICE,
     EFFICIENCY,
     HARDWARE,
     IDEAL,
+    IN_CAMEL_CASE,
     LABELS,
     NEVER,
     NODE,
     OF_A_PART,
     OF_A_PRECISION,
     OF_ALL,
+    OF_ONE,
     OTHER_RATIO,
     PER_DEVICE,
     PRECISIONS,
@@ -32,6 +35,7 @@ from scalestudy.importers.terms import (
     SPEEDUP,
     SPREAD,
     STEP,
+    TIME_UNIT,
     TIMED,
     UNIT_OF_TIME,
     WORK,
@@ -96,7 +100,7 @@ class Meaning:
 
 
 _RATE = re.compile(
-    r"throughput|\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
+    r"throughput|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
@@ -108,11 +112,9 @@ def normal(header: str) -> str:
     """Return a header in lower case, with underscores as spaces and signs as words."""
     if header.strip() == NAMELESS:
         return ""
-    words = re.sub(
-        r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks))", " ", plain(header)
-    )
+    words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
-    text = re.sub(r" ?/ ?1$", "", text)  # without a unit: N / 1
+    text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[[\da-c]\d?\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
     text = re.sub(rf"\b({DEVICE}|{NODE})\(s\)", r"\1s", text)
@@ -159,8 +161,8 @@ def is_utilization(header: str) -> bool:
 
 def is_relative(header: str) -> bool:
     """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
-    text = normal(header)
-    return bool(RELATIVE.search(text)) and not NEVER.search(text)
+    text, letter = normal(header), re.fullmatch(r"[SE](?: ?[(\[]?%[)\]]?)?", plain(header))
+    return bool(letter or (RELATIVE.search(text) and not NEVER.search(text)))
 
 
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
@@ -210,8 +212,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
     of_kind += r"gaudi ?\d? |v\d\w? )*"
-    after = r"(?:num|count|number|amount|quantity|qty|cards?|used|total|s\b|\W)*"
-    device = rf"{COUNT}{of_kind}(?:{DEVICE}{after}|v?cpu count)"
+    device = rf"{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"
@@ -254,10 +255,8 @@ def _time(bare: str) -> str:
     ):
         return ""
     timed = re.search(TIMED, bare)
-    inverse = re.search(
-        rf"\b(?:us|ms|msecs?|s|secs?|seconds?|min(?:ute)?s?)\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare
-    )
-    if re.search(rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|call|item)\b", bare):
+    inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
+    if re.search(OF_ONE, bare):
         return "time_s"
     in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
@@ -269,7 +268,9 @@ def _time(bare: str) -> str:
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
-    if re.fullmatch(r"(?:total |elapsed )?(?:seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare):
+    if re.fullmatch(
+        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare
+    ):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
 
@@ -295,4 +296,4 @@ def _is_rate(bare: str) -> bool:
 def _batch(bare: str) -> str:
     if PER_DEVICE.search(bare) or re.search(r"micro|\bmbs\b|local", bare):
         return "batch_per_gpu"
-    return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b", bare) else "batch"
+    return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b|\beff\b", bare) else "batch"

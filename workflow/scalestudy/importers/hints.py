@@ -81,6 +81,11 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
 
 
 UNKNOWN = "throughput"
+_OF_ANOTHER = re.compile(
+    r"\bshare|fraction|portion|occupancy|"
+    r"^(?:(?:#|n|num(?:ber)? of|total|max) ?)?(?:steps|iterations|epochs|layers)$"
+)
+"""Headers of parts of a whole, and of counts, which do not measure speed."""
 
 
 def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
@@ -92,6 +97,8 @@ def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
     if not kinds or len(kinds) < MOST * len(cells) / 2 or len(set(cells)) == 1 < len(cells):
         return ""
     kind = max(kinds, key=kinds.count)
+    if _OF_ANOTHER.search(normal(meaning.header)):
+        return ""
     return "total_time_s" if kind == UNKNOWN and re.search(r"time", meaning.header.lower()) else kind
 
 

@@ -11,7 +11,7 @@ from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, sha
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import DEVICE, STRATEGIES
 
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
@@ -20,7 +20,7 @@ _OF_A_MODEL = re.compile(
 )
 """Headers of the size of a model, which tells series apart."""
 _OF_PARAMETERS = re.compile(
-    r"(?:#|n|num(?:ber)?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
+    r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
 )
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
@@ -32,10 +32,23 @@ _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 _SAME = 2  # sizes that each block of a label has in common with the first
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
 )
+_NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment")
+"""Labels in which a number of devices would be something else."""
+_DISTRIBUTED = re.compile(r"\b(?:distributed|parallel|multi-?gpu|single-?gpu)\b", re.IGNORECASE)
+_UNDISTRIBUTED = re.compile(
+    r"(?:(?:local|plain|vanilla|distribut\w*|strategy)\W*)?(?:none|no|non|not|without|w/o)"
+    r"(?:\W+(?:ddp|fsdp|distribut\w*|(?:data )?parallel\w*|multi-?gpu))*|"
+    r"(?:(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?|gpu) (?:baseline|base|reference)|"
+    r"(?:baseline|base|reference)[ ,(:]+(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?\)?",
+    re.IGNORECASE,
+)
+"""Strategies of a run on one device: `No DDP`, `distribute: none`."""
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
+_NODES_BY_EACH = re.compile(r"(?<![\w.])(\d{1,5}) ?[x\u00d7*] ?(\d{1,5})(?![\w.])")
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
@@ -51,10 +64,10 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     return meanings
 
 
-def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+def telling_labels(meanings: list[Meaning], raw: RawTable, *, of_words: bool = False) -> list[Meaning]:
     """Reads a column as a label if nothing else tells rows with equal devices apart.
 
-    The column has words, or it is left of the measurements.
+    The column has words, or it is left of the measurements. of_words: it has words.
     """
     measured, rows = _measured_rows(meanings, raw)
     if not rows:
@@ -70,7 +83,8 @@ def telling_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
         named = share(words, read_cell) == 0 or (
-            place < measured
+            not of_words
+            and place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
         )
         if apart and named and meaning.role == "ignore":
@@ -178,6 +192,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         cells = raw.cells(place)
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
+        numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         if plausible and numbers and normal(meaning.header) not in said:
             rest = normal(meaning.header)
             meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
@@ -227,6 +242,48 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         else row
         for row in rows
     )
+
+
+def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
+    """Return rows in which labels that differ in the number of devices only are one: A (4 GPUs), A (8 GPUs).
+
+    So are `A` on one device and `DDP A` on several, if no other strategy is named.
+    """
+    result = [
+        replace(row, labels={**row.labels, "strategy": "single"})
+        if row.gpus == 1 and _UNDISTRIBUTED.fullmatch(row.label("strategy").strip("`* "))
+        else row
+        for row in rows
+    ]
+    for name in dict.fromkeys(name for row in result for name in row.labels):
+        if name in _NO_VARIANTS:
+            continue
+        bare = [_without_devices(row.label(name), row.gpus) for row in result]
+        ways = [{way.lower() for way in STRATEGIES.findall(words)} for words in bare]
+        many = [way for way, row in zip(ways, rows, strict=True) if row.gpus > 1]
+        if many and all(way == many[0] and len(way) == 1 for way in many) and sum(map(len, ways)) == len(many):
+            bare = [" ".join(STRATEGIES.sub(" ", words).split()) or words for words in bare]
+        alike = {
+            words: {(row.gpus, row.label(name)) for row, own in zip(rows, bare, strict=True) if own == words}
+            for words in set(bare) - {""}
+        }
+        joined = {
+            words
+            for words, found in alike.items()
+            if len({size for size, _ in found}) == len(found) and len({label for _, label in found}) > 1
+        }
+        for at, words in enumerate(bare):
+            if words in joined:
+                result[at] = replace(result[at], labels={**result[at].labels, name: words})
+    return tuple(result)
+
+
+def _without_devices(label: str, gpus: int) -> str:
+    """A label without the number of devices of its row, and without `distributed` and the like."""
+    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
+    words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
+    words = _DISTRIBUTED.sub(" ", words)
+    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())
 
 
 def is_size_of_work(name: str) -> bool:

@@ -9,24 +9,27 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
-from scalestudy.importers.headers import TEXTS, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across
+from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
+from scalestudy.importers.numbered import numbers_across, with_devices_of_a_row
+from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.terms import SECONDS, STRATEGIES
 
 UNSAID = "value"
 CLOSE = 0.02
-IDEAL = re.compile(r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?")
+IDEAL = re.compile(
+    r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
+    r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
+)
 """Rows that were not measured."""
 _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
 _UNIT = re.compile(r"[a-z]{1,7}")
-_MOST_QUANTITIES = 20
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
@@ -41,13 +44,15 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = _pivoted(table)
-    across = _across(table)
+    table = pivoted(table)
+    if not (across := _across(table)):
+        table = with_devices_of_a_row(table)
+        across = _across(table)
     if not across:
         return with_product(table)
     first = [row[1][0] if row[1] else "" for row in table.rows]
     known = [meaning_of(name).role for name in first]
-    if not {*known} & {*MEASURED, *STATED}:
+    if not {*known} & {*MEASURED}:
         known = [known_role(name) for name in first]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
@@ -65,33 +70,6 @@ def upright(table: RawTable) -> RawTable:
     return _stacked(table, across)
 
 
-def _pivoted(table: RawTable) -> RawTable:
-    """A table with a row per quantity, `metric` and `value`, with a column per quantity."""
-    names = [normal(name) for name in table.header]
-    metric = next(
-        (place for place, name in enumerate(names) if name in ("metric", "measure", "quantity", "kpi")), None
-    )
-    value = next((place for place, name in enumerate(names) if name in ("value", "result", "measured")), None)
-    if metric is None or value is None or any(len(row) != len(names) for _, row in table.rows):
-        return table
-    quantities = list(dict.fromkeys(row[metric] for _, row in table.rows))
-    known = {name for name in quantities if meaning_of(name).role in (*MEASURED, *STATED)}
-    if not known or len(quantities) > _MOST_QUANTITIES:
-        return table
-    others = [place for place in range(len(names)) if place not in (metric, value)]
-    rows: dict[tuple[str, ...], tuple[int, dict[str, str]]] = {}
-    for line, row in table.rows:
-        key = tuple(row[place] for place in others)
-        rows.setdefault(key, (line, {}))[1][row[metric]] = row[value]
-    return replace(
-        table,
-        header=(*(table.header[place] for place in others), *quantities),
-        rows=tuple(
-            (line, (*key, *(found.get(name, "") for name in quantities))) for key, (line, found) in rows.items()
-        ),
-    )
-
-
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
     of_devices = (
@@ -105,15 +83,22 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
             return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
+    ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
     for place, header in enumerate(table.header[1:], start=1):
         words = plain(header)
-        if of_devices and re.fullmatch(r"\d{1,7}", words):
+        if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
             found[place] = (words, "")
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
-            rest = "" if STRATEGIES.fullmatch(named[1]) else named[1]
+            rest = named[1]
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
+    bare = {
+        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
+    }
+    sizes = [devices for devices, _ in bare.values()]
+    whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
+    found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
         found = {place: (number, "") for place, number in numbers_across(table.header).items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
@@ -147,6 +132,9 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
     measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
     first = [first[at] for at in measured]
     lines = [table.rows[at][1] for at in measured]
+    said = {words for _, words in across.values()}
+    if len(said) == 1 and (unit := meaning_of(said.pop()).unit) in SECONDS:  # 1 GPU (ms) | 2 GPUs (ms)
+        first = [f"{name} ({unit})" if known_role(name) in TIMES else name for name in first]
     rows = tuple(
         (
             table.line,
@@ -158,7 +146,8 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
         )
         for place, (devices, words) in across.items()
     )
-    return replace(table, header=("gpus", *(["setup"] if told else []), *first), rows=rows)
+    name = "strategy" if any(STRATEGIES.fullmatch(words) for _, words in across.values()) else "setup"
+    return replace(table, header=("gpus", *([name] if told else []), *first), rows=rows)
 
 
 def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured: list[int]) -> RawTable:
@@ -240,8 +229,9 @@ def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
 
 
 def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
-    """Whether a row between measurements has ratios of other rows: new / old speedup."""
-    if corner in ("speedup", "efficiency") or meaning_of(cells[0]).role not in STATED:
+    """Whether a row between measurements has ratios of other rows, new / old speedup, or shares of the peak."""
+    ratio = meaning_of(cells[0]).role in STATED or is_utilization(cells[0])
+    if corner in ("speedup", "efficiency") or not ratio:
         return False
     return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 

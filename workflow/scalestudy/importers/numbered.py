@@ -1,22 +1,46 @@
-"""Headers that are one name of devices with different numbers: numbers of devices, or names of single ones."""
+"""Devices across: a row of them, or headers of one name with numbers, which are counts or names of single ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.terms import DEVICE, NODE
+from scalestudy.importers.headers import normal
+from scalestudy.importers.published import MEASURED
+from scalestudy.importers.quantities import known_role
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
 
 _NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
 _NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
 _NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
+_NUMBER_OF = re.compile(
+    r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
+    r"processes|workers|world ?size)(?: used)?"
+)
 _FEW = 2
 
 
 def numbers_across(header: Sequence[str]) -> dict[int, str]:
     """Return place -> number of the columns `MPI np 1`, `MPI np 2`, `MPI np 4`; none if there are none."""
     return next((places for words, places in _groups(header) if not _are_names(words, places)), {})
+
+
+def with_devices_of_a_row(table: RawTable) -> RawTable:
+    """Return a table across whose header is its row `GPUs | 1 | 2`, which has measurements in other rows."""
+    measured = any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
+    for at, (_, cells) in enumerate(table.rows):
+        numbers = list(map(plain, cells[1:]))
+        counted = all(re.fullmatch(r"[1-9]\d{0,5}", number) for number in numbers)
+        apart = len(cells) == len(table.header) and len(set(numbers)) == len(numbers) >= _FEW
+        if measured and counted and apart and _NUMBER_OF.fullmatch(normal(cells[0])):
+            rows = [row for row in table.rows if row is not table.rows[at]]
+            if any(re.search(HARDWARE, plain(name).lower()) for name in table.header[1:]):
+                rows.append((table.line, ("hardware", *table.header[1:])))
+            return replace(table, header=(cells[0], *numbers), rows=tuple(rows))
+    return table
 
 
 def single_devices(header: Sequence[str]) -> list[str]:

@@ -18,6 +18,8 @@ SERIAL = "serial_time_s"
 CLOCKED = (*TIMES, SERIAL)
 """Roles of columns whose numbers are times."""
 OF_STEPS = ("step_time_s", "steps_per_s")
+OF_COLUMNS = "variant of columns"
+"""Label of the columns that a row was read from; `variant` may be the header of a column."""
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""
 

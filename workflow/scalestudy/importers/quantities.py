@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.terms import UNIT_OF_TIME
+
+_RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
+"""A range of times, such as 4-5 h."""
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
@@ -17,12 +21,20 @@ def in_brackets(meaning: Meaning) -> Meaning:
         re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
         or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
         or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
+        or re.search(rf"(?:^|[a-z\d] )in {units}$", normal(meaning.header))
         or re.fullmatch(r"(s|secs?|ms|us|ns)", plain(meaning.header))  # not `S`, a speedup
     )
     if unit is None:
         return meaning
     name = next(name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit[1]))
     return replace(meaning, role="time_s", unit=name)
+
+
+def of_a_step(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Return a column as the time of a step if it is called `step` and no more, and if it has fractions."""
+    named = re.fullmatch(r"(?:training )?(?:step|iter(?:ation)?)", normal(meaning.header))
+    fractions = all(re.fullmatch(r"\d+\.\d+", plain(cell)) for cell in cells)
+    return replace(meaning, role="step_time_s") if named and fractions else in_brackets(meaning)
 
 
 def known_role(header: str) -> str:
@@ -39,7 +51,9 @@ def quantity_of(cell: str) -> str:
     try:
         read = read_cell(cell)
     except ValueError:
-        return ""
+        range_of = _RANGE.fullmatch(plain(cell))
+        last = quantity_of(range_of["last"]) if range_of else ""
+        return last if last.startswith("time") else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":
@@ -53,6 +67,11 @@ def _measured(words: str) -> bool:
     return meaning.role in ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s") or bool(
         meaning.role in ("time_s", "total_time_s") and meaning.unit
     )
+
+
+def are_times(cells: Sequence[str]) -> bool:
+    """Return whether most cells have a unit of time, which 40/s has not."""
+    return sum(bool(re.fullmatch(r"time \([a-z]+\)", quantity_of(cell))) for cell in cells) > len(cells) / 2
 
 
 def name_of(cell: str) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import nan
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED, SERIAL, TIMES
+from scalestudy.importers.published import MEASURED, RATES, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import OTHER_RATIO
+from scalestudy.importers.terms import IDEAL, OTHER_RATIO
 from scalestudy.importers.together import is_gain
 
 _MOST_COLUMNS = 6
@@ -42,10 +44,10 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 
 def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves them out if they are of the time saved."""
+    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves out those of the time saved, and the ideal."""
     measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
     result = []
-    for place, meaning in enumerate(meanings):
+    for place, meaning in enumerate(_without_ideal(meanings, raw, said)):
         if normal(meaning.header) not in said and is_gain(
             [row[place] for _, row in raw.rows if place < len(row)], meaning
         ):
@@ -57,9 +59,24 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
     return result
 
 
+def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out `Linear scaling` and the like if its numbers are those of the devices."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    result = []
+    for place, meaning in enumerate(meanings):
+        stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
+        if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
+            found = _by_devices(raw, devices, place)
+            if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
+                meaning = replace(meaning, role="ignore")
+        result.append(meaning)
+    return result
+
+
 def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
     """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
 
+    They may also be the change of the time, -47 %.
     Gains over the row before are left out too if their numbers are printed as approximate: they check nothing.
     """
     found: list[tuple[float, float]] = []
@@ -73,7 +90,8 @@ def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bo
     about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
     for (before, _), (rate, share) in pairwise(found):
         speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
-        saved += any(abs(share - (1 - 1 / speedup)) < CLOSE for speedup in speedups)
+        changes = [(1 - 1 / speedup, 1 / speedup - 1 if of_times else nan) for speedup in speedups]
+        saved += any(abs(share - change) < CLOSE for both in changes for change in both)
         close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
         gained += any(close)
         stepwise += close[:1] == [True] and not close[1]
@@ -89,14 +107,27 @@ def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Prin
     found: list[tuple[int, Printed | None]] = []
     for _, row in raw.rows:
         try:
-            gpus = read_count(row[devices]).gpus
             blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
+            gpus = _count(row[devices])
+            if blank and not gpus:
+                continue  # a mean, or a run that failed
             cell = None if blank else read_cell(row[place])
         except (ValueError, IndexError):
             return []
-        whole = cell and (cell.printed.times(0.01) if cell.percent else cell.printed)
+        if not gpus:
+            return []
+        percent = cell and (cell.percent or "%" in raw.header[place])
+        whole = cell and (cell.printed.times(0.01) if percent else cell.printed)
         found.append((gpus, whole or None))
     return sorted(found, key=lambda pair: pair[0])
+
+
+def _count(cell: str) -> int:
+    """The devices of a cell, as a number or in words; 0 if it names none."""
+    for read in (read_count, count_in_words):
+        with suppress(ValueError):
+            return read(cell).gpus
+    return 0
 
 
 def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
@@ -144,6 +175,7 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
+    meanings = _of_its_times(meanings, raw, said)
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
     mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
@@ -155,6 +187,31 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
     return meanings
+
+
+def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup that names nothing as that of the only one of several times that it follows from."""
+    stated = [at for at, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES]
+    if len(stated) != 1 or len(times) < 2 or any(one.role in RATES for one in meanings):
+        return meanings
+    place = stated[0]
+    fits = [at for at in times if _follows(raw, place, at)]
+    if meanings[place].rest or len(fits) != 1 or normal(meanings[place].header) in said:
+        return meanings
+    own = replace(meanings[place], rest=meanings[fits[0]].rest)
+    return [*meanings[:place], own, *meanings[place + 1 :]]
+
+
+def _follows(raw: RawTable, place: int, time: int) -> bool:
+    """Whether ratios are, to their last digit, those of the first of the times to each of them."""
+    try:
+        found = [(read_cell(row[time]).printed.value, read_cell(row[place]).printed) for _, row in raw.rows]
+    except (ValueError, IndexError):
+        return False
+    return len(found) > 1 and all(
+        own > 0 and abs(found[0][0] / own - ratio.value) <= ratio.last for own, ratio in found
+    )
 
 
 def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:

@@ -20,6 +20,9 @@ def words_of(cells: Sequence[str]) -> tuple[str, ...]:
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
+_UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
+_MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s")
+_RATIOS = ("total_time_s", "time_s", "printed_speedup", "printed_efficiency", "scaling_ratio")
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 _PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
@@ -38,11 +41,13 @@ class RawTable:
     """Its caption, or the line of text just above it."""
     below: str = ""
     """Its caption, if that is below it."""
+    opening: str = ""
+    """The first words of the text above it, if that has several lines."""
 
     @property
     def captions(self) -> tuple[str, ...]:
         """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""
-        said = (self.below, self.caption, *reversed(self.headings))
+        said = (self.below, self.caption, self.opening, *reversed(self.headings))
         return tuple(filter(None, (_PERFORMANCE.sub("", words).strip() for words in said)))
 
     def cells(self, place: int) -> list[str]:
@@ -128,22 +133,60 @@ def _with_one_header(table: RawTable) -> RawTable:
         cells = [plain(cell) for cell in second]
         first = [plain(cell) for cell in table.header]
         filled = [cell for cell in cells if cell]
-        units = bool(filled) and all(re.fullmatch(r"[(\[].*[)\]]|[\w/%]{1,4}/[\w]+", cell) for cell in filled)
+        named = [cell for cell in cells if not is_blank(cell) and cell.strip("()[]") != "#"]
+        known = bool(named) and cells[0] not in named and all(map(_is_unit, named))
+        units = known or (bool(filled) and all(_UNIT_ALONE.fullmatch(cell) for cell in filled))
         grouped = len([name for name in first if name]) > len({name for name in first if name}) or any(
             not above and below for above, below in zip(first, cells, strict=False)
         )
         numbers = any(_LIKE_A_NUMBER.match(cell) and not count_of_header(cell) for cell in filled if not units)
-        if len(cells) != len(first) or len(filled) < 2 or numbers or not (units or grouped):
+        if len(cells) != len(first) or (len(filled) < 2 and not known) or numbers or not (units or grouped):
             return table
         if len(set(filled)) == 1 and len(filled) == len(cells):
             return table  # a title over all columns
-        header = tuple(
-            " ".join(dict.fromkeys(filter(None, pair))) for pair in zip(table.header, second, strict=True)
-        )
+        above = table.header if units else _over_groups(table.header, second)
+        if title := "" if units else _title_of_group(above, second):
+            above = ["" if name == title else name for name in above]
+            table = replace(table, headings=(*table.headings, title))
+        below = [_in_brackets(cell) for cell in cells] if known else second
+        header = tuple(" ".join(dict.fromkeys(filter(None, pair))) for pair in zip(above, below, strict=True))
         table = replace(table, header=header, rows=table.rows[1:])
         if not units:
             return table
     return table
+
+
+def _is_unit(cell: str) -> bool:
+    """Whether a cell is the unit of a measurement: ms, (img/s), [%]."""
+    unit = cell.strip("()[] ")
+    if re.search(r"\s", unit):
+        return False
+    return unit == "%" or bool(meaning_of(f"time ({unit})").unit) or meaning_of(unit).role in _MEASURED
+
+
+def _in_brackets(cell: str) -> str:
+    unit = "" if is_blank(cell) else cell.strip("()[]# ")
+    return f"({unit})" if unit else ""
+
+
+def _over_groups(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """The first line of headers with the name of a group over all of its columns, if it is over the first only."""
+    found: list[str] = []
+    for above, below in zip(first, second, strict=True):
+        group = found[-1] if found and below and not above and second[len(found) - 1] else ""
+        found.append(above or group)
+    return found
+
+
+def _title_of_group(first: Sequence[str], second: Sequence[str]) -> str:
+    """The name of the only group of headers, if the headers below it say by themselves what is measured."""
+    groups = {above for above, below in zip(first, second, strict=True) if above and below}
+    below = [meaning_of(name).role for above, name in zip(first, second, strict=True) if above in groups and name]
+    known = [role in (*_MEASURED, *_RATIOS) for role in below]
+    title = next(iter(groups), "")
+    of_no_kind = meaning_of(title).role not in (*_MEASURED, *_RATIOS) or _PERFORMANCE.search(title)
+    whole = all(known) and len(set(below)) == len(below)
+    return title if len(groups) == 1 and len(below) > 1 and (whole or (any(known) and of_no_kind)) else ""
 
 
 def _with_sections(table: RawTable) -> RawTable:

@@ -19,7 +19,7 @@ from scalestudy.importers.counts import Count, count_in_words, each_node, names_
 from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.labels import of_one_hardware
+from scalestudy.importers.labels import of_one_hardware, of_one_variant
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
@@ -33,8 +33,10 @@ from scalestudy.importers.together import (
     repeats_in,
     unit_of_repeats,
     unit_of_time,
+    why_unread,
 )
 from scalestudy.importers.variants import Variant, own_part
+from scalestudy.importers.whose import counts_of_epochs
 
 _MOST_NOTES = 20
 _LIKE_A_FRACTION = 1.5
@@ -54,6 +56,7 @@ class Reader:
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
         self._not_measured = self._marked()
+        self.epochs = counts_of_epochs(meanings, raw)
         self.has_ratios = any(meaning.role in STATED for meaning in meanings)
         cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
         whole = has_decimal_commas(cell for column in cells for cell in column)
@@ -90,13 +93,15 @@ class Reader:
                 rows.append(row)
                 ratios += self._ratio(row, cells, variant)
         columns = [self.meanings[place] for place in variant.places]
-        context = " ".join((*self.raw.headings[-1:], self.raw.caption, self.raw.below)).lower()
-        named = re.findall(r"\b(weak|strong)[ -]scaling", context)
+        *around, own = ("", *self.raw.headings)
+        contexts = (" ".join((own, self.raw.caption, self.raw.below)), *reversed(around))
+        kinds = (re.findall(r"\b(weak|strong)[ -]scaling", words.lower()) for words in contexts)
+        named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
-            rows=of_one_hardware(rows),
+            rows=of_one_hardware(of_one_variant(rows)),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else "",
             unknown_units=frozenset(one.role for one in columns if self._is_without_unit(one)),
@@ -131,7 +136,7 @@ class Reader:
             meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
             if meaning.role in TEXTS:
                 text = plain(text)
-                empty = is_ditto(text) or (is_blank(text) and meaning.role != "strategy")
+                empty = is_ditto(text) or (is_blank(text) and (not text or meaning.role != "strategy"))
                 if text.startswith("+") and re.match(r"\+ ?[A-Za-z]", text) and above.get(-1 - place):
                     text = f"{above[-1 - place]} {text}"  # a variant of the row above
                 elif not empty:
@@ -141,11 +146,13 @@ class Reader:
                 labels[name] = text
             elif not is_blank(text):
                 self._number(line, place, text, variant, numbers, labels)
+        if self.epochs is not None and (time := numbers.get("total_time_s")):
+            self.notes["the times are of different numbers of epochs and are divided by them"] = None
+            numbers["total_time_s"] = time.times(1 / int(plain(cells[self.epochs])))
         gpus = self._devices(line, cells, numbers)
         if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
             return None
-        unit = labels.get("throughput_unit", "").lower()
-        if "throughput" in numbers and unit.endswith(("/gpu", "/device")):
+        if "throughput" in numbers and labels.get("throughput_unit", "").lower().endswith(("/gpu", "/device")):
             numbers["throughput"] = numbers["throughput"].times(gpus)
         if labels.get("scaling"):
             labels["scaling"] = next(
@@ -179,12 +186,10 @@ class Reader:
                 if meaning.role == "gpus":
                     if count.nodes is not None:
                         numbers.setdefault("nodes", Printed(count.nodes))
-                    if count.hardware and "hardware" not in labels:
-                        labels["hardware"] = count.hardware
-                    if count.words and "strategy" not in labels:
-                        labels["strategy"] = count.words
-                    if count.comment:
-                        labels.setdefault("comment", count.comment)
+                    said = {"hardware": count.hardware, "strategy": count.words, "model": count.model}
+                    for name, words in {**said, "comment": count.comment}.items():
+                        if words:
+                            labels.setdefault(name, words)
             else:
                 part = own_part(text, meaning, variant)
                 number = self._quantity(place, part, labels)
@@ -195,7 +200,7 @@ class Reader:
         except ValueError as error:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
             named = "whole number" in why or "names no" in why
-            self._leave_out(line, meaning, why if named else f"{quoted} is not a number")
+            self._leave_out(line, meaning, why if named else f"{quoted} {why_unread(text)}")
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
@@ -222,8 +227,7 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            count = self._named(text, self.raw.cells(place))
-            return each_node(count, self.raw.cells(place))
+            return each_node(self._named(text, self.raw.cells(place)), self.raw.cells(place))
         count = with_node(read_count(text), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
@@ -292,6 +296,5 @@ class Reader:
         except (ValueError, IndexError):
             return []
         names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]
-        precisions = tuple(one[0] if len(one) == 1 else "" for one in names)
-        times = self.meanings[first].role in CLOCKED
-        return [PrecisionRatio(row.line, row.gpus, printed, *numbers, (precisions[0], precisions[1]), times)]
+        both = (names[0][0] if len(names[0]) == 1 else "", names[1][0] if len(names[1]) == 1 else "")
+        return [PrecisionRatio(row.line, row.gpus, printed, *numbers, both, self.meanings[first].role in CLOCKED)]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
@@ -98,6 +99,8 @@ def _have_arrows(table: RawTable, place: int) -> bool:
     """Whether most cells of a column are two numbers with an arrow."""
     cells = table.cells(place)
     both = [cell for cell in cells if len(ends := _ARROW.split(plain(cell))) == 2 and all(map(_is_number, ends))]
+    if all(_is_ratio(end) and not _is_ratio(start) for start, end in map(_ARROW.split, map(plain, both))):
+        return False  # a measurement and its ratio
     return len(cells) > 0 and len(both) >= _MOST_OF * len(cells)
 
 
@@ -116,6 +119,10 @@ def _ends(cell: str) -> tuple[str, str]:
 
 def _is_number(text: str) -> bool:
     return share([text], read_cell) > 0 or _is_count(text)
+
+
+def _is_ratio(text: str) -> bool:
+    return quantity_of(text) == "speedup"
 
 
 def _is_count(text: str) -> bool:

@@ -23,6 +23,7 @@ from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable, tidied
 from scalestudy.importers.unopened import why_unopened
 from scalestudy.study.named_file import nearest, not_utf8, read_named
@@ -32,6 +33,7 @@ MOST_BYTES = 16 * 2**20
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
 _PREFIX = re.compile(r"\s*(#:|//+|>|#|%|;|--|\*(?= ))")
+_FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _FEW = 3
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_)", re.IGNORECASE
@@ -94,15 +96,27 @@ def find_tables(text: str) -> list[RawTable]:
     tables += [*piped_tables(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
     tables += [*record_tables(text), *array_tables(lines)] if not tables else ()
     marked = bool(tables) or "<table" in text.lower()
-    if not marked and delimiter_of(lines) != "  " and starts_with_header(lines) and not listed_tables(lines[:200]):
-        return [_tidied(table) for table in delimited_tables(text)]
+    alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
+    if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
+        return [_tidied(table) for table in found]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = listed
     if not tables and not marked:
-        tables = delimited_tables(text) or bare_lists(lines)
+        tables = [*_in_fences(lines)] or delimited_tables(text) or bare_lists(lines)
     return [_tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
+
+
+def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
+    """Tables of plain text that fill a block of code, whose other words are not in the way."""
+    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    for start, end in zip(fences[::2], fences[1::2], strict=False):
+        for table in delimited_tables("\n".join(lines[start + 1 : end])):
+            named = any(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header)
+            if named or any(quantity_of(cell) for _, row in table.rows[:1] for cell in row):
+                rows = tuple((line + start + 1, cells) for line, cells in table.rows)
+                yield replace(table, line=table.line + start + 1, rows=rows)
 
 
 def _tidied(table: RawTable) -> RawTable:

@@ -10,12 +10,23 @@ DEVICE = (
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
+AFTER_DEVICE = (
+    r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|for training|total|s\b|\W)*"
+)
+"""Words that may follow the devices in their header."""
+IN_CAMEL_CASE = re.compile(
+    r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
+    r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
+)
+"""Where a word begins in a name such as numGpus or stepTimeMs."""
 PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
 NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
 HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
+GEFORCE = r"[1-5]0[5-9]0(?: ?ti)?(?: ?super)?"
+"""Names of consumer devices that people print without RTX: 4090."""
 COUNT = (
     r"(?:no|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"
@@ -31,13 +42,19 @@ STEP = (
     r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
     r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
 )
+OF_ONE = (
+    rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
+    rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
+)
+"""Headers of the time of one piece of work: ms/token."""
 SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|exec)"
 """Header of a rate: simulated time over that of the computation."""
 REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
-    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:l?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
-    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b"
+    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b|"
+    r"[(\[][gtp]flop/?s[)\]]$"
 )
 """Rates that their own names say."""
 TIMED = (
@@ -48,9 +65,11 @@ TIMED = (
 """Words of a time."""
 OF_A_PART = re.compile(
     r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
-    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|" + SIMULATED
+    r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|"
+    rf"\b(?:{DEVICE}|cpu|node)(?:[-\u00b7*](?:s|secs?|seconds|h|hrs?|hours?|days?)\b|[ ](?:seconds|hours|days)\b)|"
+    r"\b(?:validation|eval(?:uation)?) time|" + SIMULATED
 )
-"""Times of a part of a step, or of what is done once, and rates over a time."""
+"""Times of a part of a step, or of what is done once, device-seconds, and rates over a time."""
 PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
@@ -60,10 +79,11 @@ PRECISIONS = {
     "fp8": r"fp-?8",
     "fp64": r"(?:fp|float)-?64",
 }
+TIME_UNIT = r"(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)"
 UNIT_OF_TIME = {
     "ns": r"\b(?:ns|nanoseconds?)\b",
-    "ms": r"\b(?:ms|msec|milliseconds?)\b",
-    "us": r"\b(?:us|microseconds?)\b",
+    "ms": r"\b(?:ms|msecs?|milliseconds?)\b",
+    "us": r"\b(?:us|usecs?|microseconds?)\b",
 } | {
     "min": r"\bm(?:in(?:ute)?s?)?\b",
     "h": r"\b(?:h|hrs?|hours?)\b",
@@ -77,17 +97,21 @@ NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
     r"target|ideal|param|per (?:token|request)|"
-    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|link|script|command|status"
+    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
+_WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
+"""Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
+    rf"^(?!.*(?:{_WITH_SPREAD})).*(?:"
     r"\bstd\b|\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
-    r"\bconfidence|\bjitter"
+    r"\bconfidence|\bjitter)"
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff\b|(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|\blinear ?\(?%|"
-    rf"% ?of {IDEAL}"
+    rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?batch)|"
+    rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
+    rf"\blinear ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
     r"energy|memory|power|mfu|flop|\$|\bcost|price|"
@@ -103,7 +127,7 @@ SCALING = re.compile(
     rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
 )
 SPEEDUP = re.compile(
-    r"speed ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
+    r"sp(?:ee)?d ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
@@ -129,7 +153,11 @@ LABELS = (
         r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
         r"instance(?: type)?|server|cluster",
     ),
-    ("model", r"model(?: ?(?:size|name|type))?|network|arch(?:itecture)?|backbone|workload|benchmark|task"),
+    (
+        "model",
+        r"model(?: ?(?:size|name|type|dimension|scale|variant))?|network|arch(?:itecture)?|backbone|workload|"
+        r"benchmark|task",
+    ),
     ("precision", r"precision|d ?type|data ?type|math|mixed precision|amp"),
     ("scaling", r"scaling(?: ?(?:type|mode|kind))?|kind of scaling"),
     ("throughput_unit", r"throughput ?unit|unit"),

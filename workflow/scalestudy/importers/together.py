@@ -15,7 +15,7 @@ from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(
-    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
+    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s(?:->|\u2192)\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
     r"(?:\s*(?:speed-?up|faster|eff(?:iciency|\.)?|of (?:linear|ideal)|scaling))?\s*[)\]]?",
     re.IGNORECASE,
 )
@@ -100,7 +100,7 @@ def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
 
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
-    cells = [plain(cell) for cell in table.cells(place)]
+    cells = list(map(_sign_last, table.cells(place)))
     found = [_BOTH.fullmatch(cell) for cell in cells]
     both = [one for one in found if one]
     named = _HEADER.fullmatch(plain(header))
@@ -131,8 +131,13 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
 
 
 def _split_cell(cell: str) -> list[str]:
-    found = _BOTH.fullmatch(plain(cell))
+    found = _BOTH.fullmatch(_sign_last(cell))
     return [found["number"], found["ratio"]] if found and found["ratio"] else [cell, ""]
+
+
+def _sign_last(cell: str) -> str:
+    """The text of a cell whose ratio in brackets has its sign behind the number: 410 (x1.9) is 410 (1.9x)."""
+    return re.sub(r"(?<=[(\[])x ?(\d+\.?\d*)(?=[)\]])", r"\1x", plain(cell))
 
 
 def _is_duration(cells: list[str]) -> bool:
@@ -144,7 +149,8 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
 
     None if the cell has one number, or numbers too different to be of one setup.
     """
-    parts = [part for part in _PARTS.split(plain(text)) if part and not is_blank(part)]
+    text = _without_remark(text)
+    parts = [part for part in _PARTS.split(text) if part and not is_blank(part)]
     if not 2 <= len(parts) <= _MOST_PARTS:
         return None
     try:
@@ -155,7 +161,7 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
         return None  # 60 s / 52 GB
     numbers = [cell.printed for cell in cells]
     low, high = min(one.value for one in numbers), max(one.value for one in numbers)
-    most = WIDE if _RANGE.fullmatch(plain(text)) else ALIKE
+    most = WIDE if _RANGE.fullmatch(text) else ALIKE
     if not low > 0 or high > low * most or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
         return None
     last = max(one.last for one in numbers)
@@ -166,7 +172,12 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
 
 def unit_of_repeats(text: str) -> str:
     """Return the last of several measurements in a cell, which has their unit."""
-    return _PARTS.split(plain(text))[-1]
+    return _PARTS.split(_without_remark(text))[-1]
+
+
+def _without_remark(text: str) -> str:
+    """A cell without a remark in brackets behind it, which may have further numbers: 4-5 h (1-2 h in stage 1)."""
+    return re.sub(r"(?<=[^\s(]) ?\([^()]*\)$", "", plain(text))
 
 
 _PREFIXED = re.compile(
@@ -214,6 +225,14 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
 def is_in_percent(cells: Sequence[str]) -> bool:
     """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
     return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
+
+
+def why_unread(text: str) -> str:
+    """Return why a cell has no number that can be read."""
+    several = re.fullmatch(r"[\d.]+(?:\s*[,;/]\s*[\d.]+)+", plain(text)) and ", " in plain(text)
+    return (
+        "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
+    )
 
 
 def mean_of_repeats(text: str) -> str:

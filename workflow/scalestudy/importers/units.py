@@ -16,7 +16,8 @@ _OF_ONE = re.compile(
 
 
 def in_its_unit(text: str) -> str:
-    """Return the header of a time over its unit with the unit in brackets: wall time / s."""
+    """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU."""
+    text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 
 
@@ -38,6 +39,11 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
     period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
+
+
+def is_of_parts(unit: str) -> bool:
+    """Return whether a rate is of tokens or other parts, of which each sample may have another number."""
+    return unit.startswith(("tok", "word", "frame", "point", "patch"))
 
 
 def rest_of(bare: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, OF_COLUMNS, STATED, TIMES
 
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
@@ -72,13 +72,21 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
             if _is_of_all(meanings[place], key, repeated)
             or _belongs(meanings[place], owners.get(place), key, order, index)
         ]
+        timed = [place for place in mine if _names(key, meanings[place]) and not {*repeated} & {*MEASURED}]
+        mine = [place for place in mine if not timed or meanings[place].role not in MEASURED or place in timed]
         kind = meanings[next(place for place in mine if keys.get(place) == key)]
-        label = "precision" if kind.precisions[:1] == (key,) else "variant"
+        label = "precision" if kind.precisions[:1] == (key,) else OF_COLUMNS
         columns = _once(mine, meanings)
         both = repeated[measured[0]]
         pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
         variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
     return variants
+
+
+def _names(key: str, meaning: Meaning) -> bool:
+    """Whether the words of a variant name a time: those of `Wall speedup` beside `Wall (s)`."""
+    words = set(re.findall(r"\w+", plain(meaning.header).lower()))
+    return meaning.role in TIMES and bool(key) and set(key.split()) <= words
 
 
 def _is_of_all(meaning: Meaning, key: str, repeated: Mapping[str, Sequence[int]]) -> bool:
@@ -127,7 +135,7 @@ def _key(meanings: Sequence[Meaning], found: Sequence[int], place: int) -> str:
     """What tells a column from the others of its role: its precision, its other words, its unit or its header."""
     for kind in (_precision, _words, _unit):
         named = [kind(meanings[one]) for one in found]
-        if len(set(named)) == len(named):
+        if len(set(named)) == len(named) and (kind is not _unit or all(named)):
             return kind(meanings[place])
     headers = [plain(meanings[one].header) for one in found]
     return headers[found.index(place)] if len(set(headers)) == len(headers) else f"column {found.index(place) + 1}"

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.headers import Meaning, normal
-from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.headers import Meaning, normal, with_role
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
@@ -16,6 +17,9 @@ _STATISTIC = re.compile(
     r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
 )
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
+_EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?epochs?")
+_OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach)")
+"""Headers of the time of an epoch, or until a target."""
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
 _ANOTHER = (
@@ -23,6 +27,7 @@ _ANOTHER = (
     r"seq|base|cpu|host|first|smallest|fewest|ref|orig|naive|scalar|lin|ideal|perfect|theor|expected|non|un|prev|prior|"
     rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
 )
+_ONE_KIND = re.compile(r"gpu|device|accelerator|cpu|core|process|proc|rank|card")
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
 _OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
@@ -58,6 +63,46 @@ def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     ]
 
 
+def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Return numbers below `gpu` beside nodes as devices; those of each node if there are fewer than nodes."""
+    roles = [one.role for one in meanings]
+    settled = any(normal(one.header) in said for one in meanings if one.role == "gpus")
+    if settled or "nodes" not in roles or "gpus_per_node" in roles:
+        return meanings
+    named = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "gpus" or (_ONE_KIND.fullmatch(normal(one.header)) and normal(one.header) not in said)
+    ]
+    pairs = [
+        (plain(row[roles.index("nodes")]), plain(row[named[0]]))
+        for _, row in raw.rows
+        if named and len(row) == len(meanings)
+    ]
+    if len(named) != 1 or not pairs or not all(nodes.isdecimal() and gpus.isdecimal() for nodes, gpus in pairs):
+        return meanings
+    fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
+    return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
+
+
+def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """Return the place of numbers of epochs that differ, if the times beside them are those of all epochs."""
+    whole = [normal(one.header) for one in meanings if one.role == "total_time_s"]
+    if not whole or any(_OF_EPOCHS.search(name) for name in whole) or any(one.role in STATED for one in meanings):
+        return None
+    for place, one in enumerate(meanings):
+        cells = list(map(plain, raw.cells(place)))
+        counted = one.role == "ignore" and all(re.fullmatch(r"[1-9]\d{0,4}", cell) for cell in cells)
+        if (
+            counted
+            and len(cells) == len(raw.rows)
+            and len(set(cells)) > 1
+            and _EPOCHS.fullmatch(normal(one.header))
+        ):
+            return place
+    return None
+
+
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out a throughput per replica or thread where the devices are others, such as ranks."""
     devices = " ".join(normal(one.header) for one in meanings if one.role == "gpus")
@@ -67,6 +112,13 @@ def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
         for one, of in zip(meanings, kinds, strict=True)
     ]
     return _without(meanings, foreign, said)
+
+
+def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out efficiencies of weak scaling beside strong speedups, or the other way round: of other runs."""
+    kinds = {one.scaling for one in meanings if one.role == "printed_speedup"} - {""}
+    others = [one.role == "printed_efficiency" and one.scaling not in ("", *kinds) for one in meanings]
+    return _without(meanings, others if kinds else [False] * len(meanings), said)
 
 
 def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

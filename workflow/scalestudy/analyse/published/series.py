@@ -8,12 +8,12 @@ from math import isclose
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.labels import is_size_of_work
-from scalestudy.importers.published import PublishedRow, PublishedTable
+from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
 GLOBAL = "global batch"
-UNITS = ("throughput_unit", "scaling", "variant")
+UNITS = ("throughput_unit", "scaling", OF_COLUMNS)
 """Labels that do not tell configurations apart."""
 PLAIN = (
     "",
@@ -28,6 +28,11 @@ PLAIN = (
     "single-gpu",
     "1 gpu",
     "plain",
+    "n/a",
+    "\u2013",
+    "\u2014",
+    "no ddp",
+    "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")

@@ -10,7 +10,8 @@ from scalestudy.importers.raw import RawTable, words_of
 
 LONGEST_CELL = 131_072
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-"""A comma between thousands, which separates no cells where spaces do."""
+"""A comma between thousands, which separates no cells where spaces do, like one in brackets."""
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _OF_A_TEXT = re.compile(r"\s*(?:#{2,6}|[-*+]) ")
 """Beginning of a heading or of an item of a list, whose commas separate no cells."""
 _SPACED = re.compile(r"\S\s{2,}\S")
@@ -73,7 +74,8 @@ def starts_with_header(lines: list[str]) -> bool:
 def delimiter_of(lines: list[str]) -> str:
     """Return the delimiter: the first of tab, semicolon, bar and comma that every line of the beginning has."""
     first = [line for line in lines[:50] if line.strip()]
-    bare = [_THOUSANDS.sub("", line) for line in first] if any(map(_SPACED.search, first)) else first
+    apart = any(map(_SPACED.search, first))
+    bare = [_IN_BRACKETS.sub("", _THOUSANDS.sub("", line)) for line in first] if apart else first
     for delimiter in ("\t", ";", "|", ","):
         having = [line for line in (bare if delimiter == "," else first) if delimiter in line]
         if having and len(having) >= max(1, len(first) * 0.6):

@@ -17,13 +17,15 @@ _NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>)\s*")
 """A fence of code or a bare tag, which is no caption."""
 _ITEM = re.compile(r"^(?:[-*]|\d{1,3}[.)])\s+(?=\|)")
 """The sign of a list in front of a table."""
+_FIRST_WORDS = re.compile(r"(?P<words>[^,.:;]{1,60})[,.:;]")
+"""What a text is of: s/step, best of two."""
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
 def piped_tables(lines: list[str]) -> Iterator[RawTable]:
     """Yield the tables whose cells are between bars, with a rule below the header."""
     headings: list[tuple[int, str]] = []
-    above = ""
+    above = opening = ""
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -31,10 +33,12 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             level = len(line) - len(line.lstrip("# "))
             headings = [(above, words) for above, words in headings if above < level]
             headings.append((level, heading["heading"]))
-            above = ""
+            above = opening = ""
         header = _header(lines, number)
         if not header:
             said = line.strip() and not heading and not is_rule(line) and not _NOTHING_SAID.fullmatch(line[:500])
+            first = said and (number == 0 or not lines[number - 1].strip())
+            opening = line.strip() if first else opening
             above = line.strip() if said else above
             number += 1
             continue
@@ -45,8 +49,11 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
         names = tuple(words for _, words in headings)
         caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
         whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
-        yield RawTable(number + 1, whole, tuple(records(rows)), names, caption)
-        number, above = end, ""
+        words = _FIRST_WORDS.match(opening if opening != above else "")
+        yield RawTable(
+            number + 1, whole, tuple(records(rows)), names, caption, opening=words["words"] if words else ""
+        )
+        number, above, opening = end, "", ""
 
 
 def _header(lines: list[str], start: int) -> int:
