@@ -15,7 +15,7 @@ WHERE = (
     Column("global_batch", "samples per step of all ranks"),
 )
 KNOBS = (
-    Column("strategy", "single, ddp or fsdp"),
+    Column("strategy", "single, ddp, fsdp or other"),
     Column("precision", "arithmetic of forward and backward: fp32, tf32, bf16 or fp16"),
     Column("micro_batch", "samples per micro-batch of one rank"),
     Column("accumulation_steps", "micro-batches per optimizer step"),

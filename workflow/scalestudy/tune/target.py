@@ -57,7 +57,7 @@ class Target:
         alone = ranks == 1
         fitting = [name for name, one in study.variants.items() if (one.strategy == "single") == alone]
         if not fitting:
-            kind = "a single variant" if alone else "a ddp or fsdp variant"
+            kind = "a single variant" if alone else "a distributed variant"
             raise UserError(f"--scale {scale}: needs {kind}, and the study has {', '.join(study.variants)}")
         variant = variant or fitting[0]
         if variant not in fitting:
