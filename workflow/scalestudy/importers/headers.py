@@ -263,7 +263,7 @@ def _time(bare: str) -> str:
         return "step_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
     if hours or re.fullmatch(
-        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|total ?\((?:s|sec|min|h)\)", bare
+        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]", bare
     ):
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):

@@ -9,7 +9,7 @@ from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.numbered import single_devices
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.whose import is_over_another
 
@@ -44,7 +44,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             where = f"in the column '{_short(meaning.header)}'"
             return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
     for place, meaning in enumerate(meanings):
-        if meaning.role in (*MEASURED, *STATED) or never_a_label(meaning.header):
+        if meaning.role in (*MEASURED, *STATED, *BATCHES) or never_a_label(meaning.header):
             continue
         if OF_SEVERAL.search(meaning.header.lower()):
             continue

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
-from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES, PublishedRow
+from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, STRATEGIES
 
@@ -177,7 +178,7 @@ def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, 
 
 
 def _tells_apart(role: str) -> bool:
-    return role in ("gpus", "nodes", "batch", "batch_per_gpu", "global_batch", "accumulation", *TEXTS)
+    return role in ("gpus", "nodes", *BATCHES, *TEXTS)
 
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -193,7 +194,8 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
-        if plausible and numbers and normal(meaning.header) not in said:
+        ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
+        if plausible and numbers and not ratios and normal(meaning.header) not in said:
             rest = normal(meaning.header)
             meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)

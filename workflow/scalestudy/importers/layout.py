@@ -10,9 +10,9 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.devices import is_degree, with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across, with_devices_of_a_row
+from scalestudy.importers.numbered import numbers_across, products_across, with_devices_of_a_row
 from scalestudy.importers.pivots import pivoted
-from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
 from scalestudy.importers.raw import RawTable
@@ -32,8 +32,7 @@ _STEP_UP = re.compile(
 _UNIT = re.compile(r"[a-z]{1,7}")
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
-_BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
-_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *_BATCHES, *TEXTS)
+_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
 _FEW = 2  # columns of devices from which a table has devices across
 
@@ -100,7 +99,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
-        found = {place: (number, "") for place, number in numbers_across(table.header).items()}
+        sizes_across = numbers_across(table.header) or products_across(table.header)
+        found = {place: (number, "") for place, number in sizes_across.items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]

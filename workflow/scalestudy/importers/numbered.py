@@ -20,12 +20,28 @@ _NUMBER_OF = re.compile(
     r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
     r"processes|workers|world ?size)(?: used)?"
 )
+_PRODUCT = re.compile(r"(\d{1,5}) ?[x*\u00d7] ?(\d{1,5})")
 _FEW = 2
 
 
 def numbers_across(header: Sequence[str]) -> dict[int, str]:
     """Return place -> number of the columns `MPI np 1`, `MPI np 2`, `MPI np 4`; none if there are none."""
     return next((places for words, places in _groups(header) if not _are_names(words, places)), {})
+
+
+def products_across(header: Sequence[str]) -> dict[int, str]:
+    """Return place -> devices of the columns `1*1`, `1*8`, `4*8` if the first header names nodes and devices.
+
+    None if two of them are as many devices, since one speedup cannot be of both.
+    """
+    names = [
+        normal(name) for name in header[:1] if re.search(NODE, normal(name)) and re.search(DEVICE, normal(name))
+    ]
+    pairs = [_PRODUCT.fullmatch(plain(name)) for name in header[1:]]
+    sizes = [int(pair[1]) * int(pair[2]) for pair in pairs if pair]
+    if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
+        return {}
+    return {place: str(size) for place, size in enumerate(sizes, start=1)}
 
 
 def with_devices_of_a_row(table: RawTable) -> RawTable:

@@ -20,6 +20,8 @@ CLOCKED = (*TIMES, SERIAL)
 OF_STEPS = ("step_time_s", "steps_per_s")
 OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""
+BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
+"""Roles of columns with the samples or the micro-batches of a step."""
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""
 

@@ -10,6 +10,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.beside import notes_on_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, arranged, check_corrections, columns_of
+from scalestudy.importers.continued import continued, note_on_joined
 from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.layout import UNSAID
@@ -46,7 +47,7 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
     others: list[str] = []
     hints: list[str] = []
     alone = len(raw) < 2 or corrections.table is not None
-    for one in raw:
+    for one in continued(raw) if corrections.table is None else raw:
         if corrections.table in (None, one.line):
             try:
                 tables += _read(one, corrections.columns, alone=alone, path=path)
@@ -91,7 +92,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
-    notes = notes_on_rows_beside(meanings)
+    notes = [*notes_on_rows_beside(meanings), *note_on_joined(raw)]
     if "" not in used and (names := _nameless(raw)):
         unread.append(NAMELESS)
         notes += [

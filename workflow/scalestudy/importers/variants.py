@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning
-from scalestudy.importers.published import MEASURED, OF_COLUMNS, STATED, TIMES
+from scalestudy.importers.published import BATCHES, MEASURED, OF_COLUMNS, STATED, TIMES
 
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
@@ -97,7 +97,7 @@ def _is_of_all(meaning: Meaning, key: str, repeated: Mapping[str, Sequence[int]]
 
 def own_part(text: str, meaning: Meaning, variant: Variant) -> str:
     """Return a variant's part of a cell, such as '128@FP16, 64@FP32', or '24, 40' in the header's order."""
-    if meaning.role not in ("batch_per_gpu", "global_batch", "batch", "accumulation"):
+    if meaning.role not in BATCHES:
         return text
     words = plain(text)
     tagged: list[tuple[str, str]] = re.findall(
@@ -174,7 +174,7 @@ def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], 
         if any(_alike(named, other) for other in order):
             return _alike(named, key)
         return index == 0
-    if meaning.role in ("batch_per_gpu", "accumulation", "global_batch", "batch") and len(meaning.precisions) == 1:
+    if meaning.role in BATCHES and len(meaning.precisions) == 1:
         return _alike(meaning.precisions[0], key) or not any(
             _alike(meaning.precisions[0], other) for other in order
         )

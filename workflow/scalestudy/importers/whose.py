@@ -21,6 +21,8 @@ _EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?
 _OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach)")
 """Headers of the time of an epoch, or until a target."""
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
+_KERNELS = re.compile(r"\bkernels?\b")
+"""Headers of the time in which kernels run, which is a part of a step."""
 _PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
 _ANOTHER = (
     r" (?!(?:the |a |an |our )?(?:single|one|serial|"
@@ -122,12 +124,16 @@ def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 
 
 def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out the time of the processors beside a time by the clock, since it adds up over the devices."""
-    of_processors = [bool(_PROCESSORS.search(normal(one.header))) and one.role in TIMES for one in meanings]
+    """Leaves out the times of the processors and of the kernels beside a time by the clock.
+
+    The first adds up over the devices, and the second is a part of a step.
+    """
+    names = [normal(one.header) if one.role in TIMES else "" for one in meanings]
+    others = [bool(_PROCESSORS.search(name) or _KERNELS.search(name)) for name in names]
     own = [bool(_OF_GPUS.search(normal(one.header))) for one in meanings]
-    if all(of_processors[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
+    if all(others[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
         return meanings
-    return _without(meanings, of_processors, said)
+    return _without(meanings, others, said)
 
 
 def is_over_another(header: str) -> bool:

@@ -1,0 +1,101 @@
+"""Tables of trainings with several strategies beside several numbers of devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
+from test_printed_habits import ONCE, audited, speedups, table
+
+
+def test_the_time_of_kernels_is_no_time_of_a_step_beside_one(tmp_path: Path) -> None:
+    """DataParallel halves the time of the kernels, and its epoch becomes longer."""
+    rows = ("DP;1;30.0;96.0", "DP;2;33.3;52.0", "DDP;1;30.0;96.0", "DDP;2;16.0;51.0")
+    found = audited(tmp_path, table("Mode;GPU;epoch [s];kernel ms/it (per GPU)", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 0.9)], [(1, 1.0), (2, 1.88)]]
+    assert kinds(found) == ["negative scaling"]
+
+
+@pytest.mark.parametrize("header", ["epoch [s]", "Epoch (min)", "epoch (seconds)"])
+def test_an_epoch_with_a_unit_is_its_time(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", "1;100", "2;52.6", "4;28.57"))
+    assert speedups(found) == ONCE
+
+
+def test_a_ratio_of_two_columns_below_a_caption_is_no_throughput(tmp_path: Path) -> None:
+    rows = ("1;12.5;12.5;100%", "2;24.8;24.6;99.2%", "4;49.2;48.5;98.6%")
+    found = audited(tmp_path, "**Throughput** (samples/sec):\n\n" + table("DP;DDP;DistOpt;compared", *rows))
+    assert [speedups(one)[-1] for one in found] == [(4, 3.94), (4, 3.88)]
+
+
+def test_nodes_times_devices_across(tmp_path: Path) -> None:
+    header = "model \\ num_node * num_gpus;1*1;1*8;4*8"
+    rows = ("large;40.0;240.0;800.0", "large with zero3;4.0;OOM;96.0")
+    found = audited(tmp_path, "Number of samples trained per second\n\n" + table(header, *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (8, 6.0), (32, 20.0)], [(1, 1.0), (32, 24.0)]]
+
+
+def test_products_across_that_are_as_many_devices_are_not_read_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("time (s), nodes x GPUs;1x1;1x4;2x2", "large;100;28.57;30"))
+    with pytest.raises(UserError, match="no column of devices"):
+        read_published(path)
+
+
+def test_a_batch_is_not_offered_as_the_number_of_devices(tmp_path: Path) -> None:
+    rows = ("native;32;200 ms/step", "native;64;380 ms/step", "mirrored;64;246 ms/step")
+    path = tmp_path / "table.md"
+    path.write_text(table("approach;batch size;mean time", *rows))
+    with pytest.raises(UserError, match="add a column with the number of devices of each row") as error:
+        read_published(path)
+    assert "batch size=gpus" not in str(error.value)
+
+
+BLOCK = "## On {} GPUs\n\n{}\n"
+
+
+def of_one_size(gpus: int, header: str, *rows: str) -> str:
+    return BLOCK.format(gpus, table(header, *(row.format(gpus) for row in rows)))
+
+
+def test_tables_of_one_number_of_devices_each_are_one(tmp_path: Path) -> None:
+    """The second has a column that the first does not have, and a note says which rows are of the first."""
+    single = of_one_size(1, "Model;Accuracy;GPUs;Time", "small;0.7;{};100 min", "large;0.8;{};200 min")
+    four = of_one_size(4, "Model;GPUs;Time;Speedup", "small;{};28.57 min;3.50x", "large;{};80 min;3.00x")
+    found = audited(tmp_path, single + four)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.5)]]
+    assert kinds(found) == ["speedup"]
+    assert found[0].source.notes == (
+        "lines 5 to 6 are of tables with other numbers of devices, which this one continues",
+    )
+
+
+def test_two_settings_on_as_many_devices_are_joined_with_one_device_one_by_one(tmp_path: Path) -> None:
+    header, rows = "Model;GPUs;Time", ("small;{};100 s", "large;{};200 s")
+    text = of_one_size(1, header, *rows) + "".join(
+        of_one_size(4, header, f"small;{{}};{small} s", f"large;{{}};{large} s")
+        for small, large in ((25, 50), (40, 80))
+    )
+    assert [speedups(one)[-1][1] for one in audited(tmp_path, text)] == [4.0, 4.0, 2.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("Model;GPUs;Time", ("small;{};25 s", "other;{};50 s")),
+        ("Model;GPUs;Throughput", ("small;{};25", "large;{};50")),
+    ],
+    ids=["other-rows", "another-measurement"],
+)
+def test_tables_of_other_rows_or_measurements_are_not_joined(
+    tmp_path: Path, header: str, rows: tuple[str, str]
+) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(
+        of_one_size(1, "Model;GPUs;Time", "small;{};100 s", "large;{};200 s") + of_one_size(4, header, *rows)
+    )
+    with pytest.raises(UserError, match="only one number of devices"):
+        read_published(path)
