@@ -99,3 +99,48 @@ def test_tables_of_other_rows_or_measurements_are_not_joined(
     )
     with pytest.raises(UserError, match="only one number of devices"):
         read_published(path)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cells"),
+    [
+        ("1 / 2 / 4 GPUs", "100 / 52.6 / 28.57"),
+        ("1/2/4 GPU", "100/52.6/28.57"),
+        ("(1 | 2 | 4 ranks)", "100 | 52.6 | 28.57"),
+    ],
+)
+def test_a_cell_with_a_time_for_each_number_of_devices_of_its_header(
+    tmp_path: Path, sizes: str, cells: str
+) -> None:
+    text = table(f"Mode;busy [%] {sizes};epoch time [s] {sizes}", f"DDP;90 / 80 / 70;{cells}")
+    (found,) = audited(
+        tmp_path, text.replace(" | 2 | 4 r", " \\| 2 \\| 4 r").replace("0 | 52.6 | 28", "0 \\| 52.6 \\| 28")
+    )
+    assert speedups(found) == ONCE
+
+
+def test_a_cell_without_a_number_for_each_is_not_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Mode;epoch time [s] 1 / 2 / 4 GPUs", "DP;30.4 / 32.2", "DDP;32.6 / 17.7"))
+    with pytest.raises(UserError, match="no column of devices"):
+        read_published(path)
+
+
+def test_the_run_on_one_device_is_the_baseline_of_each_degree(tmp_path: Path) -> None:
+    rows = ("Single GPU;1;1;218.0", "Two GPUs, DP;1;2;366.2", "Two GPUs, TP;2;1;219.1")
+    found = audited(tmp_path, table("Mode;TP;DP;samples/s", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.68)], [(1, 1.0), (2, 1.01)]]
+
+
+@pytest.mark.parametrize("name", ["Single Device", "one device", "1 device", "One GPU"])
+def test_one_device_is_a_run_without_a_strategy(tmp_path: Path, name: str) -> None:
+    rows = (f"{name};1;100", "Data Parallel;2;190", "Data Parallel;4;350")
+    (found,) = audited(tmp_path, table("Strategy;Devices;samples/s", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_a_header_of_one_device_is_named_before_a_column_of_numbers_is(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("width;1 GPU;DDP;FSDP", "1024;55783;44039;35755", "2048;18429;12579;9764"))
+    with pytest.raises(UserError, match="only '1 GPU' names a number of devices"):
+        read_published(path)

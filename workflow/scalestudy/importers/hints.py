@@ -31,6 +31,11 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])
         return f"if {listed} are numbers of devices, write GPUs above the first column"
+    named = {count[0].gpus: plain(name) for name in raw.header if (count := count_of_header(name))}
+    only = next(iter(named.values())) if len(named) == 1 else ""
+    of_one = f"only '{only}' names a number of devices, and scaling needs two: name those of the other columns"
+    if only and (count := count_of_header(only)) and not count[1]:
+        return of_one
     if names := single_devices(raw.header):
         listed = ", ".join(names[:5])
         return f"if {listed} are numbers of devices, not names of single devices, write `1 GPU`, `2 GPU` and so on"
@@ -52,11 +57,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         counts = [found for cell in cells if (found := _count(cell))]
         if len(counts) >= max(2, MOST * len(cells)) and len(set(counts)) > 1 and plain(meaning.header):
             return f"say which it is, such as --column '{_short(meaning.header)}=gpus'"
-    named = {count[0].gpus: plain(name) for name in raw.header if (count := count_of_header(name))}
-    if len(named) == 1:
-        header = next(iter(named.values()))
-        return f"only '{header}' names a number of devices, and scaling needs two: name those of the other columns"
-    return "add a column with the number of devices of each row, such as gpus"
+    return of_one if only else "add a column with the number of devices of each row, such as gpus"
 
 
 def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:

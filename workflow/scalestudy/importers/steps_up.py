@@ -1,9 +1,11 @@
-"""Takes cells with two measurements and an arrow apart: 410 -> 1435 below `1 -> 4 GPUs`."""
+"""Takes cells with several measurements apart: 410 -> 1435 below `1 -> 4 GPUs`, 410 / 779 below `1 / 2 GPUs`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import read_count
@@ -24,6 +26,12 @@ _HEADER = tuple(
         rf"(?P<few>\d{{1,6}}) ?{_SIGN} ?(?P<many>\d{{1,6}})\)?(?P<after>.*)",
     )
 )
+_LIST = re.compile(
+    r"(?P<before>.*?)[ (\[]*(?P<sizes>\d{1,6}(?: ?[/|] ?\d{1,6})+) ?"
+    rf"(?P<kind>{DEVICE}|{NODE})[)\]]?(?P<after>.*)",
+    re.IGNORECASE,
+)
+"""Header of cells with a measurement for each of several numbers of devices."""
 _MOST_OF = 0.6
 """Share of the cells of a column that have an arrow."""
 
@@ -33,6 +41,7 @@ def with_steps(table: RawTable) -> RawTable:
 
     Other arrows are from before to after a change, which are two measurements.
     """
+    table = _with_lists(table)
     for place in range(len(table.header) - 1, 0, -1):
         named = next((one for form in _HEADER if (one := form.fullmatch(plain(table.header[place])))), None)
         if named and _have_arrows(table, place):
@@ -41,13 +50,37 @@ def with_steps(table: RawTable) -> RawTable:
                 f"{named[size]} {kind} {named['before'].strip(' (:')}{named['after']}".strip()
                 for size in ("few", "many")
             ]
-            table = _in_two_columns(table, place, names)
+            table = _in_columns(table, place, names, _ends)
     return _before_and_after(_in_two_rows(table))
 
 
-def _in_two_columns(table: RawTable, place: int, names: list[str]) -> RawTable:
+def _with_lists(table: RawTable) -> RawTable:
+    """A table in which cells with a measurement for each number of devices of their header are columns."""
+    for place in range(len(table.header) - 1, 0, -1):
+        named = _LIST.fullmatch(plain(table.header[place]))
+        sizes = _parts(named["sizes"]) if named else ()
+        lists = [_parts(plain(cell)) for cell in table.cells(place)]
+        if named and lists and all(len(one) == len(sizes) and all(map(_is_number, one)) for one in lists):
+            rest = f"{named['before'].strip()} {named['after'].strip()}".strip()
+            names = [f"{size} {named['kind']} {rest}".strip() for size in sizes]
+            table = _in_columns(table, place, names, partial(_listed, count=len(sizes)))
+    return table
+
+
+def _listed(cell: str, *, count: int) -> tuple[str, ...]:
+    """The numbers of a cell with a list; as many empty cells for one without."""
+    return ("",) * count if is_blank(cell) else _parts(plain(cell))
+
+
+def _parts(words: str) -> tuple[str, ...]:
+    return tuple(re.split(r" ?[/|] ?", words))
+
+
+def _in_columns(
+    table: RawTable, place: int, names: list[str], split: Callable[[str], tuple[str, ...]]
+) -> RawTable:
     rows = tuple(
-        (line, (*cells[:place], *_ends(cells[place]), *cells[place + 1 :]))
+        (line, (*cells[:place], *split(cells[place]), *cells[place + 1 :]))
         if place < len(cells)
         else (line, cells)
         for line, cells in table.rows
@@ -65,7 +98,7 @@ def _before_and_after(table: RawTable) -> RawTable:
                 plain(table.header[place]),
                 flags=re.IGNORECASE,
             )
-            table = _in_two_columns(table, place, [f"{when} {name}".strip() for when in ("before", "after")])
+            table = _in_columns(table, place, [f"{when} {name}".strip() for when in ("before", "after")], _ends)
     return table
 
 

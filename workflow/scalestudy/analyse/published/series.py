@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from scalestudy.importers.cells import Printed
+from scalestudy.importers.devices import is_degree
 from scalestudy.importers.labels import is_size_of_work
 from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
 
@@ -27,6 +28,7 @@ PLAIN = (
     "single gpu",
     "single-gpu",
     "1 gpu",
+    *("single device", "one device", "1 device", "one gpu"),
     "plain",
     "n/a",
     "\u2013",
@@ -122,6 +124,10 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
+    if is_degree(name) and (single := [row for row in rows if row.gpus == 1]):
+        free = single  # on one device each degree is 1
+        parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
+        values = list(parts)
     if name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):
         first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
         if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
