@@ -144,3 +144,45 @@ def test_a_header_of_one_device_is_named_before_a_column_of_numbers_is(tmp_path:
     path.write_text(table("width;1 GPU;DDP;FSDP", "1024;55783;44039;35755", "2048;18429;12579;9764"))
     with pytest.raises(UserError, match="only '1 GPU' names a number of devices"):
         read_published(path)
+
+
+def test_the_size_of_data_parallelism_follows_from_the_devices(tmp_path: Path) -> None:
+    """DP grows with the nodes if the other degrees are constant, and SP beside them is no speedup S_p."""
+    rows = ("2;16;1;5,703", "2;8;2;5,528", "4;32;1;7,913", "4;16;2;7,769", "8;64;1;12,473")
+    found = audited(tmp_path, table("Nodes;DP;SP;TPS", *rows))
+    assert [speedups(one) for one in found] == [[(2, 1.0), (4, 1.39), (8, 2.19)], [(2, 1.0), (4, 1.41)]]
+
+
+def test_degrees_that_do_not_multiply_to_the_devices_are_labels(tmp_path: Path) -> None:
+    rows = ("2;1;2;100", "4;1;2;180", "2;1;4;90", "4;1;4;170")
+    found = audited(tmp_path, table("Nodes;TP;DP;TPS", *rows))
+    assert [speedups(one)[-1] for one in found] == [(4, 1.8), (4, 1.89)]
+
+
+def test_a_strategy_with_a_setting_behind_the_devices_is_no_hardware(tmp_path: Path) -> None:
+    rows = (
+        "small;1 GPU;100",
+        ";2 GPUs, DDP;170",
+        ";2 GPUs, DDP + `no_sync()`;190",
+        "large;1 GPU;10",
+        ";2 GPUs, DDP;18",
+    )
+    found = audited(tmp_path, table("Model;Setup;Tokens per second", *rows))
+    assert [speedups(one)[-1][1] for one in found] == [1.7, 1.9, 1.8]
+
+
+@pytest.mark.parametrize("place", ["", "2-node, "])
+def test_comments_on_one_number_of_devices_share_the_rows_without_one(tmp_path: Path, place: str) -> None:
+    rows = ("1;100;1.00x", "2;90;0.45x", f"4 ({place}sockets);40;0.10x", f"4 ({place}RDMA);160;0.40x")
+    found = audited(tmp_path, table("GPUs;DDP throughput;DDP scaling eff.", *rows))
+    assert [speedups(one)[1:] for one in found] == [[(2, 0.9), (4, 0.4)], [(2, 0.9), (4, 1.6)]]
+
+
+def test_a_comma_in_brackets_does_not_split_a_header(tmp_path: Path) -> None:
+    rows = (
+        "1;485 ms / 67.6k tok/s;442 ms / 74.1k",
+        "4;753 ms / 174.2k;680 ms / 192.8k",
+        "8;528 ms / 248.4k;520 ms / 251.9k",
+    )
+    found = audited(tmp_path, table("GPUs;Megatron (TE, bf16);other", *rows))
+    assert [speedups(one)[-1] for one in found] == [(8, 3.67), (8, 3.4)]

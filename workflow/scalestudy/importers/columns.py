@@ -12,6 +12,7 @@ from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.counts import read_count
+from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, ids_in, product_of_others
 from scalestudy.importers.headers import (
     ROLES,
@@ -25,8 +26,8 @@ from scalestudy.importers.headers import (
 )
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
-from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES
-from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
+from scalestudy.importers.published import MEASURED, RATES, TIMES
+from scalestudy.importers.quantities import are_times, of_a_step, of_steps, quantity_of, unit_of_cells
 from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
@@ -141,9 +142,9 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
             role = _of_percents(cells)
         elif role == "throughput" and not meaning.unit and are_times(cells):
             role = "ignore"  # the name of a part of the work, such as `Ops`
-        elif role in ("throughput", "time_s") and not meaning.unit and (own := _of_steps(cells)):
+        elif role in ("throughput", "time_s") and not meaning.unit and (own := of_steps(cells)):
             meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
-        elif role == "throughput" and not meaning.unit and (unit := _unit_of_cells(cells)):
+        elif role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
             meaning = replace(meaning, unit=unit)
         elif (role == "scaling" and numbers > 0.5) or (
             role == "printed_efficiency"
@@ -161,7 +162,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _by_units(telling_labels(result, raw), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
-    found = devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw)
+    found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
     found = by_blocks(telling_labels(found, raw, of_words=True), raw, said)  # devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
@@ -239,18 +240,6 @@ def _of_percents(cells: Sequence[str]) -> str:
     if any(map(_ONE.fullmatch, cells)):
         return "scaling_ratio"
     return "printed_speedup" if any(map(says_gain, cells)) else "ignore"
-
-
-def _of_steps(cells: Sequence[str]) -> Meaning | None:
-    """What cells below `Speed` or `Time` are if most of them have a unit of steps: 1.2 it/s, or 0.8 s/it."""
-    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in OF_STEPS]
-    return named[0] if len(named) > len(cells) / 2 else None
-
-
-def _unit_of_cells(cells: Sequence[str]) -> str:
-    """The unit of work that most cells of a throughput have."""
-    named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
-    return max(named, key=named.count) if len(named) > len(cells) / 2 else ""
 
 
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

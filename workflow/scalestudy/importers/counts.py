@@ -71,6 +71,8 @@ _SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
+_ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
+"""Begin of a comment on how the devices are placed: `16 (2-node, sockets)`."""
 _NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
 
 
@@ -123,11 +125,12 @@ def read_count(text: str) -> Count:
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, inside = int(pair[1]), ""
-    rest = f"{rest.strip()} {after.strip()}" if not re.search(r"\d", inside) else named["rest"] or ""
+    numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
+    rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
     rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
-    said = "" if _NO_HARDWARE.fullmatch(inside) or re.search(r"\d", inside) else inside.strip()
-    other = rest.startswith("+") or (bool(rest) and _WAY.fullmatch(rest) is not None)  # no device
+    said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
+    other = rest.startswith("+") or bool(STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)))  # no device
     way = " ".join(filter(None, (said if STRATEGIES.search(said) or said == "DP" else "", rest if other else "")))
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)

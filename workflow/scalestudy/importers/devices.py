@@ -12,8 +12,8 @@ from operator import mul
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
+from scalestudy.importers.degrees import OF_A_DEGREE, is_degree
 from scalestudy.importers.headers import (
-    DEGREE,
     IDS,
     IN_WORDS,
     INSTANCES,
@@ -29,11 +29,6 @@ from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE
 
-_DEGREE = re.compile(
-    rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
-    r"(?: ?(?:size|degree))?"
-)
-_PARALLELISM = ("parallelism", "degree of parallelism", "dop")
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
 _OF_DEVICES = re.compile(
@@ -66,12 +61,6 @@ _ALONE = re.compile(
 """Labels of a run on one device, beside labels that name several."""
 
 
-def is_degree(header: str) -> bool:
-    """Return whether a header is of a degree of parallelism: TP, tensor parallel size."""
-    name = normal(header).strip(" .")
-    return bool(_DEGREE.fullmatch(name)) or name in _PARALLELISM
-
-
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the number of devices as the product of its degrees of parallelism, if it has no other.
 
@@ -84,7 +73,7 @@ def with_product(table: RawTable) -> RawTable:
         return _with_threads(table)
     found: dict[str, int] = {}
     for place, header in enumerate(table.header):
-        named = _DEGREE.fullmatch(normal(header))
+        named = OF_A_DEGREE.fullmatch(normal(header))
         sizes = table.cells(place)
         if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
             found.setdefault(named["short"] or f"{named['long'][0]}p", place)

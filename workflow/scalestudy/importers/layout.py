@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counts import count_of_header, read_count
-from scalestudy.importers.devices import is_degree, with_product
+from scalestudy.importers.degrees import is_degree
+from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
 from scalestudy.importers.numbered import numbers_across, products_across, with_devices_of_a_row
 from scalestudy.importers.pivots import pivoted

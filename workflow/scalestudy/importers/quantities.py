@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, normal
+from scalestudy.importers.published import OF_STEPS, RATES
 from scalestudy.importers.terms import UNIT_OF_TIME
 
 _RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
@@ -80,3 +81,15 @@ def name_of(cell: str) -> str:
     return (
         "time" if re.fullmatch(r"time \([a-z]+\)|[a-z]+", words) and meaning_of(words).role == "time_s" else words
     )
+
+
+def of_steps(cells: Sequence[str]) -> Meaning | None:
+    """Return what cells below `Speed` or `Time` are if most of them have a unit of steps: 1.2 it/s, 0.8 s/it."""
+    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in OF_STEPS]
+    return named[0] if len(named) > len(cells) / 2 else None
+
+
+def unit_of_cells(cells: Sequence[str]) -> str:
+    """Return the unit of work that most cells of a throughput have."""
+    named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+    return max(named, key=named.count) if len(named) > len(cells) / 2 else ""

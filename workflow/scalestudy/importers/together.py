@@ -87,7 +87,7 @@ def _kind(part: str) -> str:
 
 
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
-    own = [part.strip() for part in re.split(r"[/|;,]", plain(table.header[place]))]
+    own = [part.strip() for part in re.split(r"[/|;,](?![^()]*\))", plain(table.header[place]))]
     heads = own if len(own) == len(units) else [plain(table.header[place])] * len(units)
     names = [f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)]
     rows = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from scalestudy.importers.cells import Printed
-from scalestudy.importers.devices import is_degree
+from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.labels import is_size_of_work
 from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
 
@@ -124,6 +124,10 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
+    sizes = {row.gpus for row in rows if not row.label(name)}
+    if name == "comment" and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
+        free = parts.pop("", [])  # rows without a comment are those of all
+        values = list(parts)
     if is_degree(name) and (single := [row for row in rows if row.gpus == 1]):
         free = single  # on one device each degree is 1
         parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
