@@ -72,7 +72,7 @@ _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORE
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
 _ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
-"""Begin of a comment on how the devices are placed: `16 (2-node, sockets)`."""
+"""The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
 _NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
 
 
