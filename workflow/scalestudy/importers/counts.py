@@ -223,7 +223,7 @@ _IN_WORDS = tuple(
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
         r"nodes?|jobs?|parallel) ?[=:_-]? ?"
-        r"(?P<gpus>\d{1,6})\b",
+        r"(?P<gpus>\d{1,6})(?=\b|_)",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
@@ -252,7 +252,7 @@ def count_in_words(text: str) -> Count:
             if not 1 <= gpus <= MOST_GPUS:
                 break
             rest = f"{words[: found.start()]} {parts.get('way') or ''} {words[found.end() :]}"
-            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)-|-(?!\w)", " ", rest).split())
+            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
     raise ValueError(f"{text} names no number of devices")

@@ -47,6 +47,7 @@ _THREADS = re.compile(
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"[\d,.' ]+")
+_KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
@@ -252,6 +253,15 @@ def _count(cell: str, read: Callable[[str], Count]) -> Count | None:
         return read(cell)
     except ValueError:
         return None
+
+
+def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
+    """Return the devices of a label with CPU or GPU as their hardware, if others name the other of the two."""
+    kinds = [found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))]
+    own = _KIND.search(plain(text))
+    if own is None or count.hardware or len(set(kinds)) < 2:
+        return count
+    return replace(count, hardware=own[1].upper())
 
 
 def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:

@@ -284,6 +284,7 @@ def _is_rate(bare: str) -> bool:
         return True
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False
+    bare = re.sub(r"\bmax ?/ ?min\b", "", bare)
     other = re.search(r"\b[a-z][a-z ]*(?:/| per )(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
     if other and not NEVER.search(bare) and not re.search(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| per )", bare):
         return True

@@ -31,7 +31,8 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])
         return f"if {listed} are numbers of devices, write GPUs above the first column"
-    named = {count[0].gpus: plain(name) for name in raw.header if (count := count_of_header(name))}
+    headers = [name for name in raw.header if not never_a_label(name)]
+    named = {count[0].gpus: plain(name) for name in headers if (count := count_of_header(name))}
     only = next(iter(named.values())) if len(named) == 1 else ""
     of_one = f"only '{only}' names a number of devices, and scaling needs two: name those of the other columns"
     if only and (count := count_of_header(only)) and not count[1]:

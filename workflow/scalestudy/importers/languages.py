@@ -33,6 +33,7 @@ _WORDS = {
     "minutes": r"minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",
+    "memory": r"显存|内存|メモリ|메모리",
     "ideal ": r"理想(?:线性)?",
     "single": r"单(?:机单)?(?=卡)",
 }

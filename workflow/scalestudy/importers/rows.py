@@ -16,7 +16,7 @@ from scalestudy.importers.cells import (
     read_duration,
 )
 from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count, with_node
-from scalestudy.importers.devices import ids_in
+from scalestudy.importers.devices import ids_in, of_kind
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_hardware, of_one_variant
@@ -181,7 +181,7 @@ class Reader:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = self._count(place, text)
+                count = of_kind(self._count(place, text), text, self.raw.cells(place))
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
