@@ -43,3 +43,16 @@ def test_memory_of_one_card_is_no_number_of_devices(tmp_path: Path) -> None:
     path.write_text(table("策略;单卡显存 alloc;总吞吐", "single;12013 MiB;7409 tok/s", "ddp;14286 MiB;7750 tok/s"))
     with pytest.raises(UserError, match="add a column with the number of devices of each row"):
         read_published(path)
+
+
+def test_degrees_of_two_kinds_with_one_size_are_two_strategies(tmp_path: Path) -> None:
+    rows = ("single GPU;79 samples/s", "TP=2;64 samples/s", "DP=2;150 samples/s", "DP=4;290 samples/s")
+    found = audited(tmp_path, table("setup;throughput", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 0.81)], [(1, 1.0), (2, 1.9), (4, 3.67)]]
+
+
+def test_a_degree_beside_other_devices_than_all_has_a_baseline_of_its_own(tmp_path: Path) -> None:
+    """DP is the number of devices here, and PP is 1 to 8 in the rows of DP 1 too."""
+    rows = ("1;1;100", "2;1;104", "8;1;108", "1;2;160", "2;2;183", "8;2;205")
+    found = audited(tmp_path, table("PP;GPUs;samples/s", *rows))
+    assert [speedups(one)[-1] for one in found] == [(2, 1.6), (2, 1.76), (2, 1.9)]

@@ -240,7 +240,9 @@ def count_in_words(text: str) -> Count:
     words = _in_digits(plain(text))
     degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
     if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
-        return Count(prod(degrees.values()), words=" ".join(_DEGREES.sub(" ", _apart(words)).split()))
+        rest = " ".join(_DEGREES.sub(" ", _apart(words)).split())
+        ways = [kind.upper() for kind, size in degrees.items() if size > 1]
+        return Count(prod(degrees.values()), words=rest or (ways[0] if len(ways) == 1 else ""))
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()

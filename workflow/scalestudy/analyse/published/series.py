@@ -128,7 +128,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if name == "comment" and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
         free = parts.pop("", [])  # rows without a comment are those of all
         values = list(parts)
-    if is_degree(name) and (single := [row for row in rows if row.gpus == 1]):
+    single = [row for row in rows if row.gpus == 1] if is_degree(name) else []
+    if single and all(row.label(name) in ("1", "") for row in single):
         free = single  # on one device each degree is 1
         parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
         values = list(parts)
