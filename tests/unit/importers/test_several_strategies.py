@@ -73,6 +73,20 @@ def test_tables_of_one_number_of_devices_each_are_one(tmp_path: Path) -> None:
     )
 
 
+def test_tables_in_one_line_of_html_stay_as_many(tmp_path: Path) -> None:
+    head = "<table><tr><th>Model</th><th>GPUs</th><th>Time</th></tr>"
+    row = "<tr><td>{}</td><td>{}</td><td>{} s</td></tr>"
+    one, four = (
+        head + row.format("small", gpus, small) + row.format("large", gpus, large) + "</table>"
+        for gpus, small, large in ((1, 100, 200), (4, 25, 80))
+    )
+    other = (
+        head + "".join(row.format("other", gpus, time_s) for gpus, time_s in ((1, 100), (2, 52.6))) + "</table>"
+    )
+    found = audited(tmp_path, one + four + other + "\n")
+    assert [speedups(each)[-1] for each in found] == [(4, 4.0), (4, 2.5), (2, 1.9)]
+
+
 def test_two_settings_on_as_many_devices_are_joined_with_one_device_one_by_one(tmp_path: Path) -> None:
     header, rows = "Model;GPUs;Time", ("small;{};100 s", "large;{};200 s")
     text = of_one_size(1, header, *rows) + "".join(

@@ -47,11 +47,12 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
     used: set[int] = set()
     for table in tables:
         first = next((part for part in parts if part.table is table), None)
-        if first is None or table.line in used:
-            result += [table] if table.line not in used else []
+        if first is None or id(table) in used:
+            result += [table] if id(table) not in used else []
             continue
-        further = [part for part in parts if part.table.line > table.line and part.continues(first)]
-        used |= {part.table.line for part in further}
+        behind = parts[parts.index(first) + 1 :]
+        further = [part for part in behind if part.continues(first)]
+        used |= {id(part.table) for part in further}
         apart = len({part.gpus for part in further}) < len(further)
         groups = [[part] for part in further] if apart else [further] if further else []
         result += [_joined([first, *group]) for group in groups] or [table]
