@@ -200,3 +200,9 @@ def test_a_comma_in_brackets_does_not_split_a_header(tmp_path: Path) -> None:
     )
     found = audited(tmp_path, table("GPUs;Megatron (TE, bf16);other", *rows))
     assert [speedups(one)[-1] for one in found] == [(8, 3.67), (8, 3.4)]
+
+
+def test_printed_ratios_of_the_baseline_s_strategy_are_checked_beside_another_strategy(tmp_path: Path) -> None:
+    rows = ("1;DDP;100;100%", "2;DDP;190;95%", "4;DDP;350;97%", "8;FSDP;600;75%")
+    (found,) = audited(tmp_path, table("GPUs;Strategy;img/s;Efficiency", *rows))
+    assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("efficiency", 4), ("confounded", None)]

@@ -20,20 +20,13 @@ from scalestudy.analyse.published.bases import (
     speedups_held,
     unit_of,
 )
-from scalestudy.analyse.published.series import (
-    KINDS_OF_SETUP,
-    PLAIN,
-    Series,
-    batch_per_gpu,
-    global_batch,
-    series_of,
-)
+from scalestudy.analyse.published.series import Series, batch_per_gpu, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
+from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark
-from scalestudy.importers.labels import framework_of, hardware_of
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 
@@ -134,7 +127,7 @@ def _audit(
         speedups, efficiencies = speedups.without_outside(), efficiencies.without_outside()
     lines = {row.line for row in series.rows}
     ratios = [one for one in source.ratios if one.line in lines]
-    mixed = list(_other_setups(table))
+    mixed = list(other_setups(table))
     remarks = [
         *_rows(table),
         *_bases(table, source.rows),
@@ -144,10 +137,13 @@ def _audit(
     if not mixed:
         remarks += _ratios(table, speedups, efficiencies)
         remarks += unprinted(table) if efficiency_printed else []
-    mixed += _other_batches(table)
+    elif own := as_the_base(table):
+        part = recompute(own, source.rows)
+        remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others))
+    mixed += other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
-    remarks += mixed or [*_labelled(table, scaling), *course]
+    remarks += mixed or [*labelled(table, scaling), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
@@ -252,49 +248,3 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
 def _how(row: PublishedRow) -> str:
     """'ddp on 1', or the line of a row without a strategy."""
     return f"{row.label('strategy') or f'line {row.line}'} on {row.gpus}"
-
-
-def _other_setups(table: Table) -> Iterator[Remark]:
-    """Rows that differ in their model, hardware, framework, strategy or precision."""
-    rows = [scale.row for scale in table.scales]
-    for what in KINDS_OF_SETUP:
-        values = [row.label(what) for row in rows]
-        if len({_distinct(what, value) for value in values} - {""}) > 1:
-            yield _changes(what, rows, values)
-
-
-def _distinct(what: str, value: str) -> str:
-    """What of a label makes a setup another one; '' for nothing, such as the strategy of one process."""
-    if what == "hardware":
-        return hardware_of(value)
-    if what == "framework":
-        return framework_of(value)
-    return "" if what == "strategy" and value.lower() in PLAIN else value
-
-
-def _other_batches(table: Table) -> Iterator[Remark]:
-    """Rows in which neither the batch per device nor the global batch is constant."""
-    rows = [scale.row for scale in table.scales]
-    per_gpu, whole = [batch_per_gpu(row) for row in rows], [global_batch(row) for row in rows]
-    if None not in per_gpu and len(set(per_gpu)) > 1 and len(set(whole)) > 1:
-        yield _changes("batch per device", rows, [f"{batch:g}" for batch in per_gpu])
-
-
-def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> Remark:
-    pairs = ", ".join(f"{value or 'not stated'} on {row.gpus}" for row, value in zip(rows, values, strict=True))
-    text = f"the {what} changes between rows ({pairs}), so their ratio is not a speedup"
-    return Remark("confounded", None, text)
-
-
-def _labelled(table: Table, called: set[str]) -> Iterator[Remark]:
-    """Tables called strong with a constant batch per device, or weak with a constant global batch."""
-    rows = [scale.row for scale in table.scales]
-    per_gpu = {batch_per_gpu(row) for row in rows}
-    if len({row.gpus for row in rows}) < 2 or None in per_gpu:
-        return
-    kind, held = ("weak", "batch per device") if len(per_gpu) == 1 else ("strong", "global batch")
-    if called & {"weak", "strong"} and called != {kind}:
-        text = f"called {' and '.join(sorted(called))}, but the {held} is constant: this is {kind} scaling"
-        if kind == "weak" and all(row.number("accumulation") is None for row in rows):
-            text += ", unless gradients are accumulated, which the table does not say"
-        yield Remark("label", None, text)

@@ -1,0 +1,68 @@
+"""Says which rows of a published series are of other setups or batches than the baseline."""
+
+from collections.abc import Iterator, Sequence
+
+from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, batch_per_gpu, global_batch
+from scalestudy.analyse.published.table import Table
+from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.labels import framework_of, hardware_of
+from scalestudy.importers.published import PublishedRow
+
+
+def other_setups(table: Table) -> Iterator[Remark]:
+    """Return remarks on rows that differ in their model, hardware, framework, strategy or precision."""
+    rows = [scale.row for scale in table.scales]
+    for what in KINDS_OF_SETUP:
+        values = [row.label(what) for row in rows]
+        if len({_distinct(what, value) for value in values} - {""}) > 1:
+            yield _changes(what, rows, values)
+
+
+def as_the_base(table: Table) -> list[PublishedRow]:
+    """Return the rows of one setup with the baseline, if they are on several numbers of devices; else none."""
+    if table.base is None:
+        return []
+    base = table.base
+    own = [
+        scale.row
+        for scale in table.scales
+        if all(scale.row.label(what) == base.label(what) for what in KINDS_OF_SETUP)
+    ]
+    return own if len({row.gpus for row in own}) > 1 else []
+
+
+def _distinct(what: str, value: str) -> str:
+    """What of a label makes a setup another one; '' for nothing, such as the strategy of one process."""
+    if what == "hardware":
+        return hardware_of(value)
+    if what == "framework":
+        return framework_of(value)
+    return "" if what == "strategy" and value.lower() in PLAIN else value
+
+
+def other_batches(table: Table) -> Iterator[Remark]:
+    """Return remarks on rows in which neither the batch per device nor the global batch is constant."""
+    rows = [scale.row for scale in table.scales]
+    per_gpu, whole = [batch_per_gpu(row) for row in rows], [global_batch(row) for row in rows]
+    if None not in per_gpu and len(set(per_gpu)) > 1 and len(set(whole)) > 1:
+        yield _changes("batch per device", rows, [f"{batch:g}" for batch in per_gpu])
+
+
+def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> Remark:
+    pairs = ", ".join(f"{value or 'not stated'} on {row.gpus}" for row, value in zip(rows, values, strict=True))
+    text = f"the {what} changes between rows ({pairs}), so their ratio is not a speedup"
+    return Remark("confounded", None, text)
+
+
+def labelled(table: Table, called: set[str]) -> Iterator[Remark]:
+    """Return remarks on tables called strong with a constant batch per device, or weak with a constant global one."""
+    rows = [scale.row for scale in table.scales]
+    per_gpu = {batch_per_gpu(row) for row in rows}
+    if len({row.gpus for row in rows}) < 2 or None in per_gpu:
+        return
+    kind, held = ("weak", "batch per device") if len(per_gpu) == 1 else ("strong", "global batch")
+    if called & {"weak", "strong"} and called != {kind}:
+        text = f"called {' and '.join(sorted(called))}, but the {held} is constant: this is {kind} scaling"
+        if kind == "weak" and all(row.number("accumulation") is None for row in rows):
+            text += ", unless gradients are accumulated, which the table does not say"
+        yield Remark("label", None, text)
