@@ -206,3 +206,21 @@ def test_printed_ratios_of_the_baseline_s_strategy_are_checked_beside_another_st
     rows = ("1;DDP;100;100%", "2;DDP;190;95%", "4;DDP;350;97%", "8;FSDP;600;75%")
     (found,) = audited(tmp_path, table("GPUs;Strategy;img/s;Efficiency", *rows))
     assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("efficiency", 4), ("confounded", None)]
+
+
+def test_a_speedup_is_that_of_the_measurement_whose_words_it_has(tmp_path: Path) -> None:
+    rows = ("1;100 s;1.0;110 s;1.0", "2;52.6 s;1.9;60 s;1.83", "4;28.57 s;3.5;33 s;2.5")
+    found = audited(tmp_path, table("GPUs;DDP epoch time;DDP speedup;FSDP epoch time;FSDP speedup", *rows))
+    assert [one.checked.speedups for one in found] == [3, 3]
+    assert [(remark.kind, remark.gpus) for one in found for remark in one.remarks] == [("speedup", 4)]
+
+
+def test_an_efficiency_behind_devices_across_shows_what_the_numbers_are(tmp_path: Path) -> None:
+    rows = ("DDP;fp32;100;380;740;92.5%", "DDP;bf16;220;800;1500;85.2%", "FSDP;bf16;-;760;1450;-")
+    found = audited(tmp_path, table("Strategy;Precision;1 GPU;4 GPUs;8 GPUs;Scaling (8)", *rows))
+    assert [speedups(one)[-1] for one in found] == [(8, 7.4), (8, 6.82), (8, 1.91)]
+    assert (kinds(found), [one.checked.efficiencies for one in found]) == ([], [1, 1, 0])
+    path = tmp_path / "of_each.md"
+    path.write_text(table("PP;1 GPU;2 GPUs;Efficiency", "1;63.8;51.2;80.3%", "2;64.8;57.1;88.1%"))
+    with pytest.raises(UserError, match="what are the numbers below the devices"):
+        read_published(path)

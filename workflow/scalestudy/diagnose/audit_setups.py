@@ -55,7 +55,7 @@ def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> 
 
 
 def labelled(table: Table, called: set[str]) -> Iterator[Remark]:
-    """Return remarks on tables called strong with a constant batch per device, or weak with a constant global one."""
+    """Return remarks on tables called strong with a constant batch per device, or weak with a global one."""
     rows = [scale.row for scale in table.scales]
     per_gpu = {batch_per_gpu(row) for row in rows}
     if len({row.gpus for row in rows}) < 2 or None in per_gpu:

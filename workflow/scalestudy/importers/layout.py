@@ -104,7 +104,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         found = {place: (number, "") for place, number in sizes_across.items()}
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
-    fewest = min(int(re.match(r"\d+", devices)[0]) for devices, _ in found.values())  # type: ignore[index]
+    fewest = min(_size(devices) for devices, _ in found.values())
     for place, header in enumerate(table.header):
         step = _STEP_UP.fullmatch(plain(header))
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
@@ -191,7 +191,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
     ratios += [others[place] for place in of_the_last]
     if corner == UNSAID and ratios and len(numbers) > 1:
-        corner = _by_ratio(table, (numbers[0], numbers[-1]), ratios[0])
+        factor = _size(across[numbers[-1]][0]) / _size(across[numbers[0]][0])
+        corner = _by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     labels = (
         "name"
@@ -244,8 +245,16 @@ def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     return header == corner or (corner in header and meaning_of(header).role in MEASURED)
 
 
-def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
-    """Whether numbers below devices are throughputs or times, by the speedups in most of the rows."""
+def _size(devices: str) -> int:
+    """The number of devices as which a column was read: 8 of `8 x V100`."""
+    return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
+
+
+def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int, factor: float) -> str:
+    """Whether numbers below devices are throughputs or times, by the speedups or efficiencies in most of the rows.
+
+    factor: how many times more devices the last of the two columns has.
+    """
     rates = times = 0
     for _, cells in table.rows:
         try:
@@ -255,8 +264,10 @@ def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int) -> str:
             continue
         stated = said.printed.value / (100 if said.percent else 1)
         if min(first, last, stated) > 0:
-            rates += abs(last / first / stated - 1) < CLOSE
-            times += abs(first / last / stated - 1) < CLOSE
+            of_all = stated > 1 or not said.percent  # 80 % may be what each of more devices does, or all of them
+            speedups = [stated] * of_all + [stated * factor] * said.percent
+            rates += any(abs(last / first / speedup - 1) < CLOSE for speedup in speedups)
+            times += any(abs(first / last / speedup - 1) < CLOSE for speedup in speedups)
     known = len(table.rows) / 2
     return "throughput" if rates > known else "time" if times > known else UNSAID
 

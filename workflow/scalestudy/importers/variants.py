@@ -158,8 +158,10 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _abbreviates(short: str, long: str) -> bool:
-    """Whether words are the beginning or the initials of others: `base` for baseline, `v2` for version 2."""
+    """Whether words are the beginning, the initials or some of others: `base` for baseline, `v2` for version 2."""
     words = long.split()
+    if short and set(short.split()) < set(words):
+        return True
     initials = len(words) > 1 and short == "".join(word[0] for word in words)
     return initials or (len(short) >= _SHORTEST and len(words) == 1 and long.startswith(short))
 
