@@ -56,3 +56,20 @@ def test_a_degree_beside_other_devices_than_all_has_a_baseline_of_its_own(tmp_pa
     rows = ("1;1;100", "2;1;104", "8;1;108", "1;2;160", "2;2;183", "8;2;205")
     found = audited(tmp_path, table("PP;GPUs;samples/s", *rows))
     assert [speedups(one)[-1] for one in found] == [(2, 1.6), (2, 1.76), (2, 1.9)]
+
+
+def test_a_strategy_behind_the_hardware_is_none(tmp_path: Path) -> None:
+    rows = (
+        "1xA100, baseline;410 img/s",
+        "2xA100, DDP;779 img/s",
+        "2xA100, ZeRO-2;700 img/s",
+        "4xA100, DDP;1435 img/s",
+    )
+    found = audited(tmp_path, table("Config;Throughput", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9), (4, 3.5)], [(1, 1.0), (2, 1.71)]]
+
+
+def test_strategies_with_their_devices_across(tmp_path: Path) -> None:
+    text = table("metric;single;ddp-2;ddp-4;fsdp-2", "tokens/s;1000;1900;3500;1700", "step ms;100;105;111;118")
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9), (4, 3.5)], [(1, 1.0), (2, 1.7)]]

@@ -11,7 +11,7 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import simplified
-from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE, PRECISIONS, STRATEGIES
+from scalestudy.importers.terms import ALONE, DEVICE, GEFORCE, HARDWARE, PRECISIONS, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
@@ -128,10 +128,13 @@ def read_count(text: str) -> Count:
     numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
     rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
     rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
+    kind, _, last = rest.partition(", ")
+    rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
     other = rest.startswith("+") or bool(STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)))  # no device
-    way = " ".join(filter(None, (said if STRATEGIES.search(said) or said == "DP" else "", rest if other else "")))
+    inside_way = said if STRATEGIES.search(said) or said == "DP" else ""
+    way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)

@@ -11,7 +11,7 @@ from scalestudy.importers.counts import count_of_header, read_count
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across, products_across, with_devices_of_a_row
+from scalestudy.importers.numbered import numbers_across, products_across, strategies_across, with_devices_of_a_row
 from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
@@ -101,7 +101,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
         sizes_across = numbers_across(table.header) or products_across(table.header)
-        found = {place: (number, "") for place, number in sizes_across.items()}
+        found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     fewest = min(_size(devices) for devices, _ in found.values())

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import count_in_words
 from scalestudy.importers.headers import normal
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
+from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
 
 _NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
 _NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
@@ -42,6 +43,21 @@ def products_across(header: Sequence[str]) -> dict[int, str]:
     if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
         return {}
     return {place: str(size) for place, size in enumerate(sizes, start=1)}
+
+
+def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
+    """Return place -> devices and strategy of the columns `single`, `ddp-2`, `ddp-4` above measurements."""
+    measured = any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
+    found: dict[int, tuple[str, str]] = {}
+    for place, name in enumerate(table.header[1:] if measured else (), start=1):
+        try:
+            count = count_in_words(name)
+        except ValueError:
+            return {}
+        found[place] = (str(count.gpus), count.words)
+    named = [words for _, words in found.values() if STRATEGIES.search(words)]
+    several = len({devices for devices, _ in found.values()}) >= _FEW and len(set(found.values())) == len(found)
+    return found if several and len(named) >= _FEW else {}
 
 
 def with_devices_of_a_row(table: RawTable) -> RawTable:

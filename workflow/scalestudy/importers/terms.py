@@ -178,6 +178,8 @@ STRATEGIES = re.compile(
     re.IGNORECASE,
 )
 """Ways to distribute a training."""
+ALONE = ("baseline", "single", "reference")
+"""Words behind the hardware of a run that no strategy distributes."""
 NOT_MEASURED = re.compile(
     r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|target(?: \w+){0,3})\W*", re.IGNORECASE
 )
