@@ -198,7 +198,7 @@ def test_a_comma_in_brackets_does_not_split_a_header(tmp_path: Path) -> None:
         "4;753 ms / 174.2k;680 ms / 192.8k",
         "8;528 ms / 248.4k;520 ms / 251.9k",
     )
-    found = audited(tmp_path, table("GPUs;Megatron (TE, bf16);other", *rows))
+    found = audited(tmp_path, table("GPUs;Megatron (fused, bf16);other", *rows))
     assert [speedups(one)[-1] for one in found] == [(8, 3.67), (8, 3.4)]
 
 
