@@ -61,14 +61,14 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
 
 @pytest.mark.slow
 def test_a_budget_ends_between_repeats(checkout: Checkout) -> None:
-    checkout.configure(study_of(budget_device_hours=1e-6))
+    checkout.configure(study_of(budget_device_hours=0.001))
     printed = checkout.run("scalestudy", "plan").stdout
     assert "expected runs: " in printed
     checkout.run("snakemake", str(RESULTS / "comprehensive_summary.csv"))
     found = records(checkout)
     assert Counter(record.outcome for record in found.values()) == {"ok": 2, "unneeded": 6}
     assert {record.reason for record in found.values() if record.spec.repeat == 2} == {
-        "the budget of 1e-06 device-hours is exhausted after 1 repeat"
+        "the budget of 0.001 device-hours is exhausted after 1 repeat"
     }
     (log,) = (path.read_text() for path in checkout.root.glob("**/decide_on_launches/after_1.log"))
-    assert "the budget of 1e-06 device-hours allows 1 repeat" in log
+    assert "the budget of 0.001 device-hours allows 1 repeat" in log
