@@ -245,6 +245,9 @@ def test_an_option_adds_its_line_to_a_study_that_is_there(tmp_path: Path) -> Non
     write_study(path, both)
     assert path.read_text() == both
     assert parse_study(yaml.safe_load(both), source="test").workloads["train"].allow_equal_batches
+    path.write_text(text_of(allow_shared=True))
+    write_study(path, text_of(allow_equal_batches=True))
+    assert path.read_text() == both, "another permission does not remove the first"
     with pytest.raises(UserError, match="already exists"):
         write_study(path, text_of(allow_shared=True, batch_size=64))
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -44,7 +44,10 @@ OTHER_LAUNCHERS = (
 """Programs in front of a training script whose options we do not parse."""
 ALLOW_SHARED = "    allow_shared: true"
 ALLOW_EQUAL_BATCHES = "    allow_equal_batches: true"
-"""Lines of the study file that the options --allow-shared and --allow-equal-batches add."""
+ALLOWED = (ALLOW_SHARED, ALLOW_EQUAL_BATCHES)
+"""Lines of the study file that the options --allow-shared and --allow-equal-batches add, in their order."""
+SCALING = "    scaling: "
+"""Beginning of the line behind them."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,7 @@ def study_text(
         *([f"    environment: {json.dumps(dict(environment), ensure_ascii=False)}"] if environment else []),
         *([ALLOW_SHARED] if allow_shared else []),
         *([ALLOW_EQUAL_BATCHES] if allow_equal_batches else []),
-        f"    scaling: [{', '.join(scaling)}]",
+        f"{SCALING}[{', '.join(scaling)}]",
         f"host: {{device: {device}{f', cores_per_rank: {cores_per_rank}' if cores_per_rank else ''}}}",
     ]
     return "\n".join(lines) + "\n"
@@ -236,23 +239,25 @@ def study_text(
 def write_study(path: Path, text: str) -> None:
     """Write the file, or keep an equal one. Raises UserError if the path has a different file.
 
-    Files that differ only in what they allow count as equal; a line is added if the text has it.
+    `allow_shared` and `allow_equal_batches` are not compared. The file keeps those it has, and gets those of
+    the text.
     """
-    there = path.read_text(encoding="utf-8") if path.exists() else None
-    allowed = (ALLOW_SHARED, ALLOW_EQUAL_BATCHES)
-    if there is not None and without_lines(there, [line for line in allowed if line not in text]) == text:
-        return
-    if there is not None and without_lines(there, allowed) != without_lines(text, allowed):
-        refuse_other_study(path, text)
-        raise UserError(_exists(path, "different content"))
+    if path.exists():
+        there = path.read_text(encoding="utf-8")
+        if _allowing(there, ()) != _allowing(text, ()):
+            refuse_other_study(path, text)
+            raise UserError(_exists(path, "different content"))
+        text = _allowing(text, [line for line in ALLOWED if line in there or line in text])
+        if text == there:
+            return
     path.write_text(text, encoding="utf-8")
 
 
-def without_lines(text: str, left_out: Iterable[str]) -> str:
-    """Return the text without these lines."""
-    for line in left_out:
+def _allowing(text: str, allowed: Sequence[str]) -> str:
+    """The text of a study with these lines of what it allows, and no others."""
+    for line in ALLOWED:
         text = text.replace(f"{line}\n", "")
-    return text
+    return text.replace(SCALING, "".join(f"{line}\n" for line in allowed) + SCALING, 1)
 
 
 def refuse_other_study(path: Path, text: str, *, except_for: Container[str] = ()) -> None:

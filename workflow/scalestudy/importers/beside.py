@@ -1,4 +1,4 @@
-"""Speedups of one row over another on as many devices, such as those of frameworks: none of them is of scaling."""
+"""Speedups of one row over another on the same number of devices, such as another framework: not of scaling."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
 
 BESIDE = "rows beside"
-"""What a speedup is `per` if it is over another row on as many devices."""
+"""What a speedup is `per` if it is over another row on the same number of devices."""
 _FEWEST = 3
-"""Ratios that have to follow from the rows of 1x on as many devices."""
+"""Ratios that have to follow from the rows of 1x on the same number of devices."""
 _MOST = 0.75
 """Share of the ratios that have to."""
 
@@ -32,13 +32,13 @@ def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 
 def notes_on_rows_beside(meanings: Sequence[Meaning]) -> list[str]:
-    """Return why a speedup over rows on as many devices was left out."""
+    """Return why a speedup over rows on the same number of devices was left out."""
     why = "is 1 in a row of each number of devices and compares the others with it: no speedup over fewer devices"
     return [f"{plain(one.header)} {why}" for one in meanings if one.per == BESIDE]
 
 
 def _explains(raw: RawTable, places: tuple[int, int, int], *, of_times: bool) -> bool:
-    """Whether ratios follow from the rows with 1 on as many devices. places: of devices, measurement and ratio."""
+    """Whether ratios follow from rows with 1 on the same number of devices. places: devices, measurement, ratio."""
     groups: dict[int, list[tuple[Printed, Printed]]] = {}
     for _, row in raw.rows:
         try:

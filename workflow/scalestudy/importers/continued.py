@@ -40,22 +40,22 @@ class _Part:
 def continued(tables: Sequence[RawTable]) -> list[RawTable]:
     """Return tables in which one with a single number of devices is joined with those that continue it.
 
-    Several that continue it on as many devices, such as those of two settings, are joined with it one by one.
+    Several that continue it on the same number of devices, such as those of two settings, are joined with it one
+    by one.
     """
     result: list[RawTable] = []
-    parts = [part for table in tables if (part := _part(table))]
+    parts = {id(table): part for table in tables if (part := _part(table))}
     used: set[int] = set()
-    for table in tables:
-        first = next((part for part in parts if part.table is table), None)
-        if first is None or id(table) in used:
-            result += [table] if id(table) not in used else []
+    for at, table in enumerate(tables):
+        if id(table) in used:
             continue
-        behind = parts[parts.index(first) + 1 :]
-        further = [part for part in behind if part.continues(first)]
+        first = parts.get(id(table))
+        behind = [parts[id(other)] for other in tables[at + 1 :] if id(other) in parts] if first else []
+        further = [part for part in behind if first and part.continues(first)]
         used |= {id(part.table) for part in further}
         apart = len({part.gpus for part in further}) < len(further)
         groups = [[part] for part in further] if apart else [further] if further else []
-        result += [_joined([first, *group]) for group in groups] or [table]
+        result += [_joined([first, *group]) for group in groups if first] or [table]
     return result
 
 

@@ -128,7 +128,7 @@ def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
 
 
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
-    """A row per column of devices. Its other words are a label if they tell columns of as many devices apart."""
+    """A row per column of devices. Its other words are a label if they distinguish columns of one size."""
     told = len(across) > len({devices for devices, _ in across.values()})
     measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
     first = [first[at] for at in measured]

@@ -33,7 +33,7 @@ def numbers_across(header: Sequence[str]) -> dict[int, str]:
 def products_across(header: Sequence[str]) -> dict[int, str]:
     """Return place -> devices of the columns `1*1`, `1*8`, `4*8` if the first header names nodes and devices.
 
-    None if two of them are as many devices, since one speedup cannot be of both.
+    None if two of them are the same number of devices, since one speedup cannot be of both.
     """
     names = [
         normal(name) for name in header[:1] if re.search(NODE, normal(name)) and re.search(DEVICE, normal(name))
@@ -47,9 +47,8 @@ def products_across(header: Sequence[str]) -> dict[int, str]:
 
 def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
     """Return place -> devices and strategy of the columns `single`, `ddp-2`, `ddp-4` above measurements."""
-    measured = any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
     found: dict[int, tuple[str, str]] = {}
-    for place, name in enumerate(table.header[1:] if measured else (), start=1):
+    for place, name in enumerate(table.header[1:] if _measures(table) else (), start=1):
         try:
             count = count_in_words(name)
         except ValueError:
@@ -62,7 +61,7 @@ def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
 
 def with_devices_of_a_row(table: RawTable) -> RawTable:
     """Return a table across whose header is its row `GPUs | 1 | 2`, which has measurements in other rows."""
-    measured = any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
+    measured = _measures(table)
     for at, (_, cells) in enumerate(table.rows):
         numbers = list(map(plain, cells[1:]))
         counted = all(re.fullmatch(r"[1-9]\d{0,5}", number) for number in numbers)
@@ -73,6 +72,11 @@ def with_devices_of_a_row(table: RawTable) -> RawTable:
                 rows.append((table.line, ("hardware", *table.header[1:])))
             return replace(table, header=(cells[0], *numbers), rows=tuple(rows))
     return table
+
+
+def _measures(table: RawTable) -> bool:
+    """Whether a row is named after a measurement."""
+    return any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
 
 
 def single_devices(header: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from scalestudy.importers.cells import is_blank, plain
 from scalestudy.importers.counts import count_of_header
 from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of
 
 
@@ -21,8 +22,6 @@ def words_of(cells: Sequence[str]) -> tuple[str, ...]:
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
 _UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
-_MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s")
-_RATIOS = ("total_time_s", "time_s", "printed_speedup", "printed_efficiency", "scaling_ratio")
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 _PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
@@ -161,7 +160,7 @@ def _is_unit(cell: str) -> bool:
     unit = cell.strip("()[] ")
     if re.search(r"\s", unit):
         return False
-    return unit == "%" or bool(meaning_of(f"time ({unit})").unit) or meaning_of(unit).role in _MEASURED
+    return unit == "%" or bool(meaning_of(f"time ({unit})").unit) or meaning_of(unit).role in (*RATES, *OF_STEPS)
 
 
 def _in_brackets(cell: str) -> str:
@@ -182,9 +181,9 @@ def _title_of_group(first: Sequence[str], second: Sequence[str]) -> str:
     """The name of the only group of headers, if the headers below it say by themselves what is measured."""
     groups = {above for above, below in zip(first, second, strict=True) if above and below}
     below = [meaning_of(name).role for above, name in zip(first, second, strict=True) if above in groups and name]
-    known = [role in (*_MEASURED, *_RATIOS) for role in below]
+    known = [role in (*MEASURED, *STATED) for role in below]
     title = next(iter(groups), "")
-    of_no_kind = meaning_of(title).role not in (*_MEASURED, *_RATIOS) or _PERFORMANCE.search(title)
+    of_no_kind = meaning_of(title).role not in (*MEASURED, *STATED) or _PERFORMANCE.search(title)
     whole = all(known) and len(set(below)) == len(below)
     return title if len(groups) == 1 and len(below) > 1 and (whole or (any(known) and of_no_kind)) else ""
 

@@ -109,7 +109,7 @@ def find_tables(text: str) -> list[RawTable]:
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
-    """Tables of plain text that fill a block of code, whose other words are not in the way."""
+    """Tables of plain text in blocks of code. The text around the blocks is not read."""
     fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         for table in delimited_tables("\n".join(lines[start + 1 : end])):

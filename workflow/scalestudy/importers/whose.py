@@ -66,7 +66,7 @@ def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 
 
 def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Return numbers below `gpu` beside nodes as devices; those of each node if there are fewer than nodes."""
+    """Read a column `gpu` beside nodes as devices: of each node if one is below the nodes, else of all."""
     roles = [one.role for one in meanings]
     settled = any(normal(one.header) in said for one in meanings if one.role == "gpus")
     if settled or "nodes" not in roles or "gpus_per_node" in roles:
@@ -88,7 +88,7 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
 
 
 def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
-    """Return the place of numbers of epochs that differ, if the times beside them are those of all epochs."""
+    """Return the place of a column of differing numbers of epochs beside times of whole runs, or None."""
     whole = [normal(one.header) for one in meanings if one.role == "total_time_s"]
     if not whole or any(_OF_EPOCHS.search(name) for name in whole) or any(one.role in STATED for one in meanings):
         return None

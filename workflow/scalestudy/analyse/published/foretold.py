@@ -29,7 +29,7 @@ class Known:
     left_out: tuple[int, ...]
     """Devices of rows that fill no whole number of nodes."""
     further: tuple[int, ...]
-    """Devices of rows behind another one on as many devices."""
+    """Devices of rows behind another one on the same number of devices."""
     node: int
     """Devices of a node."""
     node_said: bool

@@ -118,7 +118,7 @@ def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
 
 
 def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:
-    """Splits rows by a label if two of its values were measured on as many devices; else they are one series."""
+    """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them."""
     values = list(dict.fromkeys(row.label(name) for row in rows))
     plain = PLAIN if name == "strategy" else BASES if name not in KINDS_OF_SETUP else ()
     values = [value for value in values if value.lower() not in plain] or values
@@ -174,7 +174,7 @@ def _is_number(text: str) -> bool:
 
 
 def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[str, list[PublishedRow]]]:
-    """Splits rows with several batches on as many devices: by the batch that leaves more rows with others.
+    """Splits rows with several batches on one number of devices: by the batch that leaves more rows with others.
 
     Without such rows they are one series, whatever their batches.
     """

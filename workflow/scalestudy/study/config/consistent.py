@@ -44,8 +44,8 @@ def _strategies(study: Study) -> Iterator[str]:
     for name, variant in study.variants.items():
         if variant.strategy == "other" and ours:
             yield (
-                f"variants.{name}.strategy: other is for scripts and imported runs only, but {ours[0]} has"
-                " no `command`; use single, ddp or fsdp"
+                f"variants.{name}.strategy: other is for scripts and imported runs only, but workload {ours[0]}"
+                " has no `command`; use single, ddp or fsdp"
             )
 
 
