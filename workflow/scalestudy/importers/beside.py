@@ -1,4 +1,4 @@
-"""Speedups of one row over another on the same number of devices, such as another framework: not of scaling."""
+"""Speedups of a row over another on the same number of devices, such as another framework: not of scaling."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def notes_on_rows_beside(meanings: Sequence[Meaning]) -> list[str]:
 
 
 def _explains(raw: RawTable, places: tuple[int, int, int], *, of_times: bool) -> bool:
-    """Whether ratios follow from rows with 1 on the same number of devices. places: devices, measurement, ratio."""
+    """Whether ratios follow from rows with 1 on one number of devices. places: devices, measurement, ratio."""
     groups: dict[int, list[tuple[Printed, Printed]]] = {}
     for _, row in raw.rows:
         try:
