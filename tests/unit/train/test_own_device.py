@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ import torch.distributed as dist
 from scalestudy.launch.ranks import free_port
 from scalestudy.study.config.conditions import Host
 from scalestudy.train.place import own_device
-from scalestudy.train.place.own_device import Gpu, on_one_gpu, refuse_shared_gpu
+from scalestudy.train.place.own_device import Gpu, compare_gpus, on_one_gpu, refuse_shared_gpu
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank, use_gpu
 
 A, B = Gpu("node1", "GPU-aaaa", "0000:3b:00"), Gpu("node1", "GPU-bbbb", "0000:5e:00")
@@ -74,6 +76,18 @@ def test_two_ranks_compare_their_gpus_before_they_make_a_group(
         process.join(60)
     assert sorted(ends) == [0, 1]
     assert all(text.startswith(end) for text in ends.values())
+
+
+@pytest.mark.parametrize(("rank", "waits"), [(0, True), (1, False)])
+def test_only_the_rank_that_serves_the_store_waits_for_the_others(rank: int, waits: bool) -> None:
+    """Rank 0 may exit as soon as all have read, so no other rank may need the store after that."""
+    store = dist.HashStore()
+    store.set_timeout(timedelta(seconds=1))
+    for other in range(3):
+        dist.PrefixStore("gpus", store).set(str(other), json.dumps(asdict(A)))
+    refused = "Wait timeout" if waits else "rank 0 and rank 1 are on one GPU"
+    with pytest.raises(RuntimeError, match=refused):
+        compare_gpus(store, rank, 3, A)
 
 
 def test_a_gpu_that_the_driver_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,8 @@ def compare_gpus(store: dist.Store, rank: int, world_size: int, mine: Gpu) -> No
     gpus = [Gpu(**json.loads(shared.get(str(other)))) for other in range(world_size)]
     if shared.add("have read", 1) == world_size:
         shared.set("all have read", "")
-    shared.wait(["all have read"])  # rank 0 serves the store: it must not exit before the others have read
+    if rank == 0:  # it serves the store, so it exits last: another rank that waits here could lose the server
+        shared.wait(["all have read"])
     if refused := on_one_gpu(gpus):
         raise PlacementError(refused)
 
