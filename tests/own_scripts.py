@@ -106,3 +106,20 @@ def run_script(
 
 def ended(found: Observation) -> tuple[Outcome, str]:
     return found.record.outcome, found.record.reason
+
+
+EQUAL_BATCHES = """
+    import os, sys, torch
+    from torch.utils.data import DataLoader, TensorDataset
+    torch.manual_seed(0)
+    model, data = torch.nn.Linear(4, 4), TensorDataset(torch.randn(640, 4))
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        torch.distributed.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5):
+        for (batch,) in DataLoader(data, int(sys.argv[1])):
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+"""

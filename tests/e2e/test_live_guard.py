@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from conftest import handlers_kept
-from own_scripts import HEAD
+from own_scripts import EQUAL_BATCHES, HEAD
 from scalestudy.analyse.guard.pairs import GuardFile
 from scalestudy.cli.main import main
 from scalestudy.record.document import read_document
@@ -79,6 +80,20 @@ def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFi
         assert main(["guard", *words, "--against-command", "train.py 8", "--", "train.py", "8", "0"]) == 2
     said = capsys.readouterr().err
     assert "(before the change): run " in said and "ended as failed" in said and "log.txt" in said
+
+
+def test_ranks_with_equal_batches_are_refused_before_they_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(dedent(EQUAL_BATCHES))
+    words = ["guard", "--fail-if", "step_time > +300%", "--launches", "2", "--device", "cpu", "--scale", "1x2"]
+    words += ["--results", "guarded", "--against-command", "train.py 8"]
+    with handlers_kept():
+        assert main([*words, "--", "train.py", "8"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the script was tried before the change: ranks 0 and 1 read identical samples" in said
+    assert said.endswith("accept this with --allow-equal-batches") and not (tmp_path / "guarded").exists()
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 import yaml
+from own_scripts import EQUAL_BATCHES
 from scalestudy.cli.main import main
 from scalestudy.cli.own_study import Wishes, make_study_of
 
@@ -30,21 +31,6 @@ SAME_BATCH = """
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(5):
         for (batch,) in DataLoader(TensorDataset(torch.randn(160, 4)), 16):
-            optimizer.zero_grad()
-            model(batch).sum().backward()
-            optimizer.step()
-"""
-EQUAL_BATCHES = """
-    import os, sys, torch
-    from torch.utils.data import DataLoader, TensorDataset
-    torch.manual_seed(0)
-    model, data = torch.nn.Linear(4, 4), TensorDataset(torch.randn(640, 4))
-    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        torch.distributed.init_process_group("gloo")
-        model = torch.nn.parallel.DistributedDataParallel(model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for _ in range(5):
-        for (batch,) in DataLoader(data, int(sys.argv[1])):
             optimizer.zero_grad()
             model(batch).sum().backward()
             optimizer.step()

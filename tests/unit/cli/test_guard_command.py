@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,16 @@ from scalestudy.study.config.load import parse_study
 from scalestudy.study.spec import CommandSpec
 
 LIMIT = ("--fail-if", "step_time > +3%")
-WANTED = Wanted(scale=None, batch_size=8, device="cpu", cores_per_rank=1, epochs=0, run_to_end=False)
+WANTED = Wanted(
+    scale=None,
+    batch_size=8,
+    device="cpu",
+    cores_per_rank=1,
+    epochs=0,
+    run_to_end=False,
+    allow_equal_batches=False,
+)
+UNTOLD = replace(WANTED, batch_size=None)
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git; apt-get install git")
 
 
@@ -126,12 +136,20 @@ def test_a_side_of_a_command() -> None:
     )
     spec, second = side.spec("train.py", 1), side.spec("train.py", 2)
     assert isinstance(spec, CommandSpec)
-    assert (spec.world_size, spec.batch_per_rank, spec.variant) == (2, 8, "ddp-before")
+    assert (spec.world_size, spec.batch_per_rank, spec.variant) == (2, 8, "distributed-before")
     assert spec.measure.probe_rounds == 0 and spec.alternation is None
     assert spec.run_id != second.run_id and second.seed == spec.seed + 1
     alone = side_of_command("after", "x", ["python", "train.py"], WANTED, None, None).spec("x", 1)
     assert (alone.world_size, alone.variant) == (1, "single-after")
     assert script_of(["python", "-m", "a.b", "--x"]) == "-m a.b"
+
+
+def test_equal_batches_are_allowed_for_several_ranks() -> None:
+    wanted = replace(WANTED, allow_equal_batches=True)
+    spec = side_of_command("after", "p", ["train.py"], replace(wanted, scale="1x2"), None, None).spec("p", 1)
+    assert isinstance(spec, CommandSpec) and spec.allow_equal_batches
+    with pytest.raises(UserError, match=r"--allow-equal-batches: only for several ranks; give their --scale"):
+        side_of_command("after", "p", ["train.py"], wanted, None, None)
 
 
 def test_equal_sides_have_runs_of_their_own() -> None:
@@ -144,15 +162,13 @@ def test_equal_sides_have_runs_of_their_own() -> None:
 
 
 def test_a_command_that_is_told_its_batch_needs_one() -> None:
-    wanted = Wanted(None, None, "cpu", 1, 0, False)
     with pytest.raises(UserError, match="--batch-size: needed because the command has"):
-        side_of_command("after", "p", ["train.py", "{global_batch}"], wanted, None, None)
+        side_of_command("after", "p", ["train.py", "{global_batch}"], UNTOLD, None, None)
 
 
 def test_a_batch_is_looked_at_where_it_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_sides, "_seen", lambda *_: {"batch_size": 24})
-    wanted = Wanted(None, None, "cpu", 1, 0, False)
-    assert side_of_command("after", "p", ["train.py"], wanted, None, None).spec("p", 1).batch_per_rank == 24
+    assert side_of_command("after", "p", ["train.py"], UNTOLD, None, None).spec("p", 1).batch_per_rank == 24
 
 
 def test_studies_meet_at_the_points_of_both() -> None:

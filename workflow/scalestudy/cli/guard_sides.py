@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalestudy.cli.own_script import MODULE, Asked, cores_or_unset, name_of, quoted, without_launcher
-from scalestudy.cli.own_study import LOOK_LIMIT_S, NO_DATALOADER, needs_torchrun
 from scalestudy.cli.revisions import Place
+from scalestudy.cli.script_tried import (
+    LOOK_LIMIT_S,
+    NO_DATALOADER,
+    follows_batch,
+    needs_torchrun,
+    refuse_equal_batches,
+    refuse_failed_trial,
+)
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ class Wanted:
     cores_per_rank: int | None
     epochs: int
     run_to_end: bool
+    allow_equal_batches: bool
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,7 @@ def side_of_command(
     facts["batch_size"] = wanted.batch_size or 1
     study = place_study(_study(asked, scale, wanted, facts), place, here)
     if wanted.batch_size is None:
-        facts |= _seen(name, study, facts)
+        facts |= _seen(name, study, asked, wanted, facts)
         study = place_study(_study(asked, scale, wanted, facts), place, here)
     where = f" in {place.name}" if place else ""
     return Side(name, f"{quoted(asked.command)}{where}", study, {point: _point(study)})
@@ -152,22 +160,19 @@ def _point(study: Study) -> Point:
 
 def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -> Study:
     """Return a study of the command at one scale, with the same batch per rank as on one process."""
-    from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.config.scales import world_size
 
     name, alone = name_of(asked.command), scale == "1x1"
-    if placeholders(asked.command) & set(BATCH) and wanted.batch_size is None:
-        raise UserError(
-            "--batch-size: needed because the command has {batch_per_rank} or {global_batch}; give the samples per"
-            " step on one process"
-        )
+    follows_batch(asked.command, wanted.batch_size)
+    if alone and wanted.allow_equal_batches:
+        raise UserError("--allow-equal-batches: only for several ranks; give their --scale, such as 1x2")
     single = {"strategy": "single"} | ({"launcher": "torchrun"} if facts["torchrun"] else {})
     content = {
         "study": f"guard-{name}",
         "repeats": 1,
         "scales": [scale],
-        "variants": {"single": single} | ({} if alone else {"ddp": {"strategy": "ddp"}}),
+        "variants": {"single": single} | ({} if alone else {"distributed": {"strategy": "other"}}),
         "workloads": {
             name: {
                 "command": list(asked.command),
@@ -176,6 +181,7 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
                 "batches_per_step": facts.get("batches_per_step", 1),
                 "epochs": wanted.epochs,
                 "run_to_end": wanted.run_to_end,
+                "allow_equal_batches": wanted.allow_equal_batches,
                 "scaling": ["weak"],
             }
         },
@@ -187,7 +193,7 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
     return parse_study(content, source="scalestudy guard")
 
 
-def _seen(name: str, study: Study, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _seen(name: str, study: Study, asked: Asked, wanted: Wanted, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts on the command's batch that a first try finds. Raises UserError."""
     from scalestudy.launch.foreign.look import Seen, look
     from scalestudy.study.spec import CommandSpec
@@ -206,9 +212,9 @@ def _seen(name: str, study: Study, facts: Mapping[str, Any]) -> dict[str, Any]:
             for key, one in study.variants.items()
         }
         seen = at_first(study.model_copy(update={"variants": variants}))
-    if seen.problem:
-        printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
-        raise UserError(f"the script was tried {name} the change: {seen.problem}{printed}")
+    where = f"{name} the change"
+    refuse_failed_trial(seen, where, asked.command)
+    refuse_equal_batches(seen, where, allowed=wanted.allow_equal_batches)
     if not seen.samples:
         raise UserError(NO_DATALOADER)
     return found | {"batch_size": seen.samples, "batches_per_step": seen.batches}

@@ -15,6 +15,14 @@ from scalestudy.cli.own_script import (
     without_launcher,
     write_study,
 )
+from scalestudy.cli.script_tried import (
+    LOOK_LIMIT_S,
+    NO_DATALOADER,
+    follows_batch,
+    needs_torchrun,
+    refuse_equal_batches,
+    refuse_failed_trial,
+)
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,8 +30,6 @@ if TYPE_CHECKING:
     from scalestudy.study.config.study import Study
     from scalestudy.study.spec import CommandSpec
 
-LOOK_LIMIT_S = 600.0
-NO_DATALOADER = "--batch-size: needed because no DataLoader was seen; give the samples per step on one process"
 UNSEEN_BATCH = (
     "Note: no DataLoader was seen, so it is not known whether the script trains on {batch} samples per step on one"
     " process. Call rec.samples(len(batch)) in each step of the script to record it (docs/your-own.md)"
@@ -42,16 +48,6 @@ FOUND = (
     "allow_equal_batches",
 )
 """Keys of the study file that depend on the trial of the script."""
-NEEDS_RANKS = (
-    "environment variable rank",
-    "environment variable world_size",
-    "environment variable local_rank",
-    "'rank'",
-    "'local_rank'",
-    "'world_size'",
-    "no module named 'mpi4py'",
-)
-"""Words in the error message of a script that needs torchrun's variables. Without them DeepSpeed asks MPI."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,6 @@ def make_study_of(
     cores: of this host, for all ranks; None if they are not limited. passed: arguments that Snakemake gets.
     """
     from scalestudy.chain.launches import refuse_what_does_not_fit
-    from scalestudy.study.config.commands import BATCH, placeholders
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.config.scales import check_scale
     from scalestudy.study.plan import make_plan
@@ -110,12 +105,7 @@ def make_study_of(
             check_scale(scale)
         except ValueError as error:
             raise UserError(f"--scales {scale}: {error}") from None
-    follows = bool(placeholders(asked.command) & set(BATCH))
-    if follows and wishes.batch_size is None:
-        raise UserError(
-            "--batch-size: needed because the command has {batch_per_rank} or {global_batch}; give the samples per"
-            " step on one process"
-        )
+    follows = follows_batch(asked.command, wishes.batch_size)
     name = wishes.name or name_of(asked.command)
     most = max(int(scale.partition("x")[2]) for scale in scales)
 
@@ -173,7 +163,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
         found["base_launcher"] = "torchrun"
         print("the script needs torchrun's variables: its baseline is one rank, with any wrapper around its model")
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
-    _refuse(alone, "one process", spec=spec, wishes=wishes)
+    _refuse(alone, "on one process", spec=spec, wishes=wishes)
     if alone.batches > 1 and alone.samples:
         print(f"the script accumulates {alone.batches} batches per step, {alone.samples} samples in total")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
@@ -189,7 +179,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     print(f"on one process: {_said(alone)}")
     larger = _spec(study(**found), ranks=0)
     several = look(larger, time_limit_s=LOOK_LIMIT_S)
-    _refuse(several, f"{several.ranks} ranks", spec=spec, wishes=wishes)
+    _refuse(several, f"on {several.ranks} ranks", spec=spec, wishes=wishes)
     print(f"on {several.ranks} ranks: {_said(several)}")
     divides = several.samples * several.ranks == larger.batch_per_rank
     if follows and (several.stated or divides) and several.samples != larger.batch_per_rank:
@@ -230,28 +220,12 @@ def _spec(study: Study, *, ranks: int) -> Any:
 
 
 def _refuse(seen: Seen, where: str, *, spec: CommandSpec, wishes: Wishes) -> None:
-    if seen.problem:
-        from scalestudy.launch.foreign.hints import hint
-
-        printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
-        advice = hint(seen.problem, seen.log, spec.command)
-        raise UserError(
-            f"the script was tried on {where}: {seen.problem}{f'. {advice}' if advice else ''}{printed}"
-        )
-    if seen.equal_batches and not wishes.allow_equal_batches:
-        raise UserError(
-            f"the script was tried on {where}: {seen.equal_batches}. If the ranks train on the same samples on"
-            " purpose, such as random ones, accept this with --allow-equal-batches"
-        )
+    refuse_failed_trial(seen, where, spec.command)
+    refuse_equal_batches(seen, where, allowed=wishes.allow_equal_batches)
     if seen.shared and not wishes.allow_shared:
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
-
-
-def needs_torchrun(seen: Seen) -> bool:
-    """Return whether a script failed because torchrun's variables were not set."""
-    return any(words in seen.problem.lower() for words in NEEDS_RANKS)
 
 
 def _said(seen: Seen) -> str:

@@ -56,6 +56,7 @@ class Guard(Verb):
 @click.option("--epochs", type=click.IntRange(min=0), default=0, help="Value of {epochs} in the command.")
 @click.option("--run-to-end", is_flag=True, help=options.RUN_TO_END)
 @click.option("--allow-shared", is_flag=True, help=options.ALLOW_SHARED)
+@click.option("--allow-equal-batches", is_flag=True, help=options.ALLOW_EQUAL_BATCHES)
 @options.despite_load
 @options.path(
     "--link", cls=Several, metavar="PATH...", help="Data outside git to link into checked-out revisions."

@@ -25,7 +25,12 @@ def flaw(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> st
     if reason := not_seen(spec, directory, processes) or _other_batch(spec, processes):
         return reason
     equal = "" if spec.allow_equal_batches else equal_batches(processes)
-    return f"{equal}. With `allow_equal_batches: true` in the workload, such runs are accepted" if equal else None
+    if not equal:
+        return None
+    return (
+        f"{equal}. With `allow_equal_batches: true` in the workload, or with `--allow-equal-batches` for a script"
+        " on the command line, such runs are accepted"
+    )
 
 
 def not_seen(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
