@@ -9,7 +9,7 @@ from math import isclose
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.labels import is_size_of_work
-from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
+from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
@@ -142,6 +142,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     count = sum(len(found) for found in scales.values())
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
     several = count > len(set().union(*scales.values()))
+    stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
+    several |= name == "model" and not stated and any(len(found) > 1 for found in scales.values())
     if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
