@@ -99,3 +99,17 @@ def test_nodes_by_devices_in_headers_with_an_accuracy(tmp_path: Path) -> None:
     head = "Model;8 GPU training time / Accuracy;2x8 GPU training time / Accuracy;Speedup"
     (found,) = audited(tmp_path, table(head, "a;38h/71.20%;20h/70.90%;**1.9**"))
     assert (speedups(found), kinds([found])) == ([(8, 1.0), (16, 1.9)], [])
+
+
+def test_a_run_without_a_comment_on_the_fewest_devices_is_the_baseline_of_all(tmp_path: Path) -> None:
+    rows = ("1;70;1.0", "2 (same node);36.84;2.9", "4 (same node);20;3.5", "4 (2 nodes, 2 per node);28;2.5")
+    found = audited(tmp_path, table("Processes;Time (s);Speedup", *rows))
+    assert [(kinds([one]), [scale.row.gpus for scale in one.table.scales]) for one in found] == [
+        ([], [1, 4]),
+        (["speedup"], [1, 2, 4]),
+    ]
+
+
+def test_one_efficiency_on_the_fewest_of_several_devices_is_not_held_against_itself(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;img/s;Efficiency", "16;9000;83%", "32;17000;"))
+    assert kinds([found]) == []

@@ -128,16 +128,22 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if name == "comment" and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
         free = parts.pop("", [])  # rows without a comment are those of all
         values = list(parts)
+    fewest = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
+    if name == "comment" and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
+        free = fewest  # so is the one on the fewest devices
+        parts = {
+            value: rest for value, part in parts.items() if (rest := [row for row in part if row not in free])
+        }
+        values = list(parts)
     single = [row for row in rows if row.gpus == 1] if is_degree(name) else []
     if single and all(row.label(name) in ("1", "") for row in single):
         free = single  # on one device each degree is 1
         parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
         values = list(parts)
-    if name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):
-        first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
-        if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
-            free = first
-            values.remove(first[0].label(name))
+    one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
+    if one and name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):  # the baseline of all
+        free = fewest
+        values.remove(fewest[0].label(name))
     scales = {value: {row.gpus for row in parts[value]} for value in values}
     count = sum(len(found) for found in scales.values())
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
