@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell, read_duration
-from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
+from scalestudy.importers.counted_headers import count_of_header
+from scalestudy.importers.counts import Count, count_in_words, read_count
 
 
 @pytest.mark.parametrize(

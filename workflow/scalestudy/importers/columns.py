@@ -28,12 +28,19 @@ from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, st
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, RATES, TIMES
 from scalestudy.importers.quantities import are_times, of_a_step, of_steps, quantity_of, unit_of_cells
-from scalestudy.importers.ratios import gains, is_of_most, ratio_of_columns, relative_columns, serial_times
+from scalestudy.importers.ratios import (
+    gains,
+    is_of_most,
+    ratio_of_columns,
+    relative_columns,
+    says_gain,
+    serial_times,
+)
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
 from scalestudy.importers.steps_up import with_steps
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
-from scalestudy.importers.together import is_in_percent, says_gain, with_ratios
+from scalestudy.importers.together import is_in_percent, with_ratios
 from scalestudy.importers.whose import (
     by_statistic,
     by_the_clock,

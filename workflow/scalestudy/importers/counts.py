@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
 
 from scalestudy.importers.cells import plain
@@ -33,6 +32,8 @@ _FORMS = tuple(
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
+        rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
+        rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
@@ -50,15 +51,13 @@ _FORMS = tuple(
         rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
-_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
-_NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
-_OF_HARDWARE = (
-    re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
-    re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
-    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
-)
-"""Headers that name hardware and how many of it: 4 V100, A100 x8."""
 _SUM = re.compile(r"\s+\+\s+")
+_PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
+"""Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
+_NODES_IN_WORDS = re.compile(
+    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?{DEVICE} ?(?:each|/ ?node|per node))", re.IGNORECASE
+)
+"""The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
     re.IGNORECASE,
@@ -95,7 +94,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", _in_digits(plain(text)))
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     for form in _FORMS:
@@ -125,6 +124,8 @@ def read_count(text: str) -> Count:
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, inside = int(pair[1]), ""
+    if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
+        nodes, rest = int(pair[1]), rest[: pair.start()]
     numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
     rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
     rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
@@ -140,9 +141,9 @@ def read_count(text: str) -> Count:
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 
 
-def _in_digits(words: str) -> str:
+def in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
-    words = simplified(words)
+    words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
         words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
         return words.replace("( ", "(").replace(" )", ")")
@@ -158,54 +159,6 @@ _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
     rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
 )
-
-
-@lru_cache(maxsize=8192)
-def count_of_header(header: str) -> tuple[Count, str] | None:
-    """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
-    words = _in_digits(plain(header).lower())
-    if found := re.fullmatch(
-        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
-    ):
-        nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
-        return Count(int(found["gpus"] or nodes), nodes), ""
-    if found := re.fullmatch(
-        rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}", words
-    ):
-        return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), ""
-    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
-    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
-        return Count(int(found["gpus"])), ""
-    if found := re.fullmatch(
-        r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
-    ):
-        return Count(int(found["gpus"])), ""
-    if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
-        words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
-    words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
-    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
-        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
-    if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
-        return Count(NUMBERS[found["word"]]), _inside(found["rest"])
-    found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
-    if found:
-        return Count(int(found["gpus"] or 1)), _inside(found["rest"])
-    if found := re.fullmatch(
-        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
-    ):
-        return Count(int(found["gpus"])), found["rest"]
-    if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
-        return Count(int(found["gpus"]), hardware=found["rest"]), ""
-    for form in _OF_HARDWARE:
-        if found := form.fullmatch(words):
-            return Count(int(found["gpus"]), hardware=found["rest"]), ""
-    return None
-
-
-def _inside(words: str) -> str:
-    """Words without brackets around all of them."""
-    words = words.strip()
-    return _inside(words[1:-1]) if words[:1] in ("(", "[") and words[-1:] in (")", "]") else words
 
 
 _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
@@ -240,7 +193,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = _in_digits(plain(text))
+    words = in_digits(plain(text))
     degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
     if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         rest = " ".join(_DEGREES.sub(" ", _apart(words)).split())

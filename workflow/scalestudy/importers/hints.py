@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from scalestudy.importers.cells import plain, read_cell, read_duration
-from scalestudy.importers.counts import Count, count_in_words, count_of_header, read_count
+from scalestudy.importers.counted_headers import count_of_header
+from scalestudy.importers.counts import Count, count_in_words, read_count
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.numbered import single_devices
 from scalestudy.importers.published import BATCHES, MEASURED, STATED

@@ -12,7 +12,7 @@ from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_lab
 from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, STRATEGIES
+from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
 MOST_OF = 0.75
 """Share of the cells of a column that show what it is."""
@@ -39,7 +39,9 @@ _WAY = re.compile(
 )
 _NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment")
 """Labels in which a number of devices would be something else."""
-_DISTRIBUTED = re.compile(r"\b(?:distributed|parallel|multi-?gpu|single-?gpu)\b", re.IGNORECASE)
+_DISTRIBUTED = re.compile(
+    rf"\b(?:distributed|parallel|(?:multi|single)-?(?:gpu|node)|\d{{1,5}} ?-?{NODE})\b", re.IGNORECASE
+)
 _UNDISTRIBUTED = re.compile(
     r"(?:(?:local|plain|vanilla|distribut\w*|strategy)\W*)?(?:none|no|non|not|without|w/o)"
     r"(?:\W+(?:ddp|fsdp|distribut\w*|(?:data )?parallel\w*|multi-?gpu))*|"
@@ -267,7 +269,7 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
             bare = [" ".join(STRATEGIES.sub(" ", words).split()) or words for words in bare]
         alike = {
             words: {(row.gpus, row.label(name)) for row, own in zip(rows, bare, strict=True) if own == words}
-            for words in set(bare) - {""}
+            for words in set(bare) - {""} or {""}
         }
         joined = {
             words

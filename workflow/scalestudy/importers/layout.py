@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
-from scalestudy.importers.counts import count_of_header, read_count
+from scalestudy.importers.counted_headers import count_of_header
+from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal

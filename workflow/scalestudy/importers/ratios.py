@@ -15,7 +15,6 @@ from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, wi
 from scalestudy.importers.published import MEASURED, RATES, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import IDEAL, OTHER_RATIO
-from scalestudy.importers.together import is_gain
 
 _MOST_COLUMNS = 6
 _SERIAL = re.compile(
@@ -57,6 +56,29 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
             meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
         result.append(meaning)
     return result
+
+
+def says_gain(cell: str) -> bool:
+    """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
+    return bool(_GAIN.match(plain(cell)))
+
+
+_GAIN = re.compile(
+    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
+)
+
+
+def is_gain(cells: list[str], meaning: Meaning) -> bool:
+    """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
+    if meaning.role not in ("printed_speedup", "scaling_ratio"):
+        return False
+    texts = [plain(cell) for cell in cells if not is_blank(cell)]
+    signed = [text for text in texts if says_gain(text)]
+    percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
+    named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
+    nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
+    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
+    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
 
 
 def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counts import count_of_header
+from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of

@@ -72,8 +72,11 @@ def _nameless(raw: RawTable) -> list[str]:
 
 def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Path) -> list[PublishedTable]:
     """The variants of a table. Raises _NoScalingError if it does not show scaling."""
-    raw = arranged(raw)
     where = str(path) if alone else f"{path}: table at line {raw.line}"
+    if line := _beyond_headers(raw):
+        cells = f"{max(len(row) for at, row in raw.rows if at == line)} cells below {len(raw.header)} headers"
+        raise _NoScalingError(f"{where}: line {line} has {cells}; add the header that is missing")
+    raw = arranged(raw)
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}
     has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
@@ -108,6 +111,12 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if not alone and not any(map(_has_two_scales, tables)):
         raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling")
     return tables
+
+
+def _beyond_headers(raw: RawTable) -> int:
+    """The first of the lines with more cells than headers if most lines have them; else 0."""
+    beyond = [line for line, row in raw.rows if any(cell.strip() for cell in row[len(raw.header) :])]
+    return beyond[0] if 2 * len(beyond) > len(raw.rows) else 0
 
 
 def _has_two_scales(table: PublishedTable) -> bool:

@@ -21,11 +21,11 @@ from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEX
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_hardware, of_one_variant
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.ratios import is_gain
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED, SECONDS
 from scalestudy.importers.together import (
     in_percent,
-    is_gain,
     is_in_percent,
     mean_of_repeats,
     of_another_quantity,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import isclose
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
-from scalestudy.importers.counts import count_of_header
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.counted_headers import count_of_header
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
@@ -33,6 +34,8 @@ ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
 _PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
 _MOST_PARTS = 20
+_CLOSE = 0.02
+"""Relative difference up to which a number in brackets is the ratio of two others."""
 
 
 def with_ratios(table: RawTable) -> RawTable:
@@ -113,7 +116,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     ):
         return []
     signs = {one["sign"].lower() for one in both}
-    if len(signs) > 1 or (signs == {""} and not second) or _is_duration(cells):
+    bare = signs == {""} and not second and not _are_of_the_fewest(table, place)
+    if len(signs) > 1 or bare or _is_duration(cells):
         return []
     if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
         return []
@@ -124,10 +128,26 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         if percent and max(ratios) > 110:
             return []
         second = "efficiency" if percent else "speedup"
-    across = count_of_header(header) is not None
-    if across or meaning_of(first).role in ("ignore", "label", "strategy"):
-        return [first, f"{plain(first)} {second}"]
-    return [first, second]
+    whole = f"{plain(first)} {second}"
+    if (across := count_of_header(header)) and count_of_header(whole) is None:
+        return [first, f"{across[0].gpus} GPUs {second}"]
+    return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
+
+
+def _are_of_the_fewest(table: RawTable, place: int) -> bool:
+    """Whether plain numbers in brackets are mostly ratios to the column of the fewest devices: 95 (1.9)."""
+    counts = {at: found[0].gpus for at, name in enumerate(table.header) if (found := count_of_header(name))}
+    base = min(counts, key=lambda at: counts[at], default=place)
+    close = known = 0
+    for _, row in table.rows:
+        both = _BOTH.fullmatch(plain(row[place])) if max(place, base) < len(row) else None
+        if place not in counts or base == place or not both or both["open"].strip() not in ("(", "["):
+            continue
+        with suppress(ValueError, ZeroDivisionError):
+            known += 1
+            whole = read_cell(both["number"]).printed.value / read_cell(row[base]).printed.value
+            close += isclose(whole, read_cell(both["ratio"]).printed.value, rel_tol=_CLOSE)
+    return 2 * close > known
 
 
 def _split_cell(cell: str) -> list[str]:
@@ -251,29 +271,6 @@ _TO_MEAN = re.compile(
     r"(?P<repeats>[\d.,;/|+\sa-z]+?)\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*(?P<mean>[\d.,]+ ?[a-z]{0,3})",
     re.IGNORECASE,
 )
-
-
-def says_gain(cell: str) -> bool:
-    """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
-    return bool(_GAIN.match(plain(cell)))
-
-
-_GAIN = re.compile(
-    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
-)
-
-
-def is_gain(cells: list[str], meaning: Meaning) -> bool:
-    """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
-    if meaning.role not in ("printed_speedup", "scaling_ratio"):
-        return False
-    texts = [plain(cell) for cell in cells if not is_blank(cell)]
-    signed = [text for text in texts if says_gain(text)]
-    percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
-    named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
-    nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
-    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
-    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
 
 
 def unit_of_time(text: str) -> str:

@@ -118,6 +118,9 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     def after(expected: Expected) -> Expected:
         return lambda scale: expected(scale).scaled(before.get(id(scale), scale.row.gpus) / scale.row.gpus)
 
+    own = [scale for scale in known if scale.row.printed_efficiency is not None]
+    if base and base.gpus > 1 and len(own) == 1 and own[0].row is base:
+        return Held(SMALLEST, base, ())  # relative to a run that the table does not have
     ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
     ways += [(STATED, base, stated), (DEVICES, None, devices)]
     ways += [

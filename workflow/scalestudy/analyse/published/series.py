@@ -9,7 +9,7 @@ from math import isclose
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.labels import is_size_of_work
-from scalestudy.importers.published import OF_COLUMNS, PublishedRow, PublishedTable
+from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
@@ -128,20 +128,28 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if name == "comment" and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
         free = parts.pop("", [])  # rows without a comment are those of all
         values = list(parts)
+    fewest = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
+    if name == "comment" and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
+        free = fewest  # so is the one on the fewest devices
+        parts = {
+            value: rest for value, part in parts.items() if (rest := [row for row in part if row not in free])
+        }
+        values = list(parts)
     single = [row for row in rows if row.gpus == 1] if is_degree(name) else []
     if single and all(row.label(name) in ("1", "") for row in single):
         free = single  # on one device each degree is 1
         parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
         values = list(parts)
-    if name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):
-        first = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
-        if len(first) == 1 and len(parts[first[0].label(name)]) == 1:  # the baseline of all
-            free = first
-            values.remove(first[0].label(name))
+    one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
+    if one and name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):  # the baseline of all
+        free = fewest
+        values.remove(fewest[0].label(name))
     scales = {value: {row.gpus for row in parts[value]} for value in values}
     count = sum(len(found) for found in scales.values())
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
     several = count > len(set().union(*scales.values()))
+    stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
+    several |= name == "model" and not stated and any(len(found) > 1 for found in scales.values())
     if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
 from math import log, sqrt
 
 from scalestudy.analyse.published.alike import alike
@@ -247,13 +247,13 @@ def _without_ratios(
             return WEAK if table.scaling == WEAK else TOTAL
         if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
-        always = all((b.number(role) or 0) < (a.number(role) or 0) for a, b in pairwise(known))
-        less = always and gain < HARDLY[0] and gain * many.gpus > few.gpus  # per device, the total would grow
+        first, rates_of = few.number(role) or 1.0, [(row.number(role) or 0.0, row.gpus) for row in known]
+        never = gain < HARDLY[0] and all(rate <= first for rate, _ in rates_of)
+        less = never and any(rate * gpus > first * few.gpus for rate, gpus in rates_of)  # per device
+        if role == "throughput" and column and column.per == "all":
+            continue
         if role != "throughput" or less or HARDLY[0] <= gain <= _hardly(known):
-            if role == "throughput" and column and column.per == "all":
-                continue
-            ends = (few.number(role) or 0.0, many.number(role) or 0.0)
-            return Question(role, column.header if column else role, few.gpus, many.gpus, *ends)
+            return Question(role, column.header if column else role, few.gpus, many.gpus, first, rates_of[-1][0])
     return rates[0][1]
 
 

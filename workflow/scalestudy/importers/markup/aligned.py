@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counts import count_of_header, read_count
+from scalestudy.importers.counted_headers import count_of_header
+from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable

@@ -40,6 +40,8 @@ _FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
 """A number with its unit in front of other words."""
 _LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
 """The lower end of a range, whose upper end has the unit."""
+_OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
+"""A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
 _WITHIN = re.compile(
     r"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*|"
     r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
@@ -187,7 +189,7 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
             continue
         if item["devices"].count("(") != item["devices"].count(")"):
             continue  # the sign stands within a remark
-        row = {SETUP: item["devices"].strip(), **_quantities(item["rest"])}
+        row = {SETUP: item["devices"].strip(), **_quantities(_OF_EACH.sub("", item["rest"]))}
         if len(row) > 1:
             rows.append((number, row))
     return _with_counts(rows)

@@ -26,8 +26,8 @@ _MOST_WORDS = 6
 _BULLET = re.compile(r"\s*(?:(?:>|#|//)\s*)*(?:[-*+\u2022]\s+|\d{1,2}[.)]\s+|\[[^\]\d]{1,20}\]\s*)?")
 _CLOCK = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\]?\s*(?:[A-Z]{4,8}\b:?\s*)?")
 _NAME = (
-    rf"(?:(?:num(?:ber)?(?: of|_)?|n|#)[ _]?)?(?:{DEVICE}|{NODE})(?:_per_node)?(?:\(s\))?|world[ _]size|"
-    r"nproc(?:_per_node)?|omp_num_threads|n ?procs|np|jobs|tp|dp|ws|n|p|j"
+    rf"(?:(?:num(?:ber)?(?: of|_)?|n|#)[ _]?)?(?:{DEVICE}|{NODE}|(?<=[ _])cpu)(?:_per_node)?(?:\(s\))?|"
+    r"world[ _]size|nproc(?:_per_node)?|omp_num_threads|n ?procs|np|jobs|tp|dp|ws|n|p|j"
 )
 _DEVICES = tuple(
     re.compile(form, re.IGNORECASE)

@@ -1,0 +1,69 @@
+"""Reads how many devices a header names, and its other words: 8 GPUs, 8 GPU training time, A100 x8."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import NUMBERS, WORDS, Count, in_digits
+from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE
+from scalestudy.importers.terms import NODE as _NODE
+
+_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
+_NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
+_OF_HARDWARE = (
+    re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
+    re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
+)
+"""Headers that name hardware and how many of it: 4 V100, A100 x8."""
+
+
+@lru_cache(maxsize=8192)
+def count_of_header(header: str) -> tuple[Count, str] | None:
+    """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
+    words = in_digits(plain(header).lower())
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
+    ):
+        nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
+        return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words
+    ):
+        rest = _inside(found["rest"].strip(" :,-"))
+        return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest
+    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
+        return Count(int(found["gpus"])), ""
+    if found := re.fullmatch(
+        r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
+    ):
+        return Count(int(found["gpus"])), ""
+    if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
+        words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
+    words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
+    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
+    if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
+        return Count(NUMBERS[found["word"]]), _inside(found["rest"])
+    found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
+    if found:
+        return Count(int(found["gpus"] or 1)), _inside(found["rest"])
+    if found := re.fullmatch(
+        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
+    ):
+        return Count(int(found["gpus"])), found["rest"]
+    if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
+        return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    for form in _OF_HARDWARE:
+        if found := form.fullmatch(words):
+            return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    return None
+
+
+def _inside(words: str) -> str:
+    """Words without brackets around all of them."""
+    words = words.strip()
+    return _inside(words[1:-1]) if words[:1] in ("(", "[") and words[-1:] in (")", "]") else words
