@@ -17,6 +17,9 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import IDEAL, OTHER_RATIO
 
 _MOST_COLUMNS = 6
+_GAIN = re.compile(
+    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
+)
 _SERIAL = re.compile(
     r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b"
 )
@@ -61,11 +64,6 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
 def says_gain(cell: str) -> bool:
     """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
     return bool(_GAIN.match(plain(cell)))
-
-
-_GAIN = re.compile(
-    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
-)
 
 
 def is_gain(cells: list[str], meaning: Meaning) -> bool:
