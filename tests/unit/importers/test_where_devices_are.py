@@ -113,3 +113,43 @@ def test_a_run_without_a_comment_on_the_fewest_devices_is_the_baseline_of_all(tm
 def test_one_efficiency_on_the_fewest_of_several_devices_is_not_held_against_itself(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;img/s;Efficiency", "16;9000;83%", "32;17000;"))
     assert kinds([found]) == []
+
+
+def test_devices_and_processes_of_each_node(tmp_path: Path) -> None:
+    rows = ("1 V100 x1 x 1 node;50", "1 V100 x1 x 2 node;95", "2 V100 x 2 nodes;175")
+    (found,) = audited(tmp_path, table("GPUs and nodes;Throughput (img/s)", *rows))
+    assert speedups(found) == ONCE
+    path = tmp_path / "other.md"
+    path.write_text(table("GPUs and nodes;Throughput (img/s)", *rows, "2 V100 x4 x 4 node;300"))
+    (read,) = read_published(path).tables
+    assert [row.gpus for row in read.rows] == [1, 2, 4], "2 devices or 4 of each node?"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("- before the change: 80 img/s\n{}", 1),
+        ("{}- the same with the old loader: 150 img/s\n", 4),
+        ("{}- the same with the old loader: 6 hours\n", None),
+        ("A run took 80 img/s.\n\n{}", None),
+    ],
+)
+def test_a_line_of_a_list_that_is_no_row_is_named(text: str, line: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(
+        text.format("".join(f"- {n} GPUs: {rate} img/s\n" for n, rate in ((1, 50), (2, 95), (4, 175))))
+    )
+    (found,) = read_published(path).tables
+    assert [row.gpus for row in found.rows] == [1, 2, 4]
+    expected = [] if line is None else [f"line {line} has a measurement too, but it was not read as a row"]
+    assert [note for note in found.notes if "measurement too" in note] == expected
+
+
+def test_a_list_in_two_spellings_of_a_unit_is_one(tmp_path: Path) -> None:
+    lines = (
+        "1x1 GPU: 50 img/sec",
+        "1x2 GPU: 95 img/sec (the new loader seems 1-2% faster)",
+        "2x2 GPU: ~175 imgs/sec.",
+    )
+    (found,) = audited(tmp_path, "\n".join(lines) + "\n")
+    assert (speedups(found), kinds([found])) == (ONCE, [])

@@ -22,6 +22,8 @@ NUMBERS = {
 WORDS = "|".join(NUMBERS)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 """A whole number. `4,5` is none: it names two devices."""
+_OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
+"""A factor behind the devices of each node."""
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
@@ -34,7 +36,8 @@ _FORMS = tuple(
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
-        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?) {_NODE}(?!\w)",
+        rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
+        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:x|n|{DEVICE}) ?[=:_x*-]? ?(?P<gpus>\d{{1,9}})",
@@ -44,7 +47,8 @@ _FORMS = tuple(
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
         r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?:(?<=[\d\s])|(?<=\dg)|(?<=\dgb))) ?[x*] ?(?P<gpus>\d{1,9})",
-        rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia |amd |tesla )?(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
+        rf"(?P<gpus>{_NUMBER}) (?!.*{_OF_NODES})(?P<rest>(?:nvidia |amd |tesla )?"
+        r"(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
         r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",

@@ -83,6 +83,14 @@ def name_of(cell: str) -> str:
     )
 
 
+def in_one_spelling(name: str, seen: dict[tuple[str, str, str], str]) -> str:
+    """Return the first name with the same unit: img/sec for imgs/sec. seen: the first names; it is extended."""
+    meaning = meaning_of(name)
+    if meaning.role not in RATES or "/" not in meaning.unit:
+        return name
+    return seen.setdefault((meaning.role, meaning.per, meaning.unit.replace("s/", "/")), name)
+
+
 def of_steps(cells: Sequence[str]) -> Meaning | None:
     """Return what cells below `Speed` or `Time` are if most of them have a unit of steps: 1.2 it/s, 0.8 s/it."""
     named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in OF_STEPS]

@@ -42,6 +42,8 @@ class RawTable:
     """Its caption, if that is below it."""
     opening: str = ""
     """The first words of the text above it, if that has several lines."""
+    left_out: tuple[int, ...] = ()
+    """Lines of a list with a measurement like its others, which were not read as rows."""
 
     @property
     def captions(self) -> tuple[str, ...]:

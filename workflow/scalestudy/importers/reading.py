@@ -96,6 +96,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
     notes = [*notes_on_rows_beside(meanings), *note_on_joined(raw)]
+    notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
         unread.append(NAMELESS)
         notes += [

@@ -10,9 +10,10 @@ from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import UNSAID
+from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
 from scalestudy.importers.markup.phrased import phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import known_role, name_of
+from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE
 
@@ -42,10 +43,6 @@ _LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
 """The lower end of a range, whose upper end has the unit."""
 _OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
 """A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
-_WITHIN = re.compile(
-    r"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*|"
-    r"(?<![\d.,\u2013-])~?\d[\d.,]*\s?[A-Za-z%\u00b5][\w/%.]*"
-)
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
 _FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
 _COMMAND = re.compile(
@@ -79,8 +76,8 @@ def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     found = _tables(_of_pairs(lines)) or _tables(_of_items(lines))
     equal = phrased_tables(lines)
     if _measured_rows(equal) > _measured_rows(found):
-        return equal
-    return found or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+        found = equal
+    return with_lines_left_out(found, lines) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
 
 
 def bare_lists(lines: Sequence[str]) -> list[RawTable]:
@@ -140,7 +137,9 @@ def _is_value(text: str) -> bool:
 def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
     """Tables of consecutive lines that have the same names."""
     groups: list[list[tuple[int, dict[str, str]]]] = []
-    for line, row in rows:
+    names_of_units: dict[tuple[str, str, str], str] = {}
+    for line, own in rows:
+        row = {in_one_spelling(name, names_of_units): text for name, text in own.items()}
         last = groups[-1][-1] if groups else None
         same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
         if same and len(groups[-1]) >= _FEWEST and len(set(row) & set(groups[-1][-1][1])) < _FEWEST:
@@ -207,7 +206,7 @@ def _quantities(text: str) -> dict[str, str]:
     found: dict[str, str] = _named_quantities(text)
     for part in _PART.split(text) if not found else ():
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
-        within = _WITHIN.findall(part or "")
+        within = WITH_UNIT.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
             if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
                 found.setdefault(words, one)
