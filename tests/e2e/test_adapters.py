@@ -151,7 +151,9 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("example", WRONG)
+@pytest.mark.parametrize(
+    "example", [pytest.param(name, marks=[] if name == "lightning" else pytest.mark.slow) for name in WRONG]
+)
 def test_a_metric_that_is_not_there_ends_the_run_and_those_that_are_there_are_named(
     example: str, tmp_path: Path
 ) -> None:

@@ -162,7 +162,13 @@ def blamed_against_the_probes(findings: Iterable[Diagnosis], summary: pd.DataFra
     return found
 
 
-@pytest.mark.parametrize(("target", "examples"), [(0.75, 40), (0.4, 15)], ids=["usual", "met by one process"])
+@pytest.mark.parametrize(
+    ("target", "examples"),
+    [
+        pytest.param(0.75, 40, id="usual"),
+        pytest.param(0.4, 15, id="met by one process", marks=pytest.mark.slow),
+    ],
+)
 def test_no_report_contradicts_itself(content: dict[str, Any], target: float, examples: int) -> None:
     content["report"] = {"target_efficiency": target}
     plan = plan_of(content)

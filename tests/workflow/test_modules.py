@@ -92,7 +92,10 @@ def runs_in(said: str) -> set[str]:
     return set(re.findall(r"runs/([^/,\s]+)/", said))
 
 
-@pytest.mark.parametrize(("options", "place"), PLACES)
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [PLACES[0], *(pytest.param(*place, marks=pytest.mark.slow) for place in PLACES[1:])],
+)
 def test_a_study_keeps_the_defaults_of_its_plan_wherever_it_is(
     checkout: Checkout, folder: Path, options: tuple[str, ...], place: str
 ) -> None:

@@ -85,8 +85,8 @@ def test_the_limits_of_a_spread_are_those_of_chi_square() -> None:
 @pytest.mark.parametrize(
     ("repeats", "measure"),
     [
-        ({"repeats": 5}, {}),
-        ({"repeats": 3, "max_repeats": 12}, {}),
+        pytest.param({"repeats": 5}, {}, marks=pytest.mark.slow),
+        pytest.param({"repeats": 3, "max_repeats": 12}, {}, marks=pytest.mark.slow),
         ({"repeats": 3, "max_repeats": 5}, {"until": "precise"}),
     ],
 )
