@@ -24,7 +24,7 @@ NEEDS_RANKS = (
 """Words in the error message of a script that needs torchrun's variables. Without them DeepSpeed asks MPI."""
 
 
-def follows_batch(command: Sequence[str], batch_size: int | None) -> bool:
+def follows_batch(command: tuple[str, ...], batch_size: int | None) -> bool:
     """Return whether the command is told its batch size. Raises UserError if it is and none is given."""
     from scalestudy.study.config.commands import BATCH, placeholders
 
