@@ -89,8 +89,9 @@ def test_the_study_counts_what_was_launched(results: Path) -> None:
 @pytest.mark.slow
 def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp_path: Path) -> None:
     """The same runs, with a target that none of them reaches."""
-    study = study_of_step_times() | {"measure": study_of_step_times()["measure"] | {"half_width": 1e-6}}
-    study["scales"], study["profile"] = ["1x2"], False
+    study = study_of_step_times()
+    study["scales"], study["measure"]["half_width"] = ["1x2"], 1e-5
+    del study["profile"], study["measure"]["profile_steps"]
     checkout = make_checkout(tmp_path / "checkout")
     checkout.configure(study)
     runs = make_plan(parse_study(study, source="x")).runs
