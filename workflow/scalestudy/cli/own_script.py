@@ -254,7 +254,7 @@ def write_study(path: Path, text: str) -> None:
 
 
 def _allowing(text: str, allowed: Sequence[str]) -> str:
-    """The text of a study with these lines of what it allows, and no others."""
+    """The text of a study that allows what these lines say, and nothing else."""
     for line in ALLOWED:
         text = text.replace(f"{line}\n", "")
     return text.replace(SCALING, "".join(f"{line}\n" for line in allowed) + SCALING, 1)

@@ -13,6 +13,7 @@ from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.ratios import CLOSE
 from scalestudy.importers.raw import RawTable
 
 _BOTH = re.compile(
@@ -34,8 +35,6 @@ ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
 _PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
 _MOST_PARTS = 20
-_CLOSE = 0.02
-"""Relative difference up to which a number in brackets is the ratio of two others."""
 
 
 def with_ratios(table: RawTable) -> RawTable:
@@ -138,15 +137,17 @@ def _are_of_the_fewest(table: RawTable, place: int) -> bool:
     """Whether plain numbers in brackets are mostly ratios to the column of the fewest devices: 95 (1.9)."""
     counts = {at: found[0].gpus for at, name in enumerate(table.header) if (found := count_of_header(name))}
     base = min(counts, key=lambda at: counts[at], default=place)
+    if place not in counts or base == place:
+        return False
     close = known = 0
     for _, row in table.rows:
         both = _BOTH.fullmatch(plain(row[place])) if max(place, base) < len(row) else None
-        if place not in counts or base == place or not both or both["open"].strip() not in ("(", "["):
+        if not both or both["open"].strip() not in ("(", "["):
             continue
         with suppress(ValueError, ZeroDivisionError):
             known += 1
             whole = read_cell(both["number"]).printed.value / read_cell(row[base]).printed.value
-            close += isclose(whole, read_cell(both["ratio"]).printed.value, rel_tol=_CLOSE)
+            close += isclose(whole, read_cell(both["ratio"]).printed.value, rel_tol=CLOSE)
     return 2 * close > known
 
 

@@ -131,14 +131,12 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     fewest = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
     if name == "comment" and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
         free = fewest  # so is the one on the fewest devices
-        parts = {
-            value: rest for value, part in parts.items() if (rest := [row for row in part if row not in free])
-        }
+        parts = _without(parts, free)
         values = list(parts)
     single = [row for row in rows if row.gpus == 1] if is_degree(name) else []
     if single and all(row.label(name) in ("1", "") for row in single):
         free = single  # on one device each degree is 1
-        parts = {value: rest for value, part in parts.items() if (rest := [row for row in part if row.gpus > 1])}
+        parts = _without(parts, free)
         values = list(parts)
     one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
     if one and name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):  # the baseline of all
@@ -154,6 +152,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     return [(" ".join(filter(None, (said, _named(name, value)))), [*free, *part]) for value, part in parts.items()]
+
+
+def _without(parts: dict[str, list[PublishedRow]], free: list[PublishedRow]) -> dict[str, list[PublishedRow]]:
+    """The rows of each value that are not those of all; values without such rows are left out."""
+    return {value: rest for value, part in parts.items() if (rest := [row for row in part if row not in free])}
 
 
 def _by_placement(said: str, rows: list[PublishedRow]) -> list[tuple[str, list[PublishedRow]]]:
