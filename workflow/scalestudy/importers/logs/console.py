@@ -11,35 +11,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from scalestudy.errors import UserError
-from scalestudy.importers.logs import samples_done
-from scalestudy.importers.logs.clocks import median
 from scalestudy.importers.logs.console_blocks import LINES
-from scalestudy.importers.logs.console_form import (
-    MEASURED,
-    Form,
-    form_of,
-)
+from scalestudy.importers.logs.console_form import MEASURED, Form, form_of
+from scalestudy.importers.logs.console_log import log_of
 from scalestudy.importers.logs.console_rows import RowReader
-from scalestudy.importers.logs.corrected import (
-    in_optimizer_steps,
-    in_steps,
-    of_an_environment,
-    of_one_step,
-    of_rows,
-    of_samples,
-    time_of_steps,
-    without_start,
-)
 from scalestudy.importers.logs.lines import lines_with, real_or_nan
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.phrase import Phrase
-from scalestudy.importers.logs.progress import QUICKEST_S
-from scalestudy.importers.logs.running_means import of_all_steps, of_falling
-from scalestudy.importers.logs.stated import facts_of
-from scalestudy.importers.logs.trainers import ANY, NUMBERED, OF_THE_LAST_STEP
 
 KIND = "console log"
 
@@ -65,7 +44,7 @@ def read_lines(
         raise UserError(f"{path}: no complete line of the form of its first rows")
     if len(rows) == 1:
         _check_line(path, form, int(rows.columns()["line"][0]), lines_of(form))
-    return [_log(reader, rows, given)]
+    return [log_of(reader, rows, given)]
 
 
 def _check_line(path: Path, form: Form, number: int, lines: Iterator[tuple[int, bytes]]) -> None:
@@ -91,120 +70,6 @@ def _all(phrase: Phrase, line: bytes) -> Iterator[float]:
     while found := find(line, at):
         yield real_or_nan(found["value"])
         at = found.end()
-
-
-def _log(reader: RowReader, rows: Rows, given: Given) -> Log:
-    form, trainer, path = reader.form, reader.form.trainer, reader.path
-    rate, time = form.read.get("work_per_s"), form.read.get("step_time_s")
-    columns, remarks, accumulation = rows.columns(), list(_remarks(reader)), None
-    rounding = {name: _rounding(form.read.get(name), columns[name]) for name in ("step_time_s", "work_per_s")}
-    if form.shares and trainer is ANY:
-        counted = samples_done.in_steps(path, columns, form.shares, given)
-        columns, remarks = counted.columns, [*remarks, *counted.remarks]
-        if form.shares[0] > 1 and counted.remarks:
-            reader.said.setdefault("devices", form.shares[0])
-    made = []
-    means = reader.means.between(columns, form.mean_digits) if time else None
-    if means:
-        made.append(means)
-    elif trainer.counts_samples:
-        made.append(in_steps(path, columns, given))
-    elif (
-        time
-        and (place := form.read.get("step"))
-        and place.position
-        and (columns["step_time_s"] < QUICKEST_S).all()
-    ):
-        made.append(of_samples(path, columns, time.shown, given))
-    elif form.of_epochs and time:
-        made.append(of_rows(columns, from_start=True))
-        remarks.append(
-            f"`{time.shown}` is the time of all steps of an epoch, and has more digits than that of one"
-        )
-    elif trainer in (ANY, NUMBERED) and time and not (time.of_a_step or time.averaged):
-        started, named = time.since_start, bool(time.name)
-        made.append(
-            of_one_step(path, columns, time.shown, has_rate=rate is not None, since_start=started, has_name=named)
-        )
-    elif (
-        trainer is ANY
-        and time
-        and (found := (of_all_steps if time.is_mean else of_falling)(columns, time.digits(time.value)))
-    ):
-        made.append(found)
-    elif reader.optimizer_steps:
-        made.append(in_optimizer_steps(columns, np.array(reader.optimizer_steps)))
-    elif trainer.of_rows:
-        made.append(of_rows(columns))
-    elif trainer.window:
-        made.append(without_start(columns, trainer.window))
-    for one in made:
-        columns, accumulation = one.columns, one.accumulation
-        remarks += one.remarks
-    if form.rewarded and median(time_of_steps(columns)) < QUICKEST_TRAINED_S:
-        of_steps = of_an_environment(path, columns, given)
-        columns, remarks = of_steps.columns, [*remarks, *of_steps.remarks]
-    running = trainer.each == "running"
-    whole_run = running or any(one.whole_run for one in made)
-    if running:
-        columns = {name: values[-1:] for name, values in columns.items()}
-    last = not means and (trainer.each == "last" or (time is not None and time.averaged))
-    if trainer.remark and (time or running) and not means:
-        remarks.append(trainer.remark)
-    elif last:
-        remarks.append(OF_THE_LAST_STEP)
-    return Log(
-        path=path,
-        kind=trainer.kind,
-        columns=columns,
-        facts=facts_of(reader.said, accumulation),
-        unit=trainer.unit or (rate.unit if rate else ""),
-        per=trainer.per or ("all" if reader.by_rates else rate.per if rate else ""),
-        each="last" if last else "mean",
-        whole_run=whole_run,
-        rounding=rounding["work_per_s" if np.isnan(columns["step_time_s"]).all() else "step_time_s"],
-        remarks=remarks,
-    )
-
-
-def _rounding(phrase: Phrase | None, values: np.ndarray) -> float:
-    """The largest relative error of numbers by their last printed digit; 0 if many scatter, as it evens out."""
-    if phrase is None or not phrase.factor or b"e" in phrase.value.lower() or not len(values):
-        return 0.0
-    last = 10.0 ** -phrase.digits(phrase.value)
-    whole = np.abs(values / last - np.round(values / last)).max() < WHOLE
-    known = len(values) < MANY or values.std() < last / 2
-    return last / 2 / float(values.mean()) if whole and values.mean() > 0 and known else 0.0
-
-
-def _remarks(reader: RowReader) -> Iterator[str]:
-    read = reader.form.read
-    shown = [f"{what} `{read[name].shown}`" for name, what in SHOWN.items() if name in read]
-    yield f"a row was read as: {', '.join(shown)}" + ("" if MEASURED & set(read) else ", and its time stamp")
-    if reader.others:
-        rank = (reader.first_rank or b"").decode()
-        yield f"{reader.others} rows of other ranks are left out: those of rank {rank} count"
-    if reader.again:
-        yield f"{reader.again} lines repeat the row before and are left out"
-    if reader.by_rates:
-        yield f"{reader.said['devices']} devices, from the ratio of the two printed rates"
-    if reader.odd:
-        yield f"{reader.odd} lines of another form are left out"
-
-
-QUICKEST_TRAINED_S = 0.01
-"""Seconds that a step takes at least where rows have a reward: shorter ones are those of an environment."""
-MANY = 8
-"""Numbers that scatter of which the rounding evens out."""
-WHOLE = 1e-6
-"""Difference to a whole number up to which a number has no further digits."""
-SHOWN = {
-    "epoch": "epoch",
-    "step": "step",
-    "step_time_s": "step time",
-    "work_per_s": "throughput",
-    "clock_s": "time since the start",
-}
 
 
 def _ask(path: Path, form: Form, given: Given) -> None:

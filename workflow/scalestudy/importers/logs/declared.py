@@ -16,7 +16,7 @@ DECLARED = {
     "progress-bar": "progress bars of tqdm, rich and Ultralytics in a console log",
     "rows-of-lines": "a console log with a row over several lines: a box, or names below a step",
     "epochs": "a console log with a line per epoch and its time",
-    "spaced-table": "a console log with a table whose columns are separated by spaces: a row per step or per epoch",
+    "spaced-table": "a console log with a table with spaces between columns: a row per step or epoch",
     "tensorboard": "TensorBoard event file",
     "trainer-state": "trainer_state.json or train_results.json of Hugging Face",
     "kineto": "trace of PyTorch's profiler or of Kineto",

@@ -85,6 +85,23 @@ _TOTAL_STEPS = re.compile(r"\btotal[ _](?:time|env|environment|agent)?[ _]?steps
 
 def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
     """Return the numbers of a line that are read, by quantity; also a position in brackets as `step`."""
+    found, steps = _named(line, trainer)
+    if "step_time_s" not in found and (taken := _TAKEN.search(line)):
+        found |= _of_several(taken)
+    if "step_time_s" not in found and (passed := _PASSED.search(line)):
+        found["step_time_s"] = _since_start(passed)
+    counted = steps or (trainer.step and trainer.step.search(line))
+    if _ENVIRONMENT.search(line):
+        found = {name: one for name, one in found.items() if one.unit != "steps"}
+    if "step_time_s" not in found and ("work_per_s" in found or counted) and (alone := _ALONE.search(line)):
+        found["step_time_s"] = _unnamed(alone)
+    if trainer.of_rows and (window := _WINDOW.search(line)):
+        found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
+    return found | _counted(line, trainer, steps, found.get("step_time_s"))
+
+
+def _named(line: bytes, trainer: Trainer) -> tuple[dict[str, Phrase], list[Phrase]]:
+    """(the numbers with a name or a unit, by quantity; all that count steps)"""
     found: dict[str, Phrase] = {}
     steps: list[Phrase] = []
     end = 0
@@ -97,42 +114,32 @@ def phrases(line: bytes, trainer: Trainer) -> dict[str, Phrase]:
         if phrase.quantity == "step":
             steps.append(phrase)
         else:
-            if phrase.unit == "steps" and phrase.factor == 1.0 and phrase.per != "device":
-                found.setdefault("steps_per_s", phrase)
-            kept = found.setdefault(phrase.quantity, phrase)
-            if kept.unit == "steps" != phrase.unit and phrase.per != "device":
-                kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
-            if (phrase.quantity, phrase.per) == ("work_per_s", "device") != (kept.quantity, kept.per) and (
-                phrase.unit in ("", kept.unit)
-            ):
-                found.setdefault("rate_of_device", phrase)
-            if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
-                found[phrase.quantity] = phrase
-    if "step_time_s" not in found and (taken := _TAKEN.search(line)):
-        found |= _of_several(taken)
-    if "step_time_s" not in found and (passed := _PASSED.search(line)):
-        unit = passed["unit"]
-        pattern = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)%b elapsed\b" % unit)
-        found["step_time_s"] = Phrase(
-            "elapsed",
-            "step_time_s",
-            passed.start(),
-            passed["value"],
-            unit,
-            _FACTORS[unit.strip()],
-            pattern=pattern,
-        )
-    counted = steps or (trainer.step and trainer.step.search(line))
-    if _ENVIRONMENT.search(line):
-        found = {name: one for name, one in found.items() if one.unit != "steps"}
-    if "step_time_s" not in found and ("work_per_s" in found or counted) and (alone := _ALONE.search(line)):
-        found["step_time_s"] = _unnamed(alone)
-    if trainer.of_rows and (window := _WINDOW.search(line)):
-        found["step_time_s"] = Phrase("", "step_time_s", window.start("number"), window["number"], b" sec", 1.0)
+            _keep(phrase, found)
+    return found, steps
+
+
+def _keep(phrase: Phrase, found: dict[str, Phrase]) -> None:
+    """Add a number to those of its line; of two of the same quantity the first or the clearer one."""
+    if phrase.unit == "steps" and phrase.factor == 1.0 and phrase.per != "device":
+        found.setdefault("steps_per_s", phrase)
+    kept = found.setdefault(phrase.quantity, phrase)
+    if kept.unit == "steps" != phrase.unit and phrase.per != "device":
+        kept = found[phrase.quantity] = phrase  # the work of a step counts more than their number
+    if (phrase.quantity, phrase.per) == ("work_per_s", "device") != (kept.quantity, kept.per) and (
+        phrase.unit in ("", kept.unit)
+    ):
+        found.setdefault("rate_of_device", phrase)
+    if (kept.factor is None and phrase.factor is not None) or (phrase.of_a_step and not kept.of_a_step):
+        found[phrase.quantity] = phrase
+
+
+def _counted(line: bytes, trainer: Trainer, steps: list[Phrase], time: Phrase | None) -> dict[str, Phrase]:
+    """What counts the steps of a line, and its epoch. steps: its numbers with the name of a step."""
+    found = {}
     if trainer.step and (place := trainer.step.search(line)):
         found["step"] = Phrase("", "step", place.start(), place["value"], pattern=trainer.step)
     elif steps:
-        counter = found["step"] = _counter(steps, found.get("step_time_s"))
+        counter = found["step"] = _counter(steps, time)
         optimizer = [step for step in steps if "step" in step.name.lower()]
         if "iter" in counter.name.lower() and optimizer:
             found["optimizer_step"] = optimizer[0]
@@ -164,6 +171,14 @@ def position_of(line: bytes) -> re.Match[bytes] | None:
     while found and not found["epoch"] and _OF_EPOCHS.search(line, 0, found.start("step")):
         found = POSITION.search(line, found.end())
     return found
+
+
+def _since_start(passed: re.Match[bytes]) -> Phrase:
+    """A time that has passed, `160.1 seconds elapsed`."""
+    unit = passed["unit"]
+    pattern = re.compile(rb"(?<![\w.])(?P<value>\d{1,15}(?:\.\d{1,20})?)%b elapsed\b" % unit)
+    factor = _FACTORS[unit.strip()]
+    return Phrase("elapsed", "step_time_s", passed.start(), passed["value"], unit, factor, pattern=pattern)
 
 
 def _of_several(taken: re.Match[bytes]) -> dict[str, Phrase]:

@@ -42,6 +42,18 @@ class Windows:
     starts: np.ndarray
     """Whether a window is the first after a start or restart."""
 
+    @property
+    def step_time_s(self) -> np.ndarray:
+        """Mean step time of each window by its time stamps; nan where unknown."""
+        times: np.ndarray = self.clock_s / self.steps
+        return times
+
+    @property
+    def usual_steps(self) -> int:
+        """Steps of most windows between two rows."""
+        between = np.where(self.starts, nan, self.steps)
+        return most_common(self.steps if np.isnan(between).all() else between)
+
 
 def thinned(log: Log) -> Log:
     """Return a log with at most about MOST_ROWS rows: rows that follow each other become one longer window."""
@@ -71,7 +83,7 @@ def thinned(log: Log) -> Log:
     return replace(log, columns=columns, remarks=[*log.remarks, remark])
 
 
-def usual_steps(steps: np.ndarray) -> int:
+def most_common(steps: np.ndarray) -> int:
     """The most common number of steps of a window."""
     known = steps[steps >= 1]
     return int(np.bincount(np.minimum(known, 10**6).astype(int)).argmax()) if len(known) else 1
@@ -109,7 +121,7 @@ def windows_of(log: Log, remarks: list[str]) -> Windows:
         starts[0] = True
     steps = np.where(starts, nan, change)
     if len(step) and not np.isnan(step[0]):
-        usual = usual_steps(steps)
+        usual = most_common(steps)
         steps[starts] = np.where(step[starts] <= usual, np.maximum(step[starts], 1), usual)
     passed = np.diff(clock, prepend=nan)
     passed = np.where(starts, nan, passed)
@@ -162,7 +174,7 @@ def _note_long(log: Log, time_s: np.ndarray, counts: np.ndarray, remarks: list[s
 
 
 def counting(
-    log: Log, windows: Windows, time_s: np.ndarray, per_row: int, *, clock_only: bool, remarks: list[str]
+    log: Log, windows: Windows, time_s: np.ndarray, *, clock_only: bool, remarks: list[str]
 ) -> np.ndarray:
     """Which windows count for the step time."""
     known: np.ndarray = np.isfinite(time_s) & (time_s > 0)
@@ -179,6 +191,7 @@ def counting(
         then = "this window is left out" if clock_only else "no step time depends on it"
         remarks.append(f"line {line}: the clock goes back by {-windows.clock_s[back.argmax()]:.0f} s; {then}")
     counts = known & ~(back & clock_only)
+    per_row = windows.usual_steps
     ragged = counts & (windows.steps != per_row) & ~windows.starts
     if ragged.sum() > counts.sum() * (MOST_RAGGED_BY_CLOCK if clock_only else MOST_RAGGED):
         remarks.append("rows are means over different numbers of steps; each row counts alike")
