@@ -56,6 +56,13 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 """What follows a number and does not change it: (3 runs), - baseline."""
+_BRACKETS = re.compile(r" ?[(\[](?P<inside>[^()\[\]]{3,60})[)\]]")
+_OF_AN_INTERVAL = re.compile(
+    r"(?:\d\d(?:\.\d)? ?% ?)?(?:c\.?i\.?|conf[a-z.]*(?: interval)?)? ?[:=,]? ?(?=[-+\d.])", re.I
+)
+"""What names the interval behind a number: 95 % CI: 1.65, 1.74."""
+_TO = (";", ", ", " to ", "\u2013", "\u2014", " - ", "-", "..", ",")
+"""What separates the ends of an interval."""
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
 _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
@@ -112,7 +119,7 @@ class Cell:
     unit: str = ""
     percent: bool = False
     spread: float = 0.0
-    """The number after a plus-minus sign."""
+    """The number after a plus-minus sign, or the distance to the farther end of an interval in brackets."""
 
 
 _POWER = re.compile(
@@ -167,7 +174,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
-    whole = _UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole))
+    whole, spread_value = _without_interval(_UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole)), comma=comma)
     if factor := _TIMES_FIRST.fullmatch(whole):
         whole = f"{factor['number']}x"
     found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)
@@ -184,8 +191,27 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     rest = _PERCENT.sub("%", rest)
     percent = rest.startswith("%")
     spread = re.search(r"\d[\d.,]*|\.\d+", found["spread"] or "")
-    spread_value = _number(spread.group().rstrip("."), comma=comma).value if spread else 0.0
+    spread_value = _number(spread.group().rstrip("."), comma=comma).value if spread else spread_value
     return Cell(printed, rest.lstrip("%").strip(), percent, spread_value)
+
+
+def _without_interval(text: str, *, comma: bool) -> tuple[str, float]:
+    """(a cell without the interval in brackets after its number, distance to the farther end of that interval)"""
+    for found in _BRACKETS.finditer(text):
+        inside = _OF_AN_INTERVAL.sub("", found["inside"], count=1)
+        for separator in _TO:
+            ends = inside.split(separator)
+            if len(ends) != 2 or not found.start():
+                continue
+            try:
+                low, value, high = (
+                    read_cell(one, comma=comma).printed.value for one in (ends[0], text[: found.start()], ends[1])
+                )
+            except ValueError:
+                continue
+            if low <= value <= high and low < high:
+                return text[: found.start()] + text[found.end() :], max(value - low, high - value)
+    return text, 0.0
 
 
 def read_duration(text: str) -> Printed | None:

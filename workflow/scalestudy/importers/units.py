@@ -15,8 +15,16 @@ _OF_ONE = re.compile(
 """Words of a time of one step, which several others are the mean of."""
 
 
+_PER_SECOND = re.compile(
+    rf"\b(?P<work>{WORK}|{STEP}) ?[(\[] ?"
+    r"(?:1? ?/ ?(?:s|secs?|seconds?)|s ?(?:\^? ?\(?-1\)?|\u207b))(?P<device>/[a-z]+)?[)\]]"
+)
+"""Work with its unit as that of a number: samples (1/s), images (/sec), tokens (s^-1)."""
+
+
 def in_its_unit(text: str) -> str:
-    """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU."""
+    """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU, samples/s."""
+    text = _PER_SECOND.sub(lambda found: f"{found['work']}/s{found['device'] or ''}", text)
     text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 
