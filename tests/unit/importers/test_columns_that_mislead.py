@@ -387,3 +387,35 @@ def test_a_speedup_that_names_a_time_is_checked_with_it(tmp_path: Path) -> None:
     found = audited(tmp_path, table("Strategy;GPUs;ex/s;Speedup;Wall (s);Wall speedup", *rows))
     assert set(kinds(found)) == {"negative scaling"}
     assert [one.checked.speedups for one in found] == [2, 2]
+
+
+def test_the_work_of_a_model_beside_a_rate_is_no_throughput(tmp_path: Path) -> None:
+    rows = ("small;3.6;1;510", "small;3.6;8;3900", "large;9.1;1;205", "large;9.1;8;1600")
+    found = audited(tmp_path, table("Model;FLOPs (G);GPUs;img/s", *rows))
+    assert kinds(found) == [] and len(found) == 2
+    alone = ("1;3.6;510", "2;3.6;1000", "4;3.6;1950")
+    assert len(audited(tmp_path, table("GPUs;GFLOPs;img/s", *alone))) == 1
+
+
+def test_a_rate_in_flops_that_grows_is_a_throughput(tmp_path: Path) -> None:
+    rows = ("1;150;9000", "2;296;17800", "4;580;35000")
+    found = audited(tmp_path, table("GPUs;TFLOPs;tokens/s", *rows))
+    assert len(found) == 2 and [len(one.table.scales) for one in found] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "data_time_ms",
+        "optimizer time (ms)",
+        "h2d_time_s",
+        "all_reduce_latency_ms",
+        "logging time (s)",
+        "flops_per_token",
+    ],
+)
+def test_a_part_of_a_step_and_the_work_of_a_token_are_no_measurements_of_scaling(
+    tmp_path: Path, header: str
+) -> None:
+    found = audited(tmp_path, table(f"gpus;epoch time (s);{header}", "1;400;5", "2;210;5", "4;109;6"))
+    assert kinds(found) == [] and len(found) == 1

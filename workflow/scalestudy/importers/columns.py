@@ -9,11 +9,11 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.beside import over_rows_beside
-from scalestudy.importers.cells import plain, read_cell, share
+from scalestudy.importers.by_cells import by_cells
+from scalestudy.importers.cells import plain
 from scalestudy.importers.centred import with_centred_labels
-from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import degrees
-from scalestudy.importers.devices import devices_of, ids_in, product_of_others
+from scalestudy.importers.devices import devices_of, product_of_others
 from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
@@ -26,21 +26,21 @@ from scalestudy.importers.headers import (
 )
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
-from scalestudy.importers.published import MEASURED, RATES, TIMES
-from scalestudy.importers.quantities import are_times, of_a_step, of_steps, quantity_of, unit_of_cells
+from scalestudy.importers.published import MEASURED, RATES
+from scalestudy.importers.quantities import (
+    of_a_step,
+    quantity_of,
+)
 from scalestudy.importers.ratios import (
     gains,
-    is_of_most,
     ratio_of_columns,
     relative_columns,
-    says_gain,
     serial_times,
 )
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
 from scalestudy.importers.steps_up import with_steps
-from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
-from scalestudy.importers.together import is_in_percent, with_ratios
+from scalestudy.importers.together import with_ratios
 from scalestudy.importers.whose import (
     by_statistic,
     by_the_clock,
@@ -104,66 +104,16 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
 
-_OF_SCALING = re.compile(rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b")
-_ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
-_COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
-
-
 def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
     """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
     said = {normal(name) for name in corrected}
-    result = []
     stated = any(meaning.role == "printed_speedup" for meaning in meanings)
-    for place, meaning in enumerate(comparisons(meanings, said)):
-        cells = raw.cells(place)
-        counts, numbers = share(cells, read_count), share(cells, read_cell)
-        role = meaning.role
-        if normal(meaning.header) in said or not cells:
-            pass
-        elif role == "step_time_ms":
-            meaning, role = replace(meaning, unit="ms"), "step_time_s"
-        elif role == "scaling_ratio" and normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells)):
-            role = "label"  # the size of a problem, such as 100K
-        elif role == "scaling_ratio" and all(_COUNTED.match(plain(cell)) for cell in cells):
-            role = "label"  # `Scale`, with 4 nodes below it
-        elif "batch" in role and any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells):
-            role = "ignore"  # how a batch is split
-        elif (
-            role == "strategy" and numbers > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
-        ):
-            role = "ignore"  # its measurements
-        elif role == "case" and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))] and cells[1:]:
-            role = "ignore"  # it counts the rows
-        elif role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw):
-            role = "label"  # the size of a problem
-        elif role == "gpus" and counts == 0 and numbers == 0 and len(cells) > 1 and not all(map(ids_in, cells)):
-            role = "hardware"
-        elif (
-            _may_be_ratios(meaning, stated=stated)
-            and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
-        ):
-            role = "ignore" if is_of_most(raw, place, meanings) else "printed_speedup"
-        elif role in ("throughput", "scaling_ratio") and len(set(cells)) == 1 < len(cells) and not meaning.unit:
-            role = "ignore"  # a property of the data, such as `Number of images`
-        elif role == "throughput" and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
-            role = _of_percents(cells)
-        elif role == "throughput" and not meaning.unit and are_times(cells):
-            role = "ignore"  # the name of a part of the work, such as `Ops`
-        elif role in ("throughput", "time_s") and not meaning.unit and (own := of_steps(cells)):
-            meaning, role = replace(own, header=meaning.header, rest=meaning.rest), own.role
-        elif role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
-            meaning = replace(meaning, unit=unit)
-        elif (role == "scaling" and numbers > 0.5) or (
-            role == "printed_efficiency"
-            and not is_in_percent(cells)
-            and [quantity_of(cell) for cell in cells].count("speedup") > len(cells) / 2
-        ):
-            role = "scaling_ratio"
-        elif role in TIMES and [quantity_of(cell) for cell in cells].count("efficiency") > len(cells) / 2:
-            role = "ignore"  # a share of another time
-        elif role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
-            role = "label"
-        result.append(replace(meaning, role=role))
+    result = [
+        meaning
+        if normal(meaning.header) in said or not raw.cells(place)
+        else by_cells(meaning, raw, place, meanings, stated=stated)
+        for place, meaning in enumerate(comparisons(meanings, said))
+    ]
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = _by_units(telling_labels(result, raw), raw, said)
@@ -175,11 +125,6 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
-
-
-def _is_of_scaling(raw: RawTable) -> bool:
-    """Whether the words above a table or its headers name processors or a speedup."""
-    return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -231,22 +176,6 @@ def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
     kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
     return replace(meaning, role="scaling") if kinds else meaning
-
-
-def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
-    """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
-    reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
-    relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
-    return (meaning.role in ("throughput", "steps_per_s") and relative) or (
-        meaning.role in MEASURED and bool(reduced)
-    )
-
-
-def _of_percents(cells: Sequence[str]) -> str:
-    """What percents below a rate are: a rate relative to that of 100 %, or gains (27 % faster), if they say so."""
-    if any(map(_ONE.fullmatch, cells)):
-        return "scaling_ratio"
-    return "printed_speedup" if any(map(says_gain, cells)) else "ignore"
 
 
 def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -290,7 +290,7 @@ def _is_rate(bare: str) -> bool:
         return True
     return bool(
         re.match(r"number of (?:mels|samples|tokens|frames|words|images|sequences|sentences)\b", bare)
-        or re.match(r"(?:total |aggregated? |overall )?[gtp]?flops?\b(?! ?(?:util|%))", bare)
+        or re.match(rf"(?:total |aggregated? |overall )?[gtp]?flops?\b(?! ?(?:util|%)|(?: ?/| per) ?{WORK})", bare)
     )
 
 

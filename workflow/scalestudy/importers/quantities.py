@@ -70,6 +70,11 @@ def _measured(words: str) -> bool:
     )
 
 
+def most_are(quantity: str, cells: Sequence[str]) -> bool:
+    """Return whether most cells have the unit of a quantity, such as the per cent of an `efficiency`."""
+    return [quantity_of(cell) for cell in cells].count(quantity) > len(cells) / 2
+
+
 def are_times(cells: Sequence[str]) -> bool:
     """Return whether most cells have a unit of time, which 40/s has not."""
     return sum(bool(re.fullmatch(r"time \([a-z]+\)", quantity_of(cell))) for cell in cells) > len(cells) / 2

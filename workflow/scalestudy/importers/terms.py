@@ -64,7 +64,8 @@ TIMED = (
 )
 """Words of a time."""
 OF_A_PART = re.compile(
-    r"load|\bcomm(?:s|\b|unicat)|sync\b|all-?reduce|all-?gather|reduce-?scatter|compil|complie|start-?up|\binit|\bset-?up|"
+    r"load|\bcomm(?:s|\b|unicat)|sync\b|all[- ]?reduce|all[- ]?gather|reduce[- ]?scatter|compil|complie|start-?up|"
+    r"\binit|\bset-?up|\bdata ?(?:time|wait)|\b(?:h2d|d2h)\b|\boptimi[sz]er time|\blogging|\bremainder|"
     r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|"
     rf"\b(?:{DEVICE}|cpu|node)(?:[-\u00b7*](?:s|secs?|seconds|h|hrs?|hours?|days?)\b|[ ](?:seconds|hours|days)\b)|"
     r"\b(?:validation|eval(?:uation)?) time|" + SIMULATED
