@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import small_content
+from conftest import small_content, wait_for
 from scalestudy.analyse.study.decision_file import Comparison, DecisionFile, that_counts
 from scalestudy.cli.screen import painter as painters
 from scalestudy.cli.screen import study as studies
@@ -192,7 +193,52 @@ def test_nobody_to_read_the_lines_is_no_error() -> None:
         def write(self, text: str) -> int:
             raise BrokenPipeError
 
-    Lines(Closed()).say(["x"])
+    lines = Lines(Closed(), lambda: "measuring", quiet_s=0.01)
+    lines.say(["x"])
+    lines.close()
+
+
+def test_a_long_silence_ends_with_what_is_under_way_and_each_next_one_lasts_twice_as_long(
+    said: io.StringIO,
+) -> None:
+    asked: list[float] = []
+
+    def under_way() -> str:
+        asked.append(time.monotonic())
+        return "trying the advice (2:13)"
+
+    lines = Lines(said, under_way, quiet_s=0.1)
+    wait_for(lambda: len(asked) >= 3)
+    lines.close()
+    assert said.getvalue().splitlines() == ["trying the advice (2:13)"] * len(asked)
+    assert asked[1] - asked[0] >= 0.2 and asked[2] - asked[1] >= 0.4
+
+
+def test_lines_that_come_leave_no_silence(said: io.StringIO) -> None:
+    lines = Lines(said, lambda: "measuring", quiet_s=3600)
+    lines.say(["[1/3] mlp: 32 steps, 1 s"])
+    lines.close()
+    assert said.getvalue() == "[1/3] mlp: 32 steps, 1 s\n"
+
+
+def test_what_is_under_way_is_the_stage_the_runs_done_and_the_current_run(
+    screen: StudyScreen, tmp_path: Path
+) -> None:
+    assert screen.under_way().startswith("starting (0:0")
+    screen.take(job(1, "train_distributed", run="mlp-1"))
+    partial = tmp_path / "results/none/runs/.partial/mlp-1"
+    partial.mkdir(parents=True)
+    (partial / "attempt.json").write_text("{}")
+    (partial / "progress.json").write_text('{"done": 40, "total": 352}')
+    assert screen.under_way().endswith("0 of 0 runs, now: mlp-1: step 40 of at most 352")
+
+
+def test_a_screen_that_cannot_say_what_is_under_way_says_so(
+    screen: StudyScreen, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen.study, "current", lambda **_: 1 / 0)
+    assert screen.under_way() == ""
+    assert "this screen failed (ZeroDivisionError" in said.getvalue()
 
 
 @pytest.mark.parametrize(

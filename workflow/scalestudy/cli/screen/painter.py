@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from threading import Event, Thread
+from typing import Final, Protocol, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
+
+QUIET_S: Final = 60.0
+"""Seconds without a line after which a log says what is under way."""
 
 
 class Painter(Protocol):
@@ -22,21 +26,48 @@ class Painter(Protocol):
 
 
 class Lines:
-    """Lines that stay, one after another. Nobody to read them is no reason for a study to stop."""
+    """Lines that stay, one after another. Nobody to read them is no reason for a study to stop.
 
-    def __init__(self, stream: TextIO) -> None:
+    After a minute without a line it says what is under way, then after two further minutes, four, and so on.
+    """
+
+    def __init__(self, stream: TextIO, under_way: Callable[[], str], *, quiet_s: float = QUIET_S) -> None:
+        """under_way: what to say after a silence of quiet_s seconds; '' for nothing."""
         self._stream = stream
+        self._under_way = under_way
+        self._quiet_s = quiet_s
+        self._spoke = Event()
+        self._closed = False
+        self._watch = Thread(target=self._end_silence, daemon=True)
+        self._watch.start()
 
     def say(self, lines: Sequence[str]) -> None:
+        if lines:
+            self._spoke.set()
+        self._write(lines)
+
+    def close(self) -> None:
+        self._closed = True
+        self._spoke.set()
+        self._watch.join()
+
+    def _end_silence(self) -> None:
+        wait_s = self._quiet_s
+        while not self._closed:
+            if self._spoke.wait(wait_s):
+                self._spoke.clear()
+                wait_s = self._quiet_s
+            else:
+                self._write([line] if (line := self._under_way()) else [])
+                wait_s *= 2
+
+    def _write(self, lines: Sequence[str]) -> None:
         try:
             for line in lines:
                 self._stream.write(f"{line}\n")
             self._stream.flush()
         except (OSError, ValueError):  # a pipe or file that was closed
             pass
-
-    def close(self) -> None:
-        pass
 
 
 class CalmConsole(Console):

@@ -43,7 +43,7 @@ class StudyScreen:
         """What Snakemake said of commands that failed, until an event names the job and its log."""
         self._reading = Lock()  # the screen is painted in a thread of its own
         self.live = is_live(stream)
-        self.painter: Painter = Screen(stream, self.lines) if self.live else Lines(stream)
+        self.painter: Painter = Screen(stream, self.lines) if self.live else Lines(stream, self.under_way)
 
     def take(self, record: logging.LogRecord) -> None:
         """Take an event, and print what stays of it."""
@@ -77,6 +77,18 @@ class StudyScreen:
         """The changing part of the screen."""
         with self._reading:
             return [self._stage_line(), *self._current_lines(), *self.verdicts, *self._log_line()]
+
+    def under_way(self) -> str:
+        """One line after a long silence, where there is no terminal: stage, runs done, and what runs now."""
+        try:
+            with self._reading:
+                parts = [f"{self.jobs.stage or 'starting'} ({duration(time.monotonic() - self.begun)})"]
+                if self.jobs.stage == "measuring":
+                    parts.append(f"{len(self.study.done())} of {len(self.study.planned())} runs")
+                return ", ".join([*parts, *self._current()])
+        except Exception as error:  # in a thread of its own, from which nothing could catch it
+            self.fail(error)
+            return ""
 
     def _said_of(self, record: logging.LogRecord) -> Iterator[str]:
         finished, failed = self.jobs.saw(record)
@@ -124,9 +136,12 @@ class StudyScreen:
         return f"{stage}  {'━' * full}{'─' * (WIDTH - full)}  {done} of {planned} runs  {elapsed} elapsed{left}"
 
     def _current_lines(self) -> list[str]:
+        return [f"  {line}" for line in self._current()]
+
+    def _current(self) -> list[str]:
         specs = self.study.plan.runs if self.study.plan else {}
         return [
-            f"  now: {current_line(one, run_name(specs[one.run_id]) if one.run_id in specs else one.run_id)}"
+            f"now: {current_line(one, run_name(specs[one.run_id]) if one.run_id in specs else one.run_id)}"
             for one in self.study.current(trials=self.jobs.stage == STAGES["verify"])[:MOST_CURRENT]
         ]
 
