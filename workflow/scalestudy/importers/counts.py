@@ -32,6 +32,7 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
+        r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
@@ -190,6 +191,12 @@ _IN_WORDS = tuple(
         r"\b(?:single|serial|sequential)\b",
     )
 )
+_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)\s*$", re.IGNORECASE)
+"""A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
+_SERVERS = re.compile(
+    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?))\b[ ,;/&+-]*(?:(?:and|with) )?", re.IGNORECASE
+)
+"""Parameter servers, which hold the parameters of the workers beside them and are no devices."""
 
 
 def count_in_words(text: str) -> Count:
@@ -198,6 +205,9 @@ def count_in_words(text: str) -> Count:
     Raises ValueError if it names none.
     """
     words = in_digits(plain(text))
+    servers = _SERVERS.search(words)
+    if servers:
+        words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
     degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
     if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         rest = " ".join(_DEGREES.sub(" ", _apart(words)).split())
@@ -213,11 +223,21 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
-            rest = f"{words[: found.start()]} {parts.get('way') or ''} {words[found.end() :]}"
+            before = _JOINT.sub("", words[: found.start()])
+            rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
-            return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
+            comment = servers["servers"] if servers else ""
+            hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
+            return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
+
+
+def note_on_servers(cells: Iterable[str]) -> list[str]:
+    """Return what to say of cells that have parameter servers beside the workers; nothing if none has."""
+    found = [cell for cell in cells if _SERVERS.search(plain(cell))]
+    named = [cell for cell in found if re.search(DEVICE, _SERVERS.sub("", plain(cell)), re.IGNORECASE)]
+    return ["parameter servers are not counted as devices"] if named else []
 
 
 def names_one(labels: Iterable[str]) -> bool:
