@@ -22,13 +22,23 @@ NUMBERS = {
 WORDS = "|".join(NUMBERS)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 """A whole number. `4,5` is none: it names two devices."""
+
+
+def nodes_by_each(of_nodes: str = "") -> str:
+    """Return the pattern of nodes times the devices of each, `2 x 8`, as the groups `nodes` and `each`.
+
+    of_nodes: pattern of a word behind the number of nodes.
+    """
+    return rf"(?P<nodes>\d{{1,9}}){of_nodes} ?[x*\u00d7] ?\(?(?P<each>\d{{1,9}})"
+
+
 _OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
 """A factor behind the devices of each node."""
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
-        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE}|n)? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
+        rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
@@ -127,7 +137,7 @@ def read_count(text: str) -> Count:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
-    if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
+    if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
         nodes, inside = int(pair[1]), ""
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
@@ -170,11 +180,11 @@ _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*\u00d7] ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"{nodes_by_each(f' ?-?{_NODE}')} ?-?{DEVICE}\b\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
-        r"\b(?P<nodes>\d{1,3}) ?[x*] ?(?P<each>\d{1,2})\b(?![\d.x])",
+        rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
