@@ -61,7 +61,7 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
             )
             return replace(table, legend_lacks=text)
         new = {name: words for name, (_, words, _) in found.items()}
-        note = f"{said}, as the text around the table says in line {line}"
+        note = f"{said}, by the text in line {line}"
         if place is None:
             return replace(table, header=(table.header[0], *(new[name] for name in across)), legend=note)
         rows = tuple((at, _replaced(cells, place, new)) for at, cells in table.rows)
