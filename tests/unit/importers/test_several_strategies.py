@@ -224,3 +224,33 @@ def test_an_efficiency_behind_devices_across_shows_what_the_numbers_are(tmp_path
     path.write_text(table("PP;1 GPU;2 GPUs;Efficiency", "1;63.8;51.2;80.3%", "2;64.8;57.1;88.1%"))
     with pytest.raises(UserError, match="what are the numbers below the devices"):
         read_published(path)
+
+
+@pytest.mark.parametrize("unit", ["images/s", "step time (ms)"])
+def test_a_ratio_behind_each_strategy_is_its_own(unit: str, tmp_path: Path) -> None:
+    header = f"GPUs;DDP {unit};Speedup;Efficiency;DDP+AMP {unit};Speedup;Efficiency;FSDP {unit};Speedup;Efficiency"
+    rates = ((50, 80, 40), (95, 152, 76), (175, 240, 140))
+    rows = []
+    for gpus, own in zip((1, 2, 4), rates, strict=True):
+        cells = [str(gpus)]
+        for rate, first in zip(own, rates[0], strict=True):
+            number = rate if unit == "images/s" else round(20000 / rate, 2)
+            cells += [str(number), f"{rate / first:.2f}x", f"{100 * rate / first / gpus:.1f}%"]
+        rows.append(";".join(cells))
+    found = audited(tmp_path, table(header, *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(1, 1.0), (2, 1.9), (4, 3.0)], ONCE]
+    assert [one.checked.speedups + one.checked.efficiencies for one in found] == [6, 6, 6]
+    assert kinds(found) == []
+
+
+def test_one_device_with_an_addition_is_the_baseline_of_a_strategy_with_it(tmp_path: Path) -> None:
+    header = "Metric;1 GPU;1 GPU + AMP;DDP (4 GPUs);DDP + AMP (4 GPUs);FSDP (4 GPUs)"
+    found = audited(tmp_path, table(header, "Throughput (img/s);50;80;175;240;140"))
+    assert [speedups(one)[-1] for one in found] == [(4, 3.5), (4, 3.0), (4, 2.8)]
+    assert kinds(found) == []
+
+
+def test_an_addition_without_a_baseline_of_its_own_has_that_of_all(tmp_path: Path) -> None:
+    rows = ("Baseline;1;50", "DDP;4;175", "DDP+AMP;4;190")
+    found = audited(tmp_path, table("Strategy;GPUs;img/s", *rows))
+    assert [speedups(one)[-1] for one in found] == [(4, 3.5), (4, 3.8)]

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import NUMBERS, WORDS, Count, in_digits
+from scalestudy.importers.counts import NUMBERS, WORDS, Count, in_digits, nodes_by_each
 from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE
 from scalestudy.importers.terms import NODE as _NODE
 
@@ -29,9 +29,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
         return Count(int(found["gpus"] or nodes), nodes), ""
-    if found := re.fullmatch(
-        rf"(?P<nodes>\d{{1,6}}) ?-?(?:{_NODE})? ?[x*] ?(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words
-    ):
+    if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
         rest = _inside(found["rest"].strip(" :,-"))
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest
     several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"

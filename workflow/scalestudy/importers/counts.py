@@ -22,16 +22,27 @@ NUMBERS = {
 WORDS = "|".join(NUMBERS)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 """A whole number. `4,5` is none: it names two devices."""
+
+
+def nodes_by_each(of_nodes: str = "") -> str:
+    """Return the pattern of nodes times the devices of each, `2 x 8`, as the groups `nodes` and `each`.
+
+    of_nodes: pattern of a word behind the number of nodes.
+    """
+    return rf"(?P<nodes>\d{{1,9}}){of_nodes} ?[x*\u00d7] ?\(?(?P<each>\d{{1,9}})"
+
+
 _OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
 """A factor behind the devices of each node."""
 _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
-        rf"(?P<nodes>\d{{1,9}}) ?(?:{_NODE}|n)? ?[x*] ?\(?(?P<each>\d{{1,9}}) ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
+        rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
+        r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
         rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
@@ -126,7 +137,7 @@ def read_count(text: str) -> Count:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")
     inside, _, after = inside.partition(")")
-    if (pair := re.fullmatch(r"(\d{1,6}) ?[x*] ?(\d{1,6})", inside)) and int(pair[1]) * int(pair[2]) == gpus:
+    if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
         nodes, inside = int(pair[1]), ""
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
@@ -169,11 +180,11 @@ _DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[x*\u00d7] ?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b\)?",
+        rf"{nodes_by_each(f' ?-?{_NODE}')} ?-?{DEVICE}\b\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
-        r"\b(?P<nodes>\d{1,3}) ?[x*] ?(?P<each>\d{1,2})\b(?![\d.x])",
+        rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
@@ -190,6 +201,12 @@ _IN_WORDS = tuple(
         r"\b(?:single|serial|sequential)\b",
     )
 )
+_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)\s*$", re.IGNORECASE)
+"""A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
+_SERVERS = re.compile(
+    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?))\b[ ,;/&+-]*(?:(?:and|with) )?", re.IGNORECASE
+)
+"""Parameter servers, which hold the parameters of the workers beside them and are no devices."""
 
 
 def count_in_words(text: str) -> Count:
@@ -198,6 +215,9 @@ def count_in_words(text: str) -> Count:
     Raises ValueError if it names none.
     """
     words = in_digits(plain(text))
+    servers = _SERVERS.search(words)
+    if servers:
+        words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
     degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
     if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         rest = " ".join(_DEGREES.sub(" ", _apart(words)).split())
@@ -213,11 +233,21 @@ def count_in_words(text: str) -> Count:
             gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
                 break
-            rest = f"{words[: found.start()]} {parts.get('way') or ''} {words[found.end() :]}"
+            before = _JOINT.sub("", words[: found.start()])
+            rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
-            return Count(gpus, nodes, parts.get("hardware") or "", rest, either=bool(parts.get("either")))
+            comment = servers["servers"] if servers else ""
+            hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
+            return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
+
+
+def note_on_servers(cells: Iterable[str]) -> list[str]:
+    """Return what to say of cells that have parameter servers beside the workers; nothing if none has."""
+    found = [cell for cell in cells if _SERVERS.search(plain(cell))]
+    named = [cell for cell in found if re.search(DEVICE, _SERVERS.sub("", plain(cell)), re.IGNORECASE)]
+    return ["parameter servers are not counted as devices"] if named else []
 
 
 def names_one(labels: Iterable[str]) -> bool:

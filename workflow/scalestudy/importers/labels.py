@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
+from scalestudy.importers.counts import nodes_by_each
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.quantities import quantity_of
@@ -51,7 +52,7 @@ _UNDISTRIBUTED = re.compile(
 )
 """Strategies of a run on one device: `No DDP`, `distribute: none`."""
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
-_NODES_BY_EACH = re.compile(r"(?<![\w.])(\d{1,5}) ?[x\u00d7*] ?(\d{1,5})(?![\w.])")
+_NODES_BY_EACH = re.compile(rf"(?<![\w.]){nodes_by_each()}(?![\w.])")
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 

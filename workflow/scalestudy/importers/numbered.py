@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import count_in_words
+from scalestudy.importers.counts import count_in_words, nodes_by_each
 from scalestudy.importers.headers import normal
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role
@@ -21,7 +21,7 @@ _NUMBER_OF = re.compile(
     r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
     r"processes|workers|world ?size)(?: used)?"
 )
-_PRODUCT = re.compile(r"(\d{1,5}) ?[x*\u00d7] ?(\d{1,5})")
+_PRODUCT = re.compile(nodes_by_each())
 _FEW = 2
 
 

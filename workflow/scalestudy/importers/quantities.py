@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.cells import plain, read_cell, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.published import OF_STEPS, RATES
-from scalestudy.importers.terms import UNIT_OF_TIME
+from scalestudy.importers.terms import SECOND, UNIT_OF_TIME
 
 _RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
 """A range of times, such as 4-5 h."""
@@ -59,6 +59,8 @@ def quantity_of(cell: str) -> str:
         return "efficiency"
     if read.unit.lower() == "x":
         return "speedup"
+    if re.match(r"(?:/|per ) ?[a-z]", read.unit.lower()):  # of work without a name: 122/s
+        return f"throughput ({read.unit})" if re.search(f"{SECOND}$", read.unit.lower()) else ""
     named = (read.unit, f"time ({read.unit})") if read.unit else ()
     return next((words for words in named if _measured(words)), "")
 

@@ -44,6 +44,10 @@ class RawTable:
     """The first words of the text above it, if that has several lines."""
     left_out: tuple[int, ...] = ()
     """Lines of a list with a measurement like its others, which were not read as rows."""
+    legend: str = ""
+    """The devices of its labels that are from the text around it, in words for the user."""
+    legend_lacks: str = ""
+    """What the text around it does not say of the devices of its labels, in words for the user."""
 
     @property
     def captions(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from scalestudy.importers.beside import notes_on_rows_beside
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, arranged, check_corrections, columns_of
 from scalestudy.importers.continued import continued, note_on_joined
+from scalestudy.importers.counts import note_on_servers
 from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.layout import UNSAID
@@ -82,7 +83,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
     if not roles & {"gpus", "nodes"}:
         text = f"{where}: no column of devices, such as gpus; {_short(has)}"
-        raise _NoScalingError(text, f"; {devices_hint(raw, meanings)}")
+        raise _NoScalingError(text, f"; {raw.legend_lacks or devices_hint(raw, meanings)}")
     if not roles & {*MEASURED} and UNSAID in raw.header:
         options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
         raise _NoScalingError(f"{where}: what are the numbers below the devices? Add {options}, for example")
@@ -95,7 +96,8 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
-    notes = [*notes_on_rows_beside(meanings), *note_on_joined(raw)]
+    notes = [*notes_on_rows_beside(meanings), *note_on_joined(raw), *filter(None, [raw.legend])]
+    notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
         unread.append(NAMELESS)

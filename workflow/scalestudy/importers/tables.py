@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.legends import with_legend
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices, without_boxes
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
@@ -105,7 +106,8 @@ def find_tables(text: str) -> list[RawTable]:
         tables = listed
     if not tables and not marked:
         tables = [*_in_fences(lines)] or delimited_tables(text) or bare_lists(lines)
-    return [_tidied(_with_caption_below(table, printed)) for table in sorted(tables, key=lambda table: table.line)]
+    tables = [_tidied(_with_caption_below(table, printed)) for table in tables]
+    return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:

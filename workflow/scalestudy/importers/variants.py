@@ -52,7 +52,7 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
     keys = {place: _key(meanings, found, place) for found in repeated.values() for place in found}
     measured = [role for role in repeated if role in MEASURED] or list(repeated)
     order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
-    owners = dict(keys)
+    owners = {**keys, **_behind_their_measurements(meanings, keys, repeated)}
     for place in places:  # an efficiency behind a speedup is of the same variant
         before = meanings[place - 1] if place else None
         if (
@@ -81,6 +81,22 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
         pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
         variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
     return variants
+
+
+def _behind_their_measurements(
+    meanings: Sequence[Meaning], keys: Mapping[int, str], repeated: Mapping[str, Sequence[int]]
+) -> dict[int, str]:
+    """Place -> variant of ratios with one header that are behind a measurement each."""
+    measured = [place for role, found in repeated.items() if role in MEASURED for place in found]
+    own: dict[int, str] = {}
+    for role, found in repeated.items():
+        alike = {plain(meanings[place].header) for place in found}
+        if role not in STATED or len(alike) > 1 or len(found) != len(measured):
+            continue
+        before = [max((one for one in measured if one < place), default=None) for place in found]
+        if None not in before and len(set(before)) == len(found):
+            own |= {place: keys[one] for place, one in zip(found, before, strict=True) if one is not None}
+    return own
 
 
 def _names(key: str, meaning: Meaning) -> bool:
@@ -146,7 +162,7 @@ def _precision(meaning: Meaning) -> str:
 
 
 def _words(meaning: Meaning) -> str:
-    return " ".join(filter(None, (_precision(meaning), meaning.rest)))
+    return " ".join(filter(None, (_precision(meaning), meaning.rest.strip(" +&"))))
 
 
 def _unit(meaning: Meaning) -> str:

@@ -4,6 +4,7 @@ from math import isnan
 from typing import Any
 
 from scalestudy.analyse.published import bases, settle
+from scalestudy.analyse.published.growth import throughput_grows
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
@@ -165,23 +166,14 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         if settled.by_numbers:
             words += " (the printed ratios show it)"
         elif role == "throughput" and column.per != "all":
-            words += (
-                f" (not stated; {'it grows with the devices' if _grows(settled) else 'this is the usual meaning'})"
-            )
+            grows = throughput_grows(settled.series)
+            words += f" (not stated; {'it grows with the devices' if grows else 'this is the usual meaning'})"
         elif role == "step_time_s" and not (table.scaling or column.scaling):
             falls = settled.whose == settle.STRONG
             words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"
     if role in table.unknown_units:
         words += "; unit not stated"
     return words
-
-
-def _grows(settled: settle.Settled) -> bool:
-    """Whether the throughput of a series is larger on its most devices than on its fewest."""
-    known = [
-        sorted((row.gpus, row.throughput.value) for row in one.rows if row.throughput) for one in settled.series
-    ]
-    return any(rates[-1][1] > rates[0][1] for rates in known if rates)
 
 
 def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:

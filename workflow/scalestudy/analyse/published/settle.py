@@ -9,25 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import log, sqrt
+from math import log
 
 from scalestudy.analyse.published.alike import alike
+from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
-HARDLY = (0.7, 1.25)
-"""Ratio of throughputs on many and few devices that rather shows a throughput per device."""
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
-FALLS = 0.85
-"""Ratio of a time to that on the fewest devices, below which it falls: that of growing work does not."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -163,14 +160,8 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
             yield role, STRONG, by(lambda row: 1.0)
     else:
         yield role, TOTAL, over(lambda row: 1.0)
-        if role == "time_s" or table.scaling or _grows(rows, role):
+        if role == "time_s" or table.scaling or time_grows(rows, role, CLOSE):
             yield role, WEAK, over(lambda row: row.gpus)
-
-
-def _grows(rows: Sequence[PublishedRow], role: str) -> bool:
-    """Whether a time is longer on the most devices than on the fewest."""
-    known = sorted((row.gpus, row.number(role) or 0.0) for row in rows)
-    return len(known) > 1 and known[-1][1] > known[0][1] * (1 + CLOSE)
 
 
 def _ratios(rows: Sequence[PublishedRow]) -> int:
@@ -221,61 +212,40 @@ def _without_ratios(
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
             per_device += alike([ratio for ratio, _ in shares], CLOSE)
             together += alike([ratio / gpus for ratio, gpus in shares], CLOSE)
-        whole = _in_order(rows, "total_time_s")
+        whole = in_order(rows, "total_time_s")
         work = [(row.number(role) or 0) * (row.number("total_time_s") or 0) for row in whole]
         # The same work in less time: a rate per device would give more of it on more devices.
-        together += bool(work) and alike(work, CLOSE) and _falls(whole, "total_time_s", FALLS)
+        together += bool(work) and alike(work, CLOSE) and falls(whole, "total_time_s", FALLS)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
         return table.scaling
-    grown = [known for one in series if len(known := _in_order(one.rows, role)) > 1]
-    falls = HARDLY[0] if table.scaling == WEAK else FALLS
+    grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
+    below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role == "step_time_s" and len({row.number("batch") for row in rows}) > 1
-    fallen = [known for known in grown if _falls(known, role, falls)]
+    fallen = [known for known in grown if falls(known, role, below)]
     # one of several parts of the work that falls a little may be noise
-    enough = 2 * len(fallen) >= len(grown) > 0 or any(_falls(known, role, HARDLY[0]) for known in fallen)
+    enough = 2 * len(fallen) >= len(grown) > 0 or any(falls(known, role, HARDLY[0]) for known in fallen)
     if role in FALLING and not other_work and enough:
         return FALLING[role]
     column = table.column(role)
-    if role == "throughput" and any(_gain(known, role) > _hardly(known) for known in grown):
+    if role == "throughput" and any(gain(known, role) > hardly(known) for known in grown):
         return TOGETHER  # one column has one meaning, so a series that grows shows it for the others
     for known in grown:
         few, many = known[0], known[-1]
-        gain = _gain(known, role)
+        change = gain(known, role)
         if role in TIMES and table.scaling:
             return WEAK if table.scaling == WEAK else TOTAL
-        if role == "total_time_s" and (gain <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
+        if role == "total_time_s" and (change <= 1 + CLOSE or (column and EPOCH in column.header.lower())):
             return TOTAL
         first, rates_of = few.number(role) or 1.0, [(row.number(role) or 0.0, row.gpus) for row in known]
-        never = gain < HARDLY[0] and all(rate <= first for rate, _ in rates_of)
+        never = change < HARDLY[0] and all(rate <= first for rate, _ in rates_of)
         less = never and any(rate * gpus > first * few.gpus for rate, gpus in rates_of)  # per device
         if role == "throughput" and column and column.per == "all":
             continue
-        if role != "throughput" or less or HARDLY[0] <= gain <= _hardly(known):
+        if role != "throughput" or less or HARDLY[0] <= change <= hardly(known):
             return Question(role, column.header if column else role, few.gpus, many.gpus, first, rates_of[-1][0])
     return rates[0][1]
-
-
-def _gain(known: Sequence[PublishedRow], role: str) -> float:
-    return (known[-1].number(role) or 1) / (known[0].number(role) or 1)
-
-
-def _hardly(known: Sequence[PublishedRow]) -> float:
-    """The ratio up to which a throughput hardly grows: less than half a doubling if devices do not even double."""
-    return min(HARDLY[1], sqrt(known[-1].gpus / known[0].gpus))
-
-
-def _in_order(rows: Sequence[PublishedRow], role: str) -> list[PublishedRow]:
-    """The rows with a number above 0, fewest devices first; none if all have equally many."""
-    known = sorted((row for row in rows if (row.number(role) or 0) > 0), key=lambda row: row.gpus)
-    return known if known and known[0].gpus < known[-1].gpus else []
-
-
-def _falls(known: Sequence[PublishedRow], role: str, below: float) -> bool:
-    """Whether a time on more devices than the fewest is clearly shorter."""
-    first = known[0].number(role) or 1.0
-    return any((row.number(role) or first) < first * below for row in known[1:] if row.gpus > known[0].gpus)
 
 
 def _formed(row: PublishedRow, role: str, whose: str, stated: str) -> PublishedRow:

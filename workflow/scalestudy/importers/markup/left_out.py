@@ -11,7 +11,10 @@ from scalestudy.importers.markup.phrased import LONGEST
 from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 
-_UNIT = r"\s?[A-Za-z%\u00b5][\w/%.]*(?! ?(?:faster|slower|higher|lower|better|worse|more|less)\b)"
+_UNIT = (
+    r"\s?(?:(?:/|per ) ?(?:s|secs?|seconds?|min|h)(?!\w)|[A-Za-z%\u00b5][\w/%.]*)"
+    r"(?! ?(?:faster|slower|higher|lower|better|worse|more|less)\b)"
+)
 WITH_UNIT = re.compile(
     rf"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*{_UNIT}|(?<![\d.,\u2013-])~?\d[\d.,]*{_UNIT}"
 )
