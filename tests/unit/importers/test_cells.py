@@ -103,7 +103,7 @@ def test_a_cell_cannot_take_long() -> None:
     ("text", "count"),
     [
         ("8", Count(8)),
-        ("8 (2 nodes)", Count(8)),
+        ("8 (2 nodes)", Count(8, 2)),
         ("8x A100 (40GB)", Count(8, None, "A100 (40GB)")),
         ("2 nodes x 8 GPUs", Count(16, 2)),
         ("V100 x 8", Count(8, None, "V100")),
@@ -114,7 +114,7 @@ def test_a_cell_cannot_take_long() -> None:
         ("8x 4090", Count(8)),
         ("4x 3080 Ti", Count(4, None, "3080 Ti")),
         ("GPU\u00d78", Count(8)),
-        ("8 [1 node]", Count(8)),
+        ("8 [1 node]", Count(8, 1)),
         ("8 [2]", Count(8)),
         ("16 (2x8)", Count(16, 2)),
         ("2N x 8G", Count(16, 2)),

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
@@ -153,3 +155,46 @@ def test_a_list_in_two_spellings_of_a_unit_is_one(tmp_path: Path) -> None:
     )
     (found,) = audited(tmp_path, "\n".join(lines) + "\n")
     assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("1 V100;365", "4 V100s (one node);1390", "16 V100s (4 nodes);5210"),
+        ("8 A100s (1 node);2300", "32 A100s (four nodes);8800"),
+    ],
+)
+def test_the_nodes_behind_devices_are_no_hardware(tmp_path: Path, rows: tuple[str, ...]) -> None:
+    (found,) = audited(tmp_path, table("Setup;img/s", *rows))
+    assert kinds([found]) == []
+    assert found.table.scales[-1].row.number("nodes") == 4
+
+
+def test_devices_that_the_nodes_behind_them_do_not_divide_keep_their_number(tmp_path: Path) -> None:
+    assert read_count("15 GPUs (2 nodes)").gpus == 15 and read_count("15 GPUs (2 nodes)").nodes is None
+    assert read_count("8 GPUs (0 nodes)").gpus == 8
+
+
+def test_columns_of_models_with_rows_of_devices_and_their_ratio(tmp_path: Path) -> None:
+    rows = ("1 GPU (img/s);210;130", "16 GPUs (img/s);3100;1500", "Scaling efficiency;92%;80%")
+    found = audited(tmp_path, table(";Net A;Net B", *rows))
+    assert [one.checked.efficiencies for one in found] == [1, 1]
+    assert kinds(found) == ["efficiency"]  # 1500 / 130 / 16 is 72 %
+
+
+@pytest.mark.parametrize("header", ["Rel. to 8 GPUs", "Relative to 8 GPUs", "vs. 8 GPUs", "x over 8 GPUs"])
+def test_a_ratio_to_a_number_of_devices_is_a_speedup(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;tok/s;{header}", "8;24100;1.00", "16;47000;1.95", "64;176000;7.3"))
+    assert found.checked.speedups == 3 and kinds([found]) == []
+
+
+def test_a_scaling_factor_is_a_ratio_and_that_of_a_learning_rate_is_none(tmp_path: Path) -> None:
+    rows = ("small;372;2830;7.61", "large;141;1001;7.4")
+    found = audited(tmp_path, table("Model;1 GPU (img/s);8 GPUs (img/s);Scaling factor", *rows))
+    assert [kinds([one]) for one in found] == [[], ["speedup"]]
+    assert meaning_of("LR scaling factor").role == "ignore"
+
+
+def test_a_clock_of_hours_and_minutes_is_read_as_its_header_says(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Wall-clock (hh:mm)", "1;24:10", "8;3:41"))
+    assert [scale.row.number("whole_time_s") for scale in found.table.scales] == [87000, 13260]

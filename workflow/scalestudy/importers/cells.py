@@ -214,8 +214,11 @@ def _without_interval(text: str, *, comma: bool) -> tuple[str, float]:
     return text, 0.0
 
 
-def read_duration(text: str) -> Printed | None:
-    """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
+def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
+    """Return seconds of '1h 23m', '16:04:55' or '12:30'; None if the cell has another form.
+
+    of_hours: whether '12:30' is hours and minutes, not minutes and seconds.
+    """
     text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)$", "", plain(text).lower())
     text = _AND.sub(" ", text)
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
@@ -224,7 +227,8 @@ def read_duration(text: str) -> Printed | None:
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, seconds = (float(part or 0) for part in clock.groups())
         last = 10.0 ** -len(clock[3].partition(".")[2])
-        return Printed(hours * 3600 + minutes * 60 + seconds, last)
+        read = Printed(hours * 3600 + minutes * 60 + seconds, last)
+        return read.times(60.0) if of_hours and clock[1] is None else read
     parts = _DURATION.fullmatch(text)
     if not parts or sum(part is not None for part in parts.groups()) < 2:
         return None

@@ -85,6 +85,8 @@ _SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
+_ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
+"""The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
 _ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
 """The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
 _NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
@@ -139,6 +141,8 @@ def read_count(text: str) -> Count:
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
         nodes, inside = int(pair[1]), ""
+    if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := _in_figures(placed[1])):
+        nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
@@ -154,6 +158,11 @@ def read_count(text: str) -> Count:
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
+
+
+def _in_figures(count: str) -> int:
+    """The whole number of a count in figures or words: `4`, `four`, `single`."""
+    return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
 
 
 def in_digits(words: str) -> str:

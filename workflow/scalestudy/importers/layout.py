@@ -13,7 +13,7 @@ from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
 from scalestudy.importers.numbered import numbers_across, products_across, strategies_across, with_devices_of_a_row
-from scalestudy.importers.pivots import pivoted
+from scalestudy.importers.pivots import pivoted, with_devices_across
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios import is_quotient
@@ -45,7 +45,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = pivoted(table)
+    table = with_devices_across(pivoted(table))
     if not (across := _across(table)):
         table = with_devices_of_a_row(table)
         across = _across(table)

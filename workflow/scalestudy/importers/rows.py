@@ -6,41 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import (
-    Printed,
-    has_decimal_commas,
-    is_blank,
-    is_ditto,
-    plain,
-    read_cell,
-    read_duration,
-)
+from scalestudy.importers.cell_reader import CellReader
+from scalestudy.importers.cells import Printed, is_blank, is_ditto, plain
 from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count, with_node
 from scalestudy.importers.devices import ids_in, of_kind
-from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, meaning_of, normal
+from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_hardware, of_one_variant
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
-from scalestudy.importers.ratios import is_gain
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import NOT_MEASURED, SECONDS
-from scalestudy.importers.together import (
-    in_percent,
-    is_in_percent,
-    mean_of_repeats,
-    of_another_quantity,
-    prefix_of,
-    repeats_in,
-    unit_of_repeats,
-    unit_of_time,
-    why_unread,
-)
+from scalestudy.importers.terms import NOT_MEASURED
+from scalestudy.importers.together import why_unread
 from scalestudy.importers.variants import Variant, own_part
 from scalestudy.importers.whose import counts_of_epochs
 
 _MOST_NOTES = 20
-_LIKE_A_FRACTION = 1.5
-"""Largest number without a sign, beside others with a per cent sign, that is a fraction."""
 _SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 _ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _SHOWN = 60
@@ -57,24 +37,12 @@ class Reader:
         self.noted: set[int] = set()
         self._not_measured = self._marked()
         self.epochs = counts_of_epochs(meanings, raw)
+        self.cells = CellReader(raw, meanings, self.notes)
         self.has_ratios = any(meaning.role in STATED for meaning in meanings)
-        cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
-        whole = has_decimal_commas(cell for column in cells for cell in column)
-        self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
-        self.signed = [any("%" in cell for cell in column) for column in cells]
-        self.percent = list(map(in_percent, cells, meanings, self.comma))
-        self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def first_note(self) -> str:
         """Return the first thing that was left out."""
         return next(iter(self.notes), "all of its cells are empty")
-
-    def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
-        """Whether a column has decimal commas. A ratio of 1,923 is one: no speedup is that large and so exact."""
-        own = has_decimal_commas(cells)
-        if own is None and self.meanings[place].role in (*STATED, "precision_ratio"):
-            return any("," in cell for cell in cells)
-        return bool(whole if own is None else own)
 
     def _few_notes(self) -> tuple[str, ...]:
         notes = tuple(self.notes)
@@ -104,7 +72,7 @@ class Reader:
             rows=of_one_hardware(of_one_variant(rows)),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else "",
-            unknown_units=frozenset(one.role for one in columns if self._is_without_unit(one)),
+            unknown_units=frozenset(one.role for one in columns if self.cells.is_without_unit(one)),
             notes=self._few_notes(),
             ratios=tuple(ratios),
             outside=tuple(outside),
@@ -115,10 +83,6 @@ class Reader:
         """Lines of rows that are marked as plans or targets, in a table that also has other rows."""
         found = [line for line, row in self.raw.rows if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)]
         return frozenset(found if len(found) < len(self.raw.rows) else ())
-
-    def _is_without_unit(self, meaning: Meaning) -> bool:
-        cells = self.raw.cells(self.meanings.index(meaning))
-        return meaning.role in CLOCKED and not meaning.unit and not any(map(unit_of_time, cells))
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
@@ -192,7 +156,7 @@ class Reader:
                             labels.setdefault(name, words)
             else:
                 part = own_part(text, meaning, variant)
-                number = self._quantity(place, part, labels)
+                number = self.cells.number(place, part, labels)
                 if meaning.role in MEASURED or number.value > 0:  # the audit has a finding for a measured 0
                     numbers[meaning.role] = number
                 else:
@@ -243,35 +207,6 @@ class Reader:
             self.notes[f"'{plain(text)[:_SHOWN]}' names no number of devices and is read as one"] = None
             return Count(1, words=plain(text))
 
-    def _quantity(self, place: int, text: str, labels: dict[str, str]) -> Printed:
-        meaning, text = self.meanings[place], mean_of_repeats(text)
-        if meaning.role in CLOCKED and (duration := read_duration(text)):
-            return duration
-        if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
-            self.notes["cells with several numbers are read as their mean"] = None
-            cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
-            text = unit_of_repeats(text)
-        else:
-            cell = read_cell(text, comma=self.comma[place])
-        if self.gain[place] and cell.percent:
-            return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
-        if meaning.role in CLOCKED:
-            return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
-        if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
-            cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
-        if meaning.role in STATED and of_another_quantity(cell.unit):
-            raise ValueError(f"{text} has another unit")
-        if self.percent[place]:
-            factor = bool(re.match(r"x(?!\w)", cell.unit.lower())) and not is_in_percent(self.raw.cells(place))
-            whole = factor or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
-            return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
-        if meaning.role in ("throughput", "steps_per_s") and cell.unit:
-            said = meaning_of(cell.unit)
-            if said.role == "throughput_per_gpu" or said.per == "gpu":
-                labels["throughput_unit"] = "/gpu"
-            return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
-        return cell.printed.times(meaning.factor)
-
     def _devices(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> int | None:
         """The number of devices; nodes if the table has no column of devices."""
         if "gpus" in numbers:
@@ -292,7 +227,7 @@ class Reader:
             return []
         first, second = variant.pair
         try:
-            numbers = self._quantity(first, cells[first], {}), self._quantity(second, cells[second], {})
+            numbers = self.cells.number(first, cells[first], {}), self.cells.number(second, cells[second], {})
         except (ValueError, IndexError):
             return []
         names = [meaning.precisions for meaning in (self.meanings[first], self.meanings[second])]

@@ -118,18 +118,20 @@ OTHER_RATIO = re.compile(
     r"energy|memory|power|mfu|flop|\$|\bcost|price|"
     r"\b(?:loss|laws?|factor of|(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )(?:ideal|expected|theor\w*)|"
     r"(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )linear$)\b|"
-    r"\btarget\b|\b(?:amdahl|gustafson)\b"
+    r"\btarget\b|\b(?:amdahl|gustafson)\b|\blr\b|learning"
 )
 """Ratios that are not measured, or not of the time of a training."""
 OF_A_PRECISION = re.compile(
     r"\b(?:with|from|of|over|vs\.?|versus|due to|by|to) (?:mixed|amp|fp|tf|bf)|^mixed precision"
 )
 SCALING = re.compile(
-    rf"\bscal(?:ing|e|ability)\b(?! factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
+    rf"\bscal(?:ing|e|ability)\b(?!(?<!scaling) factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
 )
 SPEEDUP = re.compile(
     r"sp(?:ee)?d ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
+    r"^(?:x )?(?:rel(?:ative|\.)?(?: to)?|vs\.?|over|compared (?:to|with)) "
+    rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )

@@ -66,3 +66,9 @@ def share_of_a_step(header: str) -> float:
     """Return the share that one step has of the time of several: 0.05 for `wall (20 steps)`; 1 for that of one."""
     found = None if _OF_ONE.search(header) else _STEPS.search(header)
     return 1 / max(int(found[1].replace(",", "")), 1) if found else 1.0
+
+
+def clock_of(header: str) -> str:
+    """Return the form of a time that a header names, `hh:mm` or `mm:ss`, in lower case; '' without one."""
+    found = re.search(r"\bh{1,2}:m{1,2}(?::s{1,2})?\b|\bm{1,2}:s{1,2}\b", header.lower())
+    return found[0] if found else ""
