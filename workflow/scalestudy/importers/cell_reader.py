@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import Printed, has_decimal_commas, read_cell, read_duration
+from scalestudy.importers.cells import Printed, has_decimal_commas, is_duration_in_words, read_cell, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios import is_gain
@@ -51,7 +51,7 @@ class CellReader:
         return bool(whole if own is None else own)
 
     def number(self, place: int, text: str, labels: dict[str, str]) -> Printed:
-        """Return a number: times in seconds, ratios as fractions. Raises ValueError for others. labels: its row's."""
+        """Return a number: times in seconds, ratios as fractions. ValueError for others. labels: its row's."""
         meaning, text = self.meanings[place], mean_of_repeats(text)
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
@@ -84,4 +84,5 @@ class CellReader:
     def is_without_unit(self, meaning: Meaning) -> bool:
         """Return whether neither the header nor a cell of a column of times has a unit."""
         known = meaning.unit or clock_of(meaning.header) or meaning.role not in CLOCKED
-        return not known and not any(map(unit_of_time, self.raw.cells(self.meanings.index(meaning))))
+        cells = self.raw.cells(self.meanings.index(meaning))
+        return not known and not any(unit_of_time(cell) or is_duration_in_words(cell) for cell in cells)

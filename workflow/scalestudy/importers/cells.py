@@ -237,6 +237,11 @@ def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
     return Printed(sum(float(part) * size for part, size in given), last)
 
 
+def is_duration_in_words(text: str) -> bool:
+    """Return whether a cell is a duration with the units of its parts: 1h 23m, not 12:30."""
+    return ":" not in text and read_duration(text) is not None
+
+
 def has_decimal_commas(texts: Iterable[str]) -> bool | None:
     """Return whether commas separate decimals in these cells; None if no cell shows it."""
     commas = points = 0

@@ -26,6 +26,7 @@ from scalestudy.importers.headers import (
 )
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
+from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.published import MEASURED, RATES
 from scalestudy.importers.quantities import (
     of_a_step,
@@ -71,7 +72,8 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    return with_serial_rows(upright(with_ratios(with_steps(with_centred_labels(raw)))))
+    named = with_devices_of_the_caption(with_centred_labels(raw))
+    return with_serial_rows(upright(with_ratios(with_steps(named))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:

@@ -12,7 +12,12 @@ from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
-from scalestudy.importers.numbered import numbers_across, products_across, strategies_across, with_devices_of_a_row
+from scalestudy.importers.numbered import (
+    numbers_across,
+    products_across,
+    strategies_across,
+    with_devices_of_a_row,
+)
 from scalestudy.importers.pivots import pivoted, with_devices_across
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
@@ -27,6 +32,9 @@ IDEAL = re.compile(
     r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
 )
 """Rows that were not measured."""
+_SENTENCE = re.compile(r"(?<=[a-z)\]])[.;] ")
+_IN_BRACKETS = re.compile(r"(?i)[^.,;(]*\b(?:in|between) (?:parenthes[ei]s|(?:square )?brackets)\)?[.,;]?")
+"""What a caption says of the numbers in brackets."""
 _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
@@ -281,7 +289,8 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    captions = [words for words in table.captions if meaning_of(words).role != "scaling_ratio"]
+    said = [part for words in table.captions for part in _SENTENCE.split(_IN_BRACKETS.sub("", words))]
+    captions = [words for words in said if meaning_of(words).role != "scaling_ratio"]
     for words in (*inside, table.header[0], *captions):
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words

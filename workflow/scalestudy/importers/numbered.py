@@ -100,3 +100,22 @@ def _are_names(words: str, places: dict[int, str]) -> bool:
     numbers = list(map(int, places.values()))
     follow = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
     return follow and _NAMES_ONE.search(words) is not None
+
+
+def with_devices_of_the_caption(table: RawTable) -> RawTable:
+    """Return a table with devices across if its caption says that the numbers are: `on up to 16 GPUs`."""
+    places = [place for place, words in enumerate(table.header) if re.fullmatch(r"[1-9]\d{0,5}", plain(words))]
+    numbers = [int(plain(table.header[place])) for place in places]
+    if len(numbers) < _FEW or sorted(set(numbers)) != numbers:
+        return table
+    most = rf"(?:up to|to|\u2013|-) ?{numbers[-1]:,} (?:[\w-]+ ){{0,2}}{DEVICE}\b"
+    said = rf"{most}|(?:numbers? of|different|various|varying) (?:[\w-]+ ){{0,2}}{DEVICE}\b|\b{DEVICE} counts?\b"
+    captions = (table.caption.lower(), table.below.lower())
+    if not any(re.search(said, words) and not re.search(r"\bbatch|\bseq\w* len", words) for words in captions):
+        return table
+    return replace(
+        table,
+        header=tuple(
+            f"{plain(words)} GPUs" if place in places else words for place, words in enumerate(table.header)
+        ),
+    )

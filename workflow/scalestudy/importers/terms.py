@@ -15,7 +15,7 @@ AFTER_DEVICE = (
 )
 """Words that may follow the devices in their header."""
 IN_CAMEL_CASE = re.compile(
-    r"(?<=[a-z])(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
+    r"(?<=[a-z])(?<!\bDeep)(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
     r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
 )
 """Where a word begins in a name such as numGpus or stepTimeMs."""

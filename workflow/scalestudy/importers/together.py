@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from math import isclose
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
@@ -134,14 +135,14 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
 
 
 def _are_of_the_fewest(table: RawTable, place: int) -> bool:
-    """Whether plain numbers in brackets are mostly ratios to the column of the fewest devices: 95 (1.9)."""
+    """Whether a column is of devices, and plain numbers in brackets are mostly ratios to the fewest: 95 (1.9)."""
     counts = {at: found[0].gpus for at, name in enumerate(table.header) if (found := count_of_header(name))}
     base = min(counts, key=lambda at: counts[at], default=place)
     if place not in counts or base == place:
         return False
     close = known = 0
-    for _, row in table.rows:
-        both = _BOTH.fullmatch(plain(row[place])) if max(place, base) < len(row) else None
+    for (_, row), at in product(table.rows, counts.keys() - {base}):
+        both = _BOTH.fullmatch(plain(row[at])) if max(at, base) < len(row) else None
         if not both or both["open"].strip() not in ("(", "["):
             continue
         with suppress(ValueError, ZeroDivisionError):
