@@ -199,19 +199,32 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
             pairs.append((scale, printed, value))
         held = Held(kind, row, tuple(pairs))
         telling = [
-            scale
-            for scale, _, value in held.pairs
+            (scale, printed, value)
+            for scale, printed, value in held.pairs
             if scale.row is not row
             and value != ONE
             and (kind != BEFORE or value.high - value.low < WIDE * value.value)
         ]
         enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
+        enough = enough and _is_no_chance(telling, found[0])
         if not held.outside and (enough or not (found or first_may_be_better)):
             return held
         found.append(held)
     # a column of serial times is a baseline by its name
     stated = [held for held in found[1:] if held.kind == SERIAL and len(held.pairs) == len(found[0].pairs)]
     return min((found[0], *stated), key=lambda held: len(held.outside))
+
+
+def _is_no_chance(telling: Sequence[tuple[Recomputed, Printed, Interval]], first: Held) -> bool:
+    """Whether ratios that another way than the first explains are several, or one that is rounded exactly so.
+
+    A ratio that both ways give in common says nothing, such as that of the second row to the row before.
+    """
+    usual = {id(scale): value for scale, _, value in first.pairs}
+    own = [(printed, value) for scale, printed, value in telling if value != usual.get(id(scale))]
+    return len(own) >= FEWEST or all(
+        overlap(replace(printed, last=printed.last / 2), value) for printed, value in own
+    )
 
 
 def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
