@@ -190,7 +190,8 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
 
 def read_duration(text: str) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
-    text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)$", "", plain(text).lower())
+    text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)(?=\]?$)", "", plain(text).lower())
+    text = re.sub(r"^\[([^\[\]]*)\]$", r"\1", text)
     text = _AND.sub(" ", text)
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text

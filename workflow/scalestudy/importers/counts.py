@@ -51,7 +51,7 @@ _FORMS = tuple(
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:x|n|{DEVICE}) ?[=:_x*-]? ?(?P<gpus>\d{{1,9}})",
+        rf"(?:(?:x|n|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
@@ -112,6 +112,8 @@ def read_count(text: str) -> Count:
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
+    if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
+        return Count(int(cores[1]) + int(cores[2]))
     for form in _FORMS:
         if found := form.fullmatch(words):
             break
@@ -168,7 +170,7 @@ def in_digits(words: str) -> str:
 
 _HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
 _CARDS = re.compile(
-    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?!\w))", re.IGNORECASE
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))", re.IGNORECASE
 )
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"

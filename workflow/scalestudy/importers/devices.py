@@ -235,7 +235,8 @@ def _has_unread_names(cells: Sequence[str]) -> bool:
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells such as 256x256 are the size of a problem."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
-    sizes = bool(_OF_A_SIZE.search(normal(meaning.header)))
+    if sizes := bool(_OF_A_SIZE.search(normal(meaning.header))):
+        factors += [re.fullmatch(r"[LMNn] ?= ?\d+", plain(cell)) for cell in cells]  # its letter
     if re.search(r"\b(?:mpi|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
         return False
     return any(factors) and (sizes or all(one and one[1] == one[2] for one in factors))

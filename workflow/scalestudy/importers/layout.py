@@ -16,7 +16,7 @@ from scalestudy.importers.numbered import numbers_across, products_across, strat
 from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
-from scalestudy.importers.ratios import is_quotient
+from scalestudy.importers.ratios import is_of_best, is_quotient, is_serial, size_of_best
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
 
@@ -202,13 +202,16 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for place in others
     )
     header = (*labels, "gpus", *quantities)
+    of_times = known_role(quantities[0]) in TIMES
     rows = []
     for line, cells in table.rows:
         if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or _is_ratio_of_rows(cells, across, corner)):
             continue
+        best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
+        of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
-            kept = [cell if whose.get(place, size) == size else "" for place, cell in enumerate(kept)]
+            kept = [cell if of_row.get(place, size) == size else "" for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
@@ -241,6 +244,8 @@ def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) 
 
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
+    if is_serial(header) and meaning_of(header).role in TIMES:
+        return False  # the baseline of all columns
     if corner == UNSAID:  # a setting, such as a period of 10 ms
         return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
     return header == corner or (corner in header and meaning_of(header).role in MEASURED)

@@ -16,6 +16,7 @@ from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
+from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import bare_lists, listed_tables
@@ -95,7 +96,7 @@ def find_tables(text: str) -> list[RawTable]:
     printed = list(lines)
     tables = list(_taken_out(lines))
     tables += [*piped_tables(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
-    tables += [*record_tables(text), *array_tables(lines)] if not tables else ()
+    tables += [*record_tables(text), *array_tables(lines), *headed_lists(lines)] if not tables else ()
     marked = bool(tables) or "<table" in text.lower()
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):

@@ -62,6 +62,8 @@ _HEAD = re.compile(
     r"(?:,\s*(?P<name>[A-Za-z][^:=|,]{1,40}?)\s*=\s*(?P<value>\d[^:=|,]{0,20}?)\.?\s*)?"
 )
 """The devices of a block, and perhaps a value of it: `4 nodes, 4 GPUs each, batch size per GPU = 6`."""
+_INTRODUCED = re.compile(r".*\b(?:with|on|using) (?P<devices>[\w-]{1,12} [A-Za-z-]{2,12})\s*:", re.IGNORECASE)
+"""A sentence in front of a block that ends with the devices: `When we run it with 8 threads:`."""
 _FEWEST = 2
 """Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 _GAP = 3
@@ -240,18 +242,20 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         head = command or (_HEAD.fullmatch(text) if text else None)
         if pair and not command and not (head and head["name"]):
             head = None
-        named = bool(command) or (head is not None and _names_devices(head["devices"]))
+        devices = head["devices"] if head else ""
+        if not command and (said := _INTRODUCED.fullmatch(text)) and _names_devices(said["devices"]):
+            devices = said["devices"]
+        named = bool(command) or _names_devices(devices)
         pair = None if named else pair
         if not text and next(iter(block), "") in (SETUP, "gpus") and number == below:
             continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
-        if named and head:
-            devices = re.findall(r"\d+", head["devices"])
-            block = {"gpus": devices[-1]} if command else {SETUP: head["devices"]}
+        if named:
+            block = {"gpus": re.findall(r"\d+", devices)[-1]} if command else {SETUP: devices}
             start, below = number, number + 1
-            if not command and head["name"]:
+            if head and not command and head["name"]:
                 block[head["name"]] = head["value"]
         elif pair:
             start = start if block else number
