@@ -91,3 +91,23 @@ def _written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "table.md"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("cells", ["4+2;8+3;12+4", "p=1;p=2;p=4"])
+def test_codes_and_orders_are_no_devices(cells: str, tmp_path: Path) -> None:
+    rows = (f"{cell};{time}" for cell, time in zip(cells.split(";"), (40, 21, 11), strict=True))
+    with pytest.raises(UserError):
+        read_published(_written(tmp_path, table("Scheme;Time (s)", *rows)))
+
+
+def test_a_performance_in_a_unit_of_time_is_a_time(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Performance (ms)", "1;40", "2;21.05", "4;11.43"))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_devices_of_workers_with_servers_are_the_devices(tmp_path: Path) -> None:
+    text = (
+        "1 ps, 1 worker, 1 GPU: 50 img/s\n1 ps, 2 workers, 2 GPUs: 95 img/s\n2 ps, 4 workers, 4 GPUs: 175 img/s\n"
+    )
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), kinds([found])) == (ONCE, [])

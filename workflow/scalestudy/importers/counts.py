@@ -187,6 +187,7 @@ _IN_WORDS = tuple(
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
         rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        r"(?P<gpus>\d{1,6}) ?x? ?-?gpus?\b",  # also beside workers that load data
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
@@ -206,7 +207,9 @@ _IN_WORDS = tuple(
 _JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)\s*$", re.IGNORECASE)
 """A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
 _SERVERS = re.compile(
-    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?))\b[ ,;/&+-]*(?:(?:and|with) )?", re.IGNORECASE
+    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
+    r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",
+    re.IGNORECASE,
 )
 """Parameter servers, which hold the parameters of the workers beside them and are no devices."""
 

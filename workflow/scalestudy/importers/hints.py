@@ -47,7 +47,11 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             cell: found for cell in cells if not cell[:1].isdecimal() and (found := _count(cell, count_in_words))
         }
         unnamed = next((cell for cell in cells if cell not in known), "")
-        if len(set(known.values())) > 1 and 2 * len([cell for cell in cells if cell in known]) > len(cells):
+        if (
+            unnamed
+            and len(set(known.values())) > 1
+            and 2 * len([cell for cell in cells if cell in known]) > len(cells)
+        ):
             where = f"in the column '{_short(meaning.header)}'"
             return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
     for place, meaning in enumerate(meanings):

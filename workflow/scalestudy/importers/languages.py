@@ -21,7 +21,7 @@ _WORDS = {
     r"versnelling|beschleunigung|acc[eé]l[eé]ration|ускорение|przyspieszenie",
     "throughput": r"(?:训练)?吞吐(?:率|量)?|スループット|처리량|(?:训练|处理|処理|学習)?速度|속도|"
     r"geschwindigkeit|d[eé]bit|rendimiento|vaz[aã]o|durchsatz|пропускная способность|скорость",
-    "performance": r"(?:训练)?性能|성능",
+    "performance": r"(?:训练)?性能(?!提|下|损|对|比|指|分)|성능(?! ?향상)",
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
