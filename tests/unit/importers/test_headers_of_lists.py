@@ -111,3 +111,24 @@ def test_devices_of_workers_with_servers_are_the_devices(tmp_path: Path) -> None
     )
     (found,) = audited(tmp_path, text)
     assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_equal_times_in_one_cell_are_one_time(tmp_path: Path) -> None:
+    rows = ("egret;[1:00,1:00,1:00];[3:10, 3:10, 3:10]", "stilt;[1:00,2:00];[5:00,9:00]")
+    (found,) = audited(tmp_path, table("Notebook;4 GPUs time;1 GPU time", *rows))
+    assert speedups(found) == [(1, 1.0), (4, 3.17)]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("1 GPU: median 50 img/s, p90 60 img/s\n2 GPUs: median 95 img/s, p90 99 img/s\n", True),
+        ("- 1 GPU: 50 img/s (best 60 img/s)\n- 2 GPUs: 95 img/s (best 99 img/s)\n", True),
+        ("run.py --gpus 1 # takes 190 s, setup is 17 s\nrun.py --gpus 2 # takes 100 s, setup is 17 s\n", True),
+        ("1 GPU: 50 img/s\n2 GPUs: 95 img/s\n", False),
+    ],
+)
+def test_the_first_of_several_numbers_is_named(text: str, named: bool, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 1.9)]
+    assert named == ("of several numbers of one quantity in a line the first is read" in found.source.notes)

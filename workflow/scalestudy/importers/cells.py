@@ -188,10 +188,19 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     return Cell(printed, rest.lstrip("%").strip(), percent, spread_value)
 
 
+_ALIKE = 1.05
+"""Ratio up to which times in one cell are one time, measured several times."""
+
+
 def read_duration(text: str) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30', which is minutes; None if the cell has another form."""
     text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)(?=\]?$)", "", plain(text).lower())
     text = re.sub(r"^\[([^\[\]]*)\]$", r"\1", text)
+    if "," in text and ":" in text and all(repeats := [read_duration(part) for part in text.split(",")]):
+        times = [one.value for one in repeats if one]
+        if max(times) <= min(times) * _ALIKE:
+            return Printed(sum(times) / len(times), (max(times) - min(times)) / 2 or 1.0)
+        return None
     text = _AND.sub(" ", text)
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text

@@ -63,9 +63,9 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         new = {name: words for name, (_, words, _) in found.items()}
         note = f"{said}, by the text in line {line}"
         if place is None:
-            return replace(table, header=(table.header[0], *(new[name] for name in across)), legend=note)
+            return replace(table, header=(table.header[0], *(new[name] for name in across)), note=note)
         rows = tuple((at, _replaced(cells, place, new)) for at, cells in table.rows)
-        return replace(table, rows=rows, legend=note)
+        return replace(table, rows=rows, note=note)
     for line, text in near:
         if (one := _OF_ALL.search(text)) and not _EACH.search(one[0].partition(" ")[2]):
             text = f"line {line} names one number of devices for all ('{text[:_SHOWN]}'), and scaling needs two"

@@ -44,8 +44,8 @@ class RawTable:
     """The first words of the text above it, if that has several lines."""
     left_out: tuple[int, ...] = ()
     """Lines of a list with a measurement like its others, which were not read as rows."""
-    legend: str = ""
-    """The devices of its labels that are from the text around it, in words for the user."""
+    note: str = ""
+    """How it was read, in words for the user, such as the devices of its labels from a legend."""
     legend_lacks: str = ""
     """What the text around it does not say of the devices of its labels, in words for the user."""
 

@@ -11,7 +11,7 @@ from scalestudy.importers.counts import count_in_words, read_count
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.layout import UNSAID
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
-from scalestudy.importers.markup.phrased import phrased_tables
+from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
@@ -152,7 +152,7 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
             groups.append([(line, row)])
     found = []
     for group in groups:
-        names = list(dict.fromkeys(name for _, row in group for name in row))
+        names = list(dict.fromkeys(name for _, row in group for name in row if name != SEVERAL))
         roles = {known_role(name) for name in names}
         devices = {
             row.get(name)
@@ -162,7 +162,8 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
         }
         if len(devices) > 1 and roles & {*MEASURED, *STATED}:
             body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in group)
-            found.append(RawTable(group[0][0], tuple(names), body))
+            note = FIRST_READ if any(SEVERAL in row for _, row in group) else ""
+            found.append(RawTable(group[0][0], tuple(names), body, note=note))
     return found
 
 
@@ -211,7 +212,8 @@ def _quantities(text: str) -> dict[str, str]:
         within = WITH_UNIT.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
             if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
-                found.setdefault(words, one)
+                if found.setdefault(words, one) != one:
+                    found[SEVERAL] = "yes"
                 break
     return found
 
