@@ -28,6 +28,7 @@ from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, st
 from scalestudy.importers.layout import upright
 from scalestudy.importers.published import MEASURED, RATES, TIMES
 from scalestudy.importers.quantities import are_times, of_a_step, of_steps, quantity_of, unit_of_cells
+from scalestudy.importers.ratio_rows import with_ratio_rows
 from scalestudy.importers.ratios import (
     gains,
     is_of_most,
@@ -71,7 +72,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    return with_serial_rows(upright(with_ratios(with_steps(with_centred_labels(raw)))))
+    return with_serial_rows(upright(with_ratios(with_steps(with_ratio_rows(with_centred_labels(raw))))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:

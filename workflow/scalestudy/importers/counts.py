@@ -70,7 +70,9 @@ _SUM = re.compile(r"\s+\+\s+")
 _PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
 """Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
 _NODES_IN_WORDS = re.compile(
-    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?{DEVICE} ?(?:each|/ ?node|per node))", re.IGNORECASE
+    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?(?:{DEVICE}|{HARDWARE}s?) ?"
+    r"(?:each|/ ?node|per node))",
+    re.IGNORECASE,
 )
 """The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
 _NO_HARDWARE = re.compile(
@@ -185,11 +187,15 @@ _IN_WORDS = tuple(
         rf"{nodes_by_each(f' ?-?{_NODE}')} ?-?{DEVICE}\b\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
         r"(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} of (?P<each>\d{{1,4}}) ?x?-? ?(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
+        r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
         rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
         r"(?P<gpus>\d{1,6}) ?x? ?-?gpus?\b",  # also beside workers that load data
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
+        rf"\b(?:single|one|1|an?)[- ]?{_NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
         rf"(?P<gpus>\d{{1,6}}) ?-?{_NODE}\b",
         rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
@@ -204,7 +210,7 @@ _IN_WORDS = tuple(
         r"\b(?:single|serial|sequential)\b",
     )
 )
-_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)\s*$", re.IGNORECASE)
+_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)(?: an?| the)?\s*$", re.IGNORECASE)
 """A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
 _SERVERS = re.compile(
     r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"

@@ -186,7 +186,8 @@ def _tells_apart(role: str) -> bool:
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
-    if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
+    several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
+    if any(meanings[at].role in (*MEASURED, *STATED) for at in several):  # a ratio of one row names no measurement
         return meanings
     own = next((named for words in raw.captions if (named := _named_in(words))), None)
     if own is None:

@@ -26,6 +26,8 @@ _OF_ALL = re.compile(
     rf"\b(?:all|every|each)\b.{{0,60}}?\b\d{{1,6}} ?x? ?-?(?:{DEVICE}|{NODE}|{HARDWARE})\b", re.IGNORECASE
 )
 """One number of devices for the whole table: `all runs on 8 GPUs`."""
+_SIGN = r"(?:\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s|(?<=\))\s(?=\d)|\s(?P<verb>is|has|uses|means)\s)\s*)"
+"""What is between a name and its devices: `A: 4 GPUs`, `A (4 GPUs)`, `A is 4 GPUs`, `(a) 4 GPUs`."""
 _OF_SETUPS = re.compile(
     r"(?:.* )?(?:config(?:uration)?|set-?up|system|cluster|machine|hardware|platform|env(?:ironment)?|case|"
     r"scenario|run|test|experiment|deployment)s?(?: ?(?:id|name))?"
@@ -93,22 +95,21 @@ def _is_name(text: str) -> bool:
 
 def _are_codes(names: Sequence[str]) -> bool:
     """Whether names are letters or numbers behind the same words: A, B, C or S1, S2."""
-    return len({re.sub(r"(?:\b[A-Za-z]|[IVX]{1,4}|\d{1,2})$", "", name) for name in names}) == 1
+    return len({re.sub(r"(?:\b[A-Za-z]|[IVX]{1,4}|\d{1,2})$", "", name.strip("() ")) for name in names}) == 1
 
 
 def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str, tuple[int, str, Count]]:
     """Name -> line, words and devices of its definition. Two different definitions of a name are none."""
     any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    start = rf"(?<![\w.-])(?:{any_name})\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s)"
-    definition = re.compile(
-        rf"(?<![\w.-])(?P<name>{any_name})\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s)\s*"
-        rf"(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})"
-    )
+    name = rf"(?<![\w.-])(?P<name>{any_name})"
+    start = name.replace("?P<name>", "?:") + _SIGN.replace("?P<verb>", "?:")
+    definition = re.compile(rf"{name}{_SIGN}(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})")
     found: dict[str, tuple[int, str, Count]] = {}
     for line, text in near:
         for one in definition.finditer(text):
             words = one["words"].strip(" ,.")
-            count = _count(words) if not _EACH.search(words) or _NODES.search(words) else None
+            plainly = not _EACH.search(words) or _NODES.search(words)
+            count = _count(words, alone=bool(one["verb"])) if plainly else None
             if count is None:
                 continue
             if one["name"] in found and found[one["name"]][2] != count:
@@ -117,8 +118,9 @@ def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str,
     return {name: found[name] for name in names if name in found}
 
 
-def _count(text: str) -> Count | None:
-    for read in (read_count, count_in_words):
+def _count(text: str, *, alone: bool = False) -> Count | None:
+    """The devices of a text. alone: it must not have other words."""
+    for read in (read_count,) if alone else (read_count, count_in_words):
         try:
             return read(text)
         except ValueError:
