@@ -152,10 +152,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
+    bases = {value: _bases_with_addition(value, rows) for value in values} if name == "strategy" else {}
     return [
         (
             " ".join(filter(None, (said, _named(name, value)))),
-            [*(_bases_with_addition(value, rows) or free), *part],
+            [*(bases.get(value) or free), *part],
         )
         for value, part in parts.items()
     ]
