@@ -66,3 +66,23 @@ def test_a_table_with_devices_needs_no_legend(tmp_path: Path) -> None:
     own = table("Config;GPUs;Throughput (tokens/s)", "A;1;50", "A;2;95", "A;4;175")
     (found,) = audited(tmp_path, f"A: 1 GPU, B: 4 GPUs\n\n{own}")
     assert (speedups(found), found.source.notes) == (ONCE, ())
+
+
+@pytest.mark.parametrize("legend", ["(a) 1 GPU, (b) 2 GPUs, (c) 4 GPUs", "(a): 1 GPU; (b): 2 GPUs; (c): 4 GPUs"])
+def test_letters_in_brackets_have_a_legend(legend: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Method;(a);(b);(c)", "Heron;70 min;36.84 min;20 min") + f"\n{legend}\n")
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_a_legend_in_words(tmp_path: Path) -> None:
+    own = table("Name;Throughput (img/s);Speedup", "A;50;1.0", "B;95;1.9", "C;175;3.5")
+    (found,) = audited(tmp_path, f"{own}\nwhere A is 1 GPU, B is 2 GPUs and C is 4 GPUs\n")
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_a_sentence_on_the_results_is_no_legend(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    own = table("Name;Throughput (img/s)", "A;50", "B;95")
+    path.write_text(f"{own}\nHere A is 1.5 times faster on 4 GPUs and B is slower on 8 GPUs\n")
+    with pytest.raises(UserError):
+        read_published(path)

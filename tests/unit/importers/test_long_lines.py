@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from scalestudy.importers.markup.aligned import aligned_tables
-from scalestudy.importers.markup.listed import _ITEM
+from scalestudy.importers.markup.listed import ITEM
 from scalestudy.importers.together import mean_of_repeats
 
 
@@ -29,7 +29,7 @@ def test_a_rule_with_a_word_at_its_end(sign: str) -> None:
 
 
 def test_a_list_item_with_a_wide_gap() -> None:
-    assert all(_ITEM.fullmatch(f"{' ' * 480}{number}") is None for number in range(40))
+    assert all(ITEM.fullmatch(f"{' ' * 480}{number}") is None for number in range(40))
 
 
 @pytest.mark.parametrize(

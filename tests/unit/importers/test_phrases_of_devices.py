@@ -53,3 +53,20 @@ def test_servers_without_workers_have_no_note(tmp_path: Path) -> None:
     path = tmp_path / "table.md"
     path.write_text(table("GPUs;Step;img/s", "1;2 ps;50", "2;2 ps;95"))
     assert not any("servers" in note for note in read_published(path).tables[0].notes)
+
+
+@pytest.mark.parametrize("kind", ["GPUs", "A100"])
+def test_nodes_of_devices_in_words_are_multiplied(kind: str, tmp_path: Path) -> None:
+    one = "1 node with 2 A100" if kind == "A100" else "1 node of 2 GPUs"
+    rows = (f"{one};50", f"2 nodes of 2 {kind};95", f"four nodes with 2 {kind} each;175")
+    (found,) = audited(tmp_path, table("Setup;Throughput (tokens/s)", *rows))
+    assert (speedups(found), kinds([found])) == ([(2, 1.0), (4, 1.9), (8, 3.5)], [])
+
+
+@pytest.mark.parametrize(("ratio", "remarks"), [("3.5x", []), ("3.1x", ["speedup"])])
+def test_a_row_of_speedups_is_of_the_most_devices(ratio: str, remarks: list[str], tmp_path: Path) -> None:
+    rows = ("1 GPU;40;22", "2 GPUs;21.05;11.6", "4 GPUs;11.43;6.29", f"Speedup;{ratio};3.5x")
+    text = f"**Training time per epoch (min)**\n\n{table(';DDP;DDP+AMP', *rows)}"
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+    assert (kinds(found), [one.checked.speedups for one in found]) == (remarks, [1, 1])

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, batch_per_gpu, global_batch
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.labels import framework_of, hardware_of
+from scalestudy.importers.hardware import hardware_of
+from scalestudy.importers.labels import framework_of
 from scalestudy.importers.published import PublishedRow
 
 

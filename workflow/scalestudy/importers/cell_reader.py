@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import Printed, has_decimal_commas, is_duration_in_words, read_cell, read_duration
+from scalestudy.importers.cells import Printed, has_decimal_commas, read_cell
+from scalestudy.importers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios import is_gain

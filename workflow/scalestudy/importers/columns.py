@@ -28,10 +28,8 @@ from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, st
 from scalestudy.importers.layout import upright
 from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.published import MEASURED, RATES
-from scalestudy.importers.quantities import (
-    of_a_step,
-    quantity_of,
-)
+from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.ratio_rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios import (
     gains,
     ratio_of_columns,
@@ -72,7 +70,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    named = with_devices_of_the_caption(with_centred_labels(raw))
+    named = with_ratio_rows(with_unit_of_labels(with_devices_of_the_caption(with_centred_labels(raw))))
     return with_serial_rows(upright(with_ratios(with_steps(named))))
 
 

@@ -18,12 +18,16 @@ _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8."""
+_OF_PROCESSES = re.compile(
+    r"(?P<before>(?:mpi|openmp|omp|pthreads?|parallel|threads?)[ _-]?)(?P<gpus>\d{1,5}) ?[pt](?P<rest>\W.*|)"
+)
+"""Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
 
 
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
-    words = in_digits(plain(header).lower())
+    words = _inside(in_digits(plain(header).lower()))
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
     ):
@@ -49,6 +53,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
         return Count(int(found["gpus"] or 1)), _inside(found["rest"])
+    if found := _OF_PROCESSES.fullmatch(words):
+        before, rest = found["before"].strip(" -_"), found["rest"].strip()
+        timed = "time" if re.fullmatch(r"[(\[,]? ?(?:[num]?s|secs?|seconds|min|h)[)\]]?", rest) else ""
+        return Count(int(found["gpus"])), " ".join(filter(None, (before, timed, rest)))
     if found := re.fullmatch(
         rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):

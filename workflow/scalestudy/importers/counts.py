@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -51,7 +50,7 @@ _FORMS = tuple(
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:x|n|{DEVICE}) ?[=:_x*-]? ?(?P<gpus>\d{{1,9}})",
+        rf"(?:(?:x|n|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
@@ -70,7 +69,9 @@ _SUM = re.compile(r"\s+\+\s+")
 _PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
 """Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
 _NODES_IN_WORDS = re.compile(
-    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?{DEVICE} ?(?:each|/ ?node|per node))", re.IGNORECASE
+    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?(?:{DEVICE}|{HARDWARE}s?) ?"
+    r"(?:each|/ ?node|per node))",
+    re.IGNORECASE,
 )
 """The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
 _NO_HARDWARE = re.compile(
@@ -114,6 +115,8 @@ def read_count(text: str) -> Count:
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
+    if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
+        return Count(int(cores[1]) + int(cores[2]))
     for form in _FORMS:
         if found := form.fullmatch(words):
             break
@@ -147,7 +150,7 @@ def read_count(text: str) -> Count:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
     rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
-    rest = _DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
+    rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     kind, _, last = rest.partition(", ")
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
@@ -177,7 +180,7 @@ def in_digits(words: str) -> str:
 
 _HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
 _CARDS = re.compile(
-    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?!\w))", re.IGNORECASE
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))", re.IGNORECASE
 )
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
@@ -185,102 +188,7 @@ _COUNTED = re.compile(
 )
 
 
-_DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
-_IN_WORDS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"{nodes_by_each(f' ?-?{_NODE}')} ?-?{DEVICE}\b\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
-        r"(?:each|/ ?node|per node)\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
-        rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
-        rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
-        r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
-        rf"\b(?:single|one)[- ]?(?:{DEVICE}|{_NODE})\b",
-        rf"(?P<gpus>\d{{1,6}}) ?-?{_NODE}\b",
-        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
-        r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
-        r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
-        r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
-        r"nodes?|jobs?|parallel) ?[=:_-]? ?"
-        r"(?P<gpus>\d{1,6})(?=\b|_)",
-        rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{_NODE})\b",
-        r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
-        r"(?P<gpus>\d{1,6})\]?$",
-        r"\b(?:single|serial|sequential)\b",
-    )
-)
-_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)\s*$", re.IGNORECASE)
-"""A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
-_SERVERS = re.compile(
-    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?))\b[ ,;/&+-]*(?:(?:and|with) )?", re.IGNORECASE
-)
-"""Parameter servers, which hold the parameters of the workers beside them and are no devices."""
-
-
-def count_in_words(text: str) -> Count:
-    """Return the devices that a label names among other words: `DDP (8 GPUs)`, `FSDP 2x8`, `single GPU`.
-
-    Raises ValueError if it names none.
-    """
-    words = in_digits(plain(text))
-    servers = _SERVERS.search(words)
-    if servers:
-        words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
-    degrees = {found["kind"].lower(): int(found["size"]) for found in _DEGREES.finditer(_apart(words))}
-    if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
-        rest = " ".join(_DEGREES.sub(" ", _apart(words)).split())
-        ways = [kind.upper() for kind, size in degrees.items() if size > 1]
-        return Count(prod(degrees.values()), words=rest or (ways[0] if len(ways) == 1 else ""))
-    for form in _IN_WORDS:
-        if found := form.search(words):
-            parts = found.groupdict()
-            named = NUMBERS[word.lower()] if (word := parts.get("word")) else 1
-            gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
-                parts.get("nodes") or 1
-            )
-            gpus = int(parts["either"]) if parts.get("either") else gpus
-            if not 1 <= gpus <= MOST_GPUS:
-                break
-            before = _JOINT.sub("", words[: found.start()])
-            rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
-            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
-            nodes = int(parts["nodes"]) if parts.get("nodes") else None
-            comment = servers["servers"] if servers else ""
-            hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
-            return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
-    raise ValueError(f"{text} names no number of devices")
-
-
-def note_on_servers(cells: Iterable[str]) -> list[str]:
-    """Return what to say of cells that have parameter servers beside the workers; nothing if none has."""
-    found = [cell for cell in cells if _SERVERS.search(plain(cell))]
-    named = [cell for cell in found if re.search(DEVICE, _SERVERS.sub("", plain(cell)), re.IGNORECASE)]
-    return ["parameter servers are not counted as devices"] if named else []
-
-
-def names_one(labels: Iterable[str]) -> bool:
-    """Return whether one of the labels names one device."""
-    for label in labels:
-        with suppress(ValueError):
-            if count_in_words(label).gpus == 1:
-                return True
-    return False
-
-
-def each_node(count: Count, cells: Iterable[str]) -> Count:
-    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes."""
-    if not count.either or not count.nodes:
-        return count
-    pairs = set()
-    for cell in cells:
-        try:
-            other = count_in_words(cell)
-        except ValueError:
-            continue
-        pairs.add((other.nodes, other.gpus))
-    alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
-    return replace(count, gpus=count.gpus * count.nodes) if alike else count
+DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
 
 
 def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:
@@ -289,8 +197,3 @@ def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:
     if len(sizes) != 1 or not _NODES_ONLY.fullmatch(plain(text)):
         return count
     return replace(count, gpus=count.gpus * sizes.pop(), nodes=count.gpus)
-
-
-def _apart(words: str) -> str:
-    """Degrees of parallelism that stand together with a space between them: tp2pp4."""
-    return re.sub(r"(?<=\d)(?=[tpdc]p\d)", " ", words, flags=re.IGNORECASE)

@@ -11,7 +11,8 @@ from math import prod
 from operator import mul
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import Count, count_in_words, each_node, read_count
+from scalestudy.importers.counts import Count, read_count
+from scalestudy.importers.counts_in_words import count_in_words, each_node
 from scalestudy.importers.degrees import OF_A_DEGREE, is_degree
 from scalestudy.importers.headers import (
     IDS,
@@ -46,7 +47,7 @@ _THREADS = re.compile(
 )
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
-_A_NUMBER = re.compile(r"[\d,.' ]+")
+_A_NUMBER = re.compile(r"[\d,.'+ ]+")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _FIRST = 3
 """Columns at the left that labels may be in."""
@@ -63,10 +64,7 @@ _ALONE = re.compile(
 
 
 def with_product(table: RawTable) -> RawTable:
-    """Return a table with the number of devices as the product of its degrees of parallelism, if it has no other.
-
-    One degree alone has no product.
-    """
+    """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
     table = _with_nodes(table)
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
@@ -235,10 +233,12 @@ def _has_unread_names(cells: Sequence[str]) -> bool:
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells such as 256x256 are the size of a problem."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
-    sizes = bool(_OF_A_SIZE.search(normal(meaning.header)))
-    if re.search(r"\b(?:mpi|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
+    if sizes := bool(_OF_A_SIZE.search(normal(meaning.header))):
+        factors += [re.fullmatch(r"[LMNn] ?= ?\d+", plain(cell)) for cell in cells]  # its letter
+    if re.search(r"\b(?:mpi|p|tasks?|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
         return False
-    return any(factors) and (sizes or all(one and one[1] == one[2] for one in factors))
+    order = any(re.match(r"p ?=", plain(cell)) for cell in cells)  # such as that of polynomials
+    return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
 
 
 def _is_alone(cell: str, others: Sequence[Count]) -> bool:

@@ -180,7 +180,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     exact = text.replace(" ", "_")
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
-    if re.fullmatch(r"t ?[pn\d]? ?[(\[/] ?(?:m?s|secs?|seconds|min|h) ?[)\]]?", text):
+    if re.fullmatch(rf"(?:t ?[pn\d]?|perf(?:ormance)?|speed) ?[(\[/] ?(?:{TIME_UNIT}|h) ?[)\]]?", text):
         return "time_s"
     if label := _label(text):
         return label

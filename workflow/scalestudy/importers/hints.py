@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from scalestudy.importers.cells import plain, read_cell, read_duration
+from scalestudy.importers.cells import plain, read_cell
 from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.counts import Count, count_in_words, read_count
+from scalestudy.importers.counts import Count, read_count
+from scalestudy.importers.counts_in_words import count_in_words
+from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.numbered import single_devices
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
@@ -47,7 +49,11 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             cell: found for cell in cells if not cell[:1].isdecimal() and (found := _count(cell, count_in_words))
         }
         unnamed = next((cell for cell in cells if cell not in known), "")
-        if len(set(known.values())) > 1 and 2 * len([cell for cell in cells if cell in known]) > len(cells):
+        if (
+            unnamed
+            and len(set(known.values())) > 1
+            and 2 * len([cell for cell in cells if cell in known]) > len(cells)
+        ):
             where = f"in the column '{_short(meaning.header)}'"
             return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
     for place, meaning in enumerate(meanings):

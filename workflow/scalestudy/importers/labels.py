@@ -12,7 +12,7 @@ from scalestudy.importers.counts import nodes_by_each
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.quantities import quantity_of
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
 MOST_OF = 0.75
@@ -51,9 +51,7 @@ _UNDISTRIBUTED = re.compile(
     re.IGNORECASE,
 )
 """Strategies of a run on one device: `No DDP`, `distribute: none`."""
-_MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
 _NODES_BY_EACH = re.compile(rf"(?<![\w.]){nodes_by_each()}(?![\w.])")
-_INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 
 def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -186,7 +184,9 @@ def _tells_apart(role: str) -> bool:
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
-    if any(meaning.role in (*MEASURED, *STATED) for meaning in meanings):
+    several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
+    # a ratio of one row names no measurement
+    if any(meanings[at].role in (*MEASURED, *STATED) for at in several) and UNSAID not in raw.header:
         return meanings
     own = next((named for words in raw.captions if (named := _named_in(words))), None)
     if own is None:
@@ -222,31 +222,6 @@ def framework_of(label: str) -> str:
     """Return the framework that a label names; '' for a way to run, such as Serial or Parallel (run.py)."""
     words = re.sub(r"\(.*?\)", "", plain(label)).strip().lower()
     return "" if _WAY.fullmatch(words) else label
-
-
-def hardware_of(label: str) -> str:
-    """Return the hardware that a label names; '' for a strategy or a precision.
-
-    Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
-    """
-    words = STRATEGIES.sub("", _PRECISION.sub("", label))
-    return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
-
-
-def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
-    """Return rows in which `H100 80GB` is `H100`, if other rows name that and no other size of memory."""
-    names = {row.label("hardware") for row in rows}
-    sizes: dict[str, set[str]] = {}
-    for name in names:
-        if found := _MEMORY.fullmatch(name):
-            sizes.setdefault(found["kind"], set()).add(name)
-    plainer = {named.pop(): kind for kind, named in sizes.items() if kind in names and len(named) == 1}
-    return tuple(
-        replace(row, labels={**row.labels, "hardware": plainer[name]})
-        if (name := row.label("hardware")) in plainer
-        else row
-        for row in rows
-    )
 
 
 def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:

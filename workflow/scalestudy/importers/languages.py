@@ -14,18 +14,19 @@ _WORDS = {
     "single step ": r"单步|每步",
     "samples/s": r"每秒(?:处理)?(?:样本|图像|图片)数?",
     "tokens/s": r"每秒(?:处理)?(?:令牌|词元|token)数?",
-    "efficiency": r"(?:并行|扩展|加速|缩放|線形|線性|线性)?(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
+    "efficiency": r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
     r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik",
     "speedup": r"(?:线性)?加速比|加速倍数|加速|提速|速度向上(?:率|比)?|高速化(?:率)?|スピードアップ|"
     r"속도 ?향상(?:률)?|배속|가속(?:비|률)?|aceleraci[oó]n|acelera[cç][aã]o|ganho|accelerazione|h[ıi]zlanma|"
     r"versnelling|beschleunigung|acc[eé]l[eé]ration|ускорение|przyspieszenie",
     "throughput": r"(?:训练)?吞吐(?:率|量)?|スループット|처리량|(?:训练|处理|処理|学習)?速度|속도|"
     r"geschwindigkeit|d[eé]bit|rendimiento|vaz[aã]o|durchsatz|пропускная способность|скорость",
+    "performance": r"(?:训练)?性能(?!提|下|损|对|比|指|分)|성능(?! ?향상)",
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
-    "model": r"模型|modelo|modell|mod[eè]le",
+    "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
     "threads": r"hilos|f[aä]den|потоки|w[aą]tki",
     "processes": r"procesos|processos|prozesse|processus|процессы|procesy",
     "cores": r"n[uú]cleos|kerne|c[oœ]e?urs|ядра",

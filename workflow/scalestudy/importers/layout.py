@@ -18,23 +18,19 @@ from scalestudy.importers.numbered import (
     strategies_across,
     with_devices_of_a_row,
 )
-from scalestudy.importers.pivots import pivoted, with_devices_across
+from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
-from scalestudy.importers.ratios import is_quotient
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.ratios import is_of_best, is_quotient, is_serial, size_of_best
+from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
 
-UNSAID = "value"
 CLOSE = 0.02
 IDEAL = re.compile(
     r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
     r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
 )
 """Rows that were not measured."""
-_SENTENCE = re.compile(r"(?<=[a-z)\]])[.;] ")
-_IN_BRACKETS = re.compile(r"(?i)[^.,;(]*\b(?:in|between) (?:parenthes[ei]s|(?:square )?brackets)\)?[.,;]?")
-"""What a caption says of the numbers in brackets."""
 _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
@@ -53,7 +49,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = with_devices_across(pivoted(table))
+    table = pivoted(table)
     if not (across := _across(table)):
         table = with_devices_of_a_row(table)
         across = _across(table)
@@ -210,13 +206,16 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for place in others
     )
     header = (*labels, "gpus", *quantities)
+    of_times = known_role(quantities[0]) in TIMES
     rows = []
     for line, cells in table.rows:
         if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or _is_ratio_of_rows(cells, across, corner)):
             continue
+        best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
+        of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
-            kept = [cell if whose.get(place, size) == size else "" for place, cell in enumerate(kept)]
+            kept = [cell if of_row.get(place, size) == size else "" for place, cell in enumerate(kept)]
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
@@ -249,6 +248,8 @@ def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) 
 
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
+    if is_serial(header) and meaning_of(header).role in TIMES:
+        return False  # the baseline of all columns
     if corner == UNSAID:  # a setting, such as a period of 10 ms
         return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
     return header == corner or (corner in header and meaning_of(header).role in MEASURED)
@@ -289,8 +290,7 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    said = [part for words in table.captions for part in _SENTENCE.split(_IN_BRACKETS.sub("", words))]
-    captions = [words for words in said if meaning_of(words).role != "scaling_ratio"]
+    captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
     for words in (*inside, table.header[0], *captions):
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counts import WORDS, Count, count_in_words, read_count
+from scalestudy.importers.counts import WORDS, Count, read_count
+from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, PER_NODE
@@ -26,6 +27,8 @@ _OF_ALL = re.compile(
     rf"\b(?:all|every|each)\b.{{0,60}}?\b\d{{1,6}} ?x? ?-?(?:{DEVICE}|{NODE}|{HARDWARE})\b", re.IGNORECASE
 )
 """One number of devices for the whole table: `all runs on 8 GPUs`."""
+_SIGN = r"(?:\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s|(?<=\))\s(?=\d)|\s(?P<verb>is|has|uses|means)\s)\s*)"
+"""What is between a name and its devices: `A: 4 GPUs`, `A (4 GPUs)`, `A is 4 GPUs`, `(a) 4 GPUs`."""
 _OF_SETUPS = re.compile(
     r"(?:.* )?(?:config(?:uration)?|set-?up|system|cluster|machine|hardware|platform|env(?:ironment)?|case|"
     r"scenario|run|test|experiment|deployment)s?(?: ?(?:id|name))?"
@@ -63,9 +66,9 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         new = {name: words for name, (_, words, _) in found.items()}
         note = f"{said}, by the text in line {line}"
         if place is None:
-            return replace(table, header=(table.header[0], *(new[name] for name in across)), legend=note)
+            return replace(table, header=(table.header[0], *(new[name] for name in across)), note=note)
         rows = tuple((at, _replaced(cells, place, new)) for at, cells in table.rows)
-        return replace(table, rows=rows, legend=note)
+        return replace(table, rows=rows, note=note)
     for line, text in near:
         if (one := _OF_ALL.search(text)) and not _EACH.search(one[0].partition(" ")[2]):
             text = f"line {line} names one number of devices for all ('{text[:_SHOWN]}'), and scaling needs two"
@@ -93,22 +96,21 @@ def _is_name(text: str) -> bool:
 
 def _are_codes(names: Sequence[str]) -> bool:
     """Whether names are letters or numbers behind the same words: A, B, C or S1, S2."""
-    return len({re.sub(r"(?:\b[A-Za-z]|[IVX]{1,4}|\d{1,2})$", "", name) for name in names}) == 1
+    return len({re.sub(r"(?:\b[A-Za-z]|[IVX]{1,4}|\d{1,2})$", "", name.strip("() ")) for name in names}) == 1
 
 
 def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str, tuple[int, str, Count]]:
     """Name -> line, words and devices of its definition. Two different definitions of a name are none."""
     any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    start = rf"(?<![\w.-])(?:{any_name})\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s)"
-    definition = re.compile(
-        rf"(?<![\w.-])(?P<name>{any_name})\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s)\s*"
-        rf"(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})"
-    )
+    name = rf"(?<![\w.-])(?P<name>{any_name})"
+    start = name.replace("?P<name>", "?:") + _SIGN.replace("?P<verb>", "?:")
+    definition = re.compile(rf"{name}{_SIGN}(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})")
     found: dict[str, tuple[int, str, Count]] = {}
     for line, text in near:
         for one in definition.finditer(text):
             words = one["words"].strip(" ,.")
-            count = _count(words) if not _EACH.search(words) or _NODES.search(words) else None
+            plainly = not _EACH.search(words) or _NODES.search(words)
+            count = _count(words, alone=bool(one["verb"])) if plainly else None
             if count is None:
                 continue
             if one["name"] in found and found[one["name"]][2] != count:
@@ -117,8 +119,9 @@ def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str,
     return {name: found[name] for name in names if name in found}
 
 
-def _count(text: str) -> Count | None:
-    for read in (read_count, count_in_words):
+def _count(text: str, *, alone: bool = False) -> Count | None:
+    """The devices of a text. alone: it must not have other words."""
+    for read in (read_count,) if alone else (read_count, count_in_words):
         try:
             return read(text)
         except ValueError:

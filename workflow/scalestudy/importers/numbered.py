@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import count_in_words, nodes_by_each
+from scalestudy.importers.counts import nodes_by_each
+from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import normal
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role

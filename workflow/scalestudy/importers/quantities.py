@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain, read_cell, read_duration
+from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.published import OF_STEPS, RATES
 from scalestudy.importers.terms import SECOND, UNIT_OF_TIME

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
 from math import nan
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
-from scalestudy.importers.counts import count_in_words, read_count
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, SERIAL, TIMES
 from scalestudy.importers.raw import RawTable
@@ -64,6 +65,11 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
 def says_gain(cell: str) -> bool:
     """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
     return bool(_GAIN.match(plain(cell)))
+
+
+def is_of_best(header: str) -> bool:
+    """Return whether a header is of the best of several ratios: Best Speedup, max speedup."""
+    return bool(re.search(r"\b(?:best|max(?:imum)?|peak|highest)\b", normal(header)))
 
 
 def is_gain(cells: list[str], meaning: Meaning) -> bool:
@@ -191,6 +197,24 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
             continue
     same = all(max(found) <= min(found) * _REMEASURED for found in groups.values())
     return with_role(meanings, serial[0], SERIAL) if same and len(groups) < len(raw.rows) else meanings
+
+
+def is_serial(header: str) -> bool:
+    """Return whether a header is of a serial run."""
+    return bool(_SERIAL.search(normal(header)))
+
+
+def size_of_best(cells: Sequence[str], sizes: Mapping[int, str], *, of_times: bool) -> str:
+    """Return the size of the shortest time or of the largest rate of a row; '' if it has none.
+
+    sizes: place of a cell -> its size.
+    """
+    known: list[tuple[float, str]] = []
+    for place, size in sizes.items():
+        with suppress(ValueError, IndexError):
+            if (value := read_cell(cells[place]).printed.value) > 0:
+                known.append((value if of_times else -value, size))
+    return min(known, key=lambda one: one[0])[1] if known else ""
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -25,6 +25,10 @@ _UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 _PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
+UNSAID = "value"
+_SENTENCE = re.compile(r"(?<=[a-z)\]])[.;] ")
+_OF_BRACKETS = re.compile(r"(?i)[^.,;(]*\b(?:in|between) (?:parenthes[ei]s|(?:square )?brackets)\)?[.,;]?")
+
 
 @dataclass(frozen=True)
 class RawTable:
@@ -44,8 +48,8 @@ class RawTable:
     """The first words of the text above it, if that has several lines."""
     left_out: tuple[int, ...] = ()
     """Lines of a list with a measurement like its others, which were not read as rows."""
-    legend: str = ""
-    """The devices of its labels that are from the text around it, in words for the user."""
+    note: str = ""
+    """How it was read, in words for the user, such as the devices of its labels from a legend."""
     legend_lacks: str = ""
     """What the text around it does not say of the devices of its labels, in words for the user."""
 
@@ -54,6 +58,12 @@ class RawTable:
         """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""
         said = (self.below, self.caption, self.opening, *reversed(self.headings))
         return tuple(filter(None, (_PERFORMANCE.sub("", words).strip() for words in said)))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return the sentences of the captions without what they say of the numbers in brackets."""
+        said = (_OF_BRACKETS.sub("", words) for words in self.captions)
+        return tuple(part for words in said for part in _SENTENCE.split(words))
 
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""

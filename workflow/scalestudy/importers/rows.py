@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from scalestudy.importers.cell_reader import CellReader
 from scalestudy.importers.cells import Printed, is_blank, is_ditto, plain
-from scalestudy.importers.counts import Count, count_in_words, each_node, names_one, read_count, with_node
+from scalestudy.importers.counts import Count, read_count, with_node
+from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
 from scalestudy.importers.devices import ids_in, of_kind
+from scalestudy.importers.hardware import of_one_hardware
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.labels import of_one_hardware, of_one_variant
+from scalestudy.importers.labels import of_one_variant
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED

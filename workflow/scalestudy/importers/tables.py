@@ -14,11 +14,13 @@ from scalestudy.importers.legends import with_legend
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices, without_boxes
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
+from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
+from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
-from scalestudy.importers.markup.listed import bare_lists, listed_tables
+from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
@@ -95,7 +97,7 @@ def find_tables(text: str) -> list[RawTable]:
     printed = list(lines)
     tables = list(_taken_out(lines))
     tables += [*piped_tables(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
-    tables += [*record_tables(text), *array_tables(lines)] if not tables else ()
+    tables += [*record_tables(text), *array_tables(lines), *headed_lists(lines)] if not tables else ()
     marked = bool(tables) or "<table" in text.lower()
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
@@ -103,7 +105,7 @@ def find_tables(text: str) -> list[RawTable]:
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
-        tables = listed
+        tables = [with_bare_numbers(table, lines) for table in listed]
     if not tables and not marked:
         tables = [*_in_fences(lines)] or delimited_tables(text) or bare_lists(lines)
     tables = [_tidied(_with_caption_below(table, printed)) for table in tables]

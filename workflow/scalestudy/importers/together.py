@@ -251,7 +251,8 @@ def is_in_percent(cells: Sequence[str]) -> bool:
 
 def why_unread(text: str) -> str:
     """Return why a cell has no number that can be read."""
-    several = re.fullmatch(r"[\d.]+(?:\s*[,;/]\s*[\d.]+)+", plain(text)) and ", " in plain(text)
+    words = plain(text)
+    several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (", " in words or words[0] == "[")
     return (
         "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
     )

@@ -20,6 +20,9 @@ _PER_SECOND = re.compile(
     r"(?:1? ?/ ?(?:s|secs?|seconds?)|s ?(?:\^? ?\(?-1\)?|\u207b))(?P<device>/[a-z]+)?[)\]]"
 )
 """Work with its unit as that of a number: samples (1/s), images (/sec), tokens (s^-1)."""
+_FACTORS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9}
+_FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
+"""A factor behind the unit: tokens/day (B)."""
 
 
 def in_its_unit(text: str) -> str:
@@ -44,7 +47,8 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     if found is None:
         tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
         return ("flop/s" if re.search(r"flop", bare) else tokens), 1.0
-    factor = {"k": 1e3, "m": 1e6, "g": 1e9}.get(found["factor"] or "", 1.0)
+    behind = _FACTOR_BEHIND.search(bare)
+    factor = _FACTORS.get(found["factor"] or (behind[1] if behind else ""), 1.0)
     period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
 

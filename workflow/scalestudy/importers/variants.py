@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning
 from scalestudy.importers.published import BATCHES, MEASURED, OF_COLUMNS, STATED, TIMES
+from scalestudy.importers.terms import STRATEGIES
 
 _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
 _SHORTEST = 3
 """Fewest letters that abbreviate a word."""
+_PLUS = re.compile(r"[+&]|\bwith\b")
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 
 
@@ -197,3 +199,14 @@ def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], 
             _alike(meaning.precisions[0], other) for other in order
         )
     return meaning.role != "precision_ratio" or index == 0
+
+
+def is_distributed(label: str) -> bool:
+    """Return whether a label names a way to distribute a training."""
+    return bool(STRATEGIES.search(label))
+
+
+def additions(label: str) -> set[str]:
+    """Return what a label adds to a distributed run or to one on one device: `amp` of `DDP + AMP`."""
+    parts = [part.strip() for part in _PLUS.split(label.lower())]
+    return {part for part in parts if part and not is_distributed(part)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isclose
@@ -11,7 +10,7 @@ from scalestudy.importers.cells import Printed
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.labels import is_size_of_work
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
-from scalestudy.importers.terms import STRATEGIES
+from scalestudy.importers.variants import additions, is_distributed
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
@@ -41,7 +40,6 @@ PLAIN = (
 """Strategies of one process, which may be the baseline of any other."""
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
-_PLUS = re.compile(r"[+&]|\bwith\b")
 
 
 @dataclass(frozen=True)
@@ -154,10 +152,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
+    bases = {value: _bases_with_addition(value, rows) for value in values} if name == "strategy" else {}
     return [
         (
             " ".join(filter(None, (said, _named(name, value)))),
-            [*(_bases_with_addition(value, rows) or free), *part],
+            [*(bases.get(value) or free), *part],
         )
         for value, part in parts.items()
     ]
@@ -165,17 +164,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
 
 def _bases_with_addition(strategy: str, rows: list[PublishedRow]) -> list[PublishedRow]:
     """The rows of one process that have the additions of a strategy: `1 GPU + AMP` for `DDP + AMP`."""
-    own = _additions(strategy)
+    own = additions(strategy) - {*PLAIN}
     labels = [(row, row.label("strategy")) for row in rows if row.gpus == 1]
-    found = [row for row, label in labels if label != strategy and not STRATEGIES.search(label)]
-    found = [row for row in found if own and _additions(row.label("strategy")) == own]
+    found = [row for row, label in labels if label != strategy and not is_distributed(label)]
+    found = [row for row in found if own and additions(row.label("strategy")) - {*PLAIN} == own]
     return [replace(row, labels={**row.labels, "strategy": "single"}) for row in found]
-
-
-def _additions(strategy: str) -> set[str]:
-    """What a label adds to a strategy, or to a run on one device."""
-    parts = [part.strip() for part in _PLUS.split(strategy.lower())]
-    return {part for part in parts if part not in PLAIN and not STRATEGIES.search(part)}
 
 
 def _without(parts: dict[str, list[PublishedRow]], free: list[PublishedRow]) -> dict[str, list[PublishedRow]]:

@@ -6,7 +6,8 @@ import re
 from math import isfinite, nan
 from typing import Any
 
-from scalestudy.importers.cells import is_blank, read_cell, read_duration
+from scalestudy.importers.cells import is_blank, read_cell
+from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.logs.lines import iso_seconds
 from scalestudy.importers.terms import SECONDS

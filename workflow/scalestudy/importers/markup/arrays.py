@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE
 
 LONGEST = 2000
 """Characters of a line with a list."""
@@ -17,6 +19,12 @@ _LIST = re.compile(
     r"[\s>*#-]*[\"']?(?P<name>[A-Za-z]\w{0,40})[\"']?\s*[=:]\s*(?:np\.array|numpy\.array|torch\.tensor|list|c|tuple)?\s*"
     r"[\[({]+(?P<cells>[\d.,\seE+-]{3,})[\])}]+\s*[,;]?\s*(?:#.*|//.*)?"
 )
+_PAIRS = re.compile(
+    r"[\s>*#-]*(?P<name>[A-Za-z]\w{0,80})\s*=\s*\{(?P<cells>\s*\d{1,6}\s*:[\d.:,\seE+-]*)\}\s*,?\s*(?:#.*)?"
+)
+_ITEM = re.compile(r"(\d{1,6})\s*:\s*([\d.eE+-]+)")
+_KEYS = re.compile(rf"\b(?:by|per|vs|over)? ?(?:num(?:ber)?(?: of)? |n )?{DEVICE}(?: (?:2|to|vs|by))?\b")
+"""The words of a name that say that the keys are devices."""
 _List = tuple[int, str, list[str]]
 """Its line, its name and its numbers."""
 
@@ -24,6 +32,14 @@ _List = tuple[int, str, list[str]]
 def array_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     """Yield tables of lists of equal length near each other, one of devices and one of a measurement."""
     group: list[_List] = []
+    keyed: list[tuple[int, str, list[tuple[str, str]]]] = []
+    for number, line in enumerate([*lines, *[""] * (_GAP + 1)], start=1):
+        pairs = _PAIRS.fullmatch(line) if len(line) <= LONGEST else None
+        if keyed and number - keyed[-1][0] > _GAP:
+            yield from _of_keys(keyed)
+            keyed = []
+        if pairs and _KEYS.search(normal(pairs["name"])):
+            keyed.append((number, pairs["name"], _ITEM.findall(pairs["cells"])))
     for number, line in enumerate([*lines, *[""] * (_GAP + 1)], start=1):
         found = _LIST.fullmatch(line) if len(line) <= LONGEST else None
         cells = [cell.strip() for cell in found["cells"].split(",") if cell.strip()] if found else []
@@ -32,6 +48,21 @@ def array_tables(lines: Sequence[str]) -> Iterator[RawTable]:
             group = []
         if found and len(cells) > 1:
             group.append((number, found["name"], cells))
+
+
+def _of_keys(group: Sequence[tuple[int, str, list[tuple[str, str]]]]) -> Iterator[RawTable]:
+    """Yield dictionaries whose keys are devices and whose names say what of: TIME_BY_GPUS = {1: 9.6, 2: 5.1}."""
+    words = [_KEYS.sub(" ", normal(name)).split() for _, name, _ in group]
+    alike = [len(set(column)) == 1 for column in zip(*words, strict=False)]
+    shared = alike.index(False) if False in alike else len(alike)
+    measured = " ".join(words[0][:shared])
+    if known_role(measured) in (*MEASURED, *STATED) and len({key for *_, pairs in group for key, _ in pairs}) > 1:
+        rows = [
+            (line, (" ".join(own[shared:]), key, value))
+            for (line, _, pairs), own in zip(group, words, strict=True)
+            for key, value in pairs
+        ]
+        yield RawTable(group[0][0], ("name", "gpus", measured), tuple(rows))
 
 
 def _of(group: Sequence[_List]) -> Iterator[RawTable]:

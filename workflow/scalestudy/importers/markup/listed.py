@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from operator import itemgetter
 
-from scalestudy.importers.cells import plain, read_cell, read_duration
-from scalestudy.importers.counts import count_in_words, read_count
+from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts_in_words import count_in_words
+from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.layout import UNSAID
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
-from scalestudy.importers.markup.phrased import phrased_tables
+from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
@@ -24,7 +24,7 @@ _PAIR = re.compile(
     r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
 )
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
-_ITEM = re.compile(
+ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
     r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
@@ -50,7 +50,7 @@ _COMMAND = re.compile(
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
 """The number of devices in a command."""
-_SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
+SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
 """The sign of a comment in front of an item."""
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
 """A line of the shell's own `time`."""
@@ -62,9 +62,11 @@ _HEAD = re.compile(
     r"(?:,\s*(?P<name>[A-Za-z][^:=|,]{1,40}?)\s*=\s*(?P<value>\d[^:=|,]{0,20}?)\.?\s*)?"
 )
 """The devices of a block, and perhaps a value of it: `4 nodes, 4 GPUs each, batch size per GPU = 6`."""
-_FEWEST = 2
+_INTRODUCED = re.compile(r".*\b(?:with|on|using) (?P<devices>[\w-]{1,12} [A-Za-z-]{2,12})\s*:", re.IGNORECASE)
+"""A sentence in front of a block that ends with the devices: `When we run it with 8 threads:`."""
+FEWEST = 2
 """Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
-_GAP = 3
+GAP = 3
 """Lines between two items of one list, at most."""
 _LONGEST_LABEL = 40
 _LONGEST_BLOCK = 25
@@ -78,26 +80,6 @@ def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     if _measured_rows(equal) > _measured_rows(found):
         found = equal
     return with_lines_left_out(found, lines) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
-
-
-def bare_lists(lines: Sequence[str]) -> list[RawTable]:
-    """Return lists of devices and numbers that do not say what they are: `1 node: 20.0`, `2 nodes: 21.8`."""
-    groups: list[dict[str, tuple[int, dict[str, str]]]] = [{}]
-    for number, line in enumerate(lines, start=1):
-        item = _ITEM.fullmatch(_SIGN.sub("", plain(line))) if len(line) <= LONGEST else None
-        devices = item["devices"].strip() if item else ""
-        if item is None or not _names_devices(devices) or not _is_number(item["rest"]):
-            continue
-        if devices in groups[-1] or (
-            groups[-1] and number - max(groups[-1].values(), key=itemgetter(0))[0] > _GAP
-        ):
-            groups.append({})
-        groups[-1][devices] = (number, {SETUP: devices, UNSAID: item["rest"]})
-    found = [_with_counts(list(group.values())) for group in groups if len(group) >= _FEWEST]
-    return [
-        RawTable(rows[0][0], tuple(rows[0][1]), tuple((line, tuple(row.values())) for line, row in rows))
-        for rows in found
-    ]
 
 
 def _measured_rows(tables: Sequence[RawTable]) -> int:
@@ -134,7 +116,7 @@ def _is_value(text: str) -> bool:
     return True
 
 
-def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[RawTable]:
+def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = GAP) -> list[RawTable]:
     """Tables of consecutive lines that have the same names."""
     groups: list[list[tuple[int, dict[str, str]]]] = []
     names_of_units: dict[tuple[str, str, str], str] = {}
@@ -142,7 +124,7 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
         row = {in_one_spelling(name, names_of_units): text for name, text in own.items()}
         last = groups[-1][-1] if groups else None
         same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
-        if same and len(groups[-1]) >= _FEWEST and len(set(row) & set(groups[-1][-1][1])) < _FEWEST:
+        if same and len(groups[-1]) >= FEWEST and len(set(row) & set(groups[-1][-1][1])) < FEWEST:
             same = False  # another list: of times below one of speedups
         if same:
             groups[-1].append((line, row))
@@ -150,7 +132,7 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
             groups.append([(line, row)])
     found = []
     for group in groups:
-        names = list(dict.fromkeys(name for _, row in group for name in row))
+        names = list(dict.fromkeys(name for _, row in group for name in row if name != SEVERAL))
         roles = {known_role(name) for name in names}
         devices = {
             row.get(name)
@@ -160,7 +142,8 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = _GAP) -> list[Raw
         }
         if len(devices) > 1 and roles & {*MEASURED, *STATED}:
             body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in group)
-            found.append(RawTable(group[0][0], tuple(names), body))
+            note = FIRST_READ if any(SEVERAL in row for _, row in group) else ""
+            found.append(RawTable(group[0][0], tuple(names), body, note=note))
     return found
 
 
@@ -180,21 +163,21 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
     rows = []
     for number, line in enumerate(lines, start=1):
-        text = _IN_FRONT.sub(r"\1: ", _SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
-        item = _ITEM.fullmatch(text)
+        text = _IN_FRONT.sub(r"\1: ", SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
+        item = ITEM.fullmatch(text)
         comma = _WITH_COMMA.fullmatch(text) if item is None else None
         item = comma if comma and _is_count(comma["devices"]) else item
-        if item is None or item["devices"].strip().isdecimal() or not _names_devices(item["devices"]):
+        if item is None or item["devices"].strip().isdecimal() or not names_devices(item["devices"]):
             continue
         if item["devices"].count("(") != item["devices"].count(")"):
             continue  # the sign stands within a remark
         row = {SETUP: item["devices"].strip(), **_quantities(_OF_EACH.sub("", item["rest"]))}
         if len(row) > 1:
             rows.append((number, row))
-    return _with_counts(rows)
+    return with_counts(rows)
 
 
-def _with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
+def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
     """The rows with a column of devices instead of labels, if all labels are no more than that."""
     if not all(_is_count(row[SETUP]) for _, row in rows):
         return rows
@@ -209,7 +192,8 @@ def _quantities(text: str) -> dict[str, str]:
         within = WITH_UNIT.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
             if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
-                found.setdefault(words, one)
+                if found.setdefault(words, one) != one:
+                    found[SEVERAL] = "yes"
                 break
     return found
 
@@ -218,7 +202,7 @@ def _named_quantities(text: str) -> dict[str, str]:
     """The measurements of an item that have names, and one unit at their end: forward 70.8, backward 80.4 ms."""
     parts = [_NAMED_PART.fullmatch(part.strip()) for part in _PART.split(text) if part and part.strip()]
     unit = parts[-1]["unit"] if parts and parts[-1] else None
-    if len(parts) < _FEWEST or unit is None or not all(parts):
+    if len(parts) < FEWEST or unit is None or not all(parts):
         return {}
     named = {part["name"]: part for part in parts if part}
     if len(named) < len(parts) or any(part["unit"] not in (None, unit) for part in named.values()):
@@ -240,18 +224,20 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         head = command or (_HEAD.fullmatch(text) if text else None)
         if pair and not command and not (head and head["name"]):
             head = None
-        named = bool(command) or (head is not None and _names_devices(head["devices"]))
+        devices = head["devices"] if head else ""
+        if not command and (said := _INTRODUCED.fullmatch(text)) and names_devices(said["devices"]):
+            devices = said["devices"]
+        named = bool(command) or names_devices(devices)
         pair = None if named else pair
         if not text and next(iter(block), "") in (SETUP, "gpus") and number == below:
             continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
-        if named and head:
-            devices = re.findall(r"\d+", head["devices"])
-            block = {"gpus": devices[-1]} if command else {SETUP: head["devices"]}
+        if named:
+            block = {"gpus": re.findall(r"\d+", devices)[-1]} if command else {SETUP: devices}
             start, below = number, number + 1
-            if not command and head["name"]:
+            if head and not command and head["name"]:
                 block[head["name"]] = head["value"]
         elif pair:
             start = start if block else number
@@ -263,7 +249,7 @@ def _is_devices(name: str) -> bool:
     return meaning_of(name).role in ("gpus", "nodes")
 
 
-def _names_devices(text: str) -> bool:
+def names_devices(text: str) -> bool:
     """Whether a text is a number of devices, or names one with the word of a device."""
     if _is_count(text):
         return True
@@ -281,10 +267,10 @@ def _is_count(text: str) -> bool:
         read_count(text)
     except ValueError:
         return False
-    return not _is_number(text)
+    return not is_number(text)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     try:
         return not read_cell(text).unit
     except ValueError:

@@ -19,6 +19,9 @@ from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, TIMED
 
 LONGEST = 200
 """Characters of a line that lists a measurement."""
+SEVERAL = ""
+"""Key of a row whose line has a quantity more than once, of which the first is read."""
+FIRST_READ = "of several numbers of one quantity in a line the first is read"
 _GAP = 3
 """Lines between two of one list, at most."""
 _MOST_WORDS = 6
@@ -101,10 +104,10 @@ def _tables(rows: Sequence[tuple[int, dict[str, str]]]) -> list[RawTable]:
     for part in parts:
         if len({row["gpus"] for _, row in part}) < _FEWEST:
             continue
-        names = list(dict.fromkeys(name for _, row in part for name in row))
-        found.append(
-            RawTable(part[0][0], tuple(names), tuple((n, tuple(row.get(k, "") for k in names)) for n, row in part))
-        )
+        names = list(dict.fromkeys(name for _, row in part for name in row if name != SEVERAL))
+        body = tuple((n, tuple(row.get(k, "") for k in names)) for n, row in part)
+        note = FIRST_READ if any(SEVERAL in row for _, row in part) else ""
+        found.append(RawTable(part[0][0], tuple(names), body, note=note))
     return found
 
 
@@ -140,7 +143,8 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     if batch:
         row["batch size"] = batch["size"]
     for _, name, value in values:
-        row.setdefault(name, value)
+        if row.setdefault(name, value) != value:
+            row[SEVERAL] = "yes"
     kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
     return (kind, " ".join(words), first), row
 
