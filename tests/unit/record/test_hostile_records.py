@@ -115,6 +115,7 @@ def test_an_entry_that_no_run_has_is_refused_by_its_key(
         ("loss", ["x"] * 4, "is not numbers"),
         ("step", [0, 1, None, 3], "has empty cells"),
         ("step_time_s", [2**62] * 4, "has larger numbers than any run has"),
+        ("step_time_s", [1.0, 1.0, float("inf"), 1.0], "has larger numbers than any run has"),
         ("rank", [-(2**62)] * 4, "has larger numbers than any run has"),
     ],
 )
@@ -151,3 +152,15 @@ def test_facts_of_any_type_are_printed() -> None:
     found = study_environment([{"python": ["3", "11"]}, {"python": {}, "hardware": {"gpu": gpu}}]).facts
     assert found["python"] == ('["3", "11"]', "{}")
     assert found["hardware gpu current sm clock mhz"] == (345,)
+
+
+def test_a_column_without_any_number_is_read(measured: Path, tmp_path: Path) -> None:
+    """As in records of imported logs. Releases of pyarrow differ in the ends of such a column."""
+    directory = tmp_path / measured.name
+    shutil.copytree(measured, directory)
+    path = directory / "steps.parquet"
+    table = parquet.read_table(path)
+    nothing = pa.array([float("nan")] * len(table))
+    parquet.write_table(table.set_column(table.column_names.index("data_time_s"), "data_time_s", nothing), path)
+    sealed_again(directory, json.loads((directory / "run.json").read_text()))
+    assert read_observation(directory).steps["data_time_s"].isna().all()

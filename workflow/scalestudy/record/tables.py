@@ -129,7 +129,9 @@ def _wrong_column(table: pyarrow.Table, name: str) -> str:
         return "has empty cells"
     if name in NUMBERING or name.endswith("_s"):
         ends = min_max(column)
-        if max(abs(end.as_py() or 0) for end in (ends["min"], ends["max"])) > LARGEST:
+        low, high = ends["min"].as_py() or 0, ends["max"].as_py() or 0
+        # Without any number they are nan, or in pyarrow before 18 infinite and the wrong way round.
+        if low <= high and max(abs(low), abs(high)) > LARGEST:
             return "has larger numbers than any run has"
     return ""
 

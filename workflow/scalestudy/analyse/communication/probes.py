@@ -25,6 +25,7 @@ from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, LARGEST, SMALL_SHARE, TIMES
 from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
+from scalestudy.analyse.statistics.medians import median
 from scalestudy.measure.stopping import probe_looks
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES
 from scalestudy.record.tables import Observation, Table
@@ -144,7 +145,7 @@ def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
     It includes the largest bus bandwidth of a run, because other work on a host can only reduce a link's
     bandwidth.
     """
-    columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, LARGEST, SMALL_SHARE)}
+    columns: dict[str, Any] = {name: median(good[name]) for name in (*BANDWIDTHS, LARGEST, SMALL_SHARE)}
     columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
     for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)

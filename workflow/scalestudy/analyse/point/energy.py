@@ -7,6 +7,7 @@ import pandas as pd
 from scalestudy.analyse.point.launches import launches_of
 from scalestudy.analyse.run.energy import REASONS
 from scalestudy.analyse.statistics.intervals import NOTHING, mean_on_logs
+from scalestudy.analyse.statistics.medians import median
 from scalestudy.study.config.study import Study
 
 HOT_SHARE = 0.5
@@ -27,5 +28,5 @@ def energy_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
         found = mean_on_logs(launches_of(known, name, study), confidence=study.level) if len(known) else NOTHING
         columns |= found.columns(name)
     shares = good.reindex(columns=list(REASONS)).astype(float)
-    columns |= {name: shares[name].median() for name in REASONS}
+    columns |= {name: median(shares[name]) for name in REASONS}
     return columns | {"launches_hot": int((shares["thermal_slowdown_share"] >= HOT_SHARE).sum())}

@@ -10,6 +10,7 @@ from scalestudy.analyse.run.batch_trial import SCALE as TRIAL
 from scalestudy.analyse.run.noise import SCALE, SQUARE, VARIANCE
 from scalestudy.analyse.statistics.fieller import ratio_of_means
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.medians import median
 
 
 def noise_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
@@ -28,5 +29,5 @@ def noise_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
         **scale.columns(SCALE),
         VARIANCE: measured[VARIANCE].mean(),
         SQUARE: measured[SQUARE].mean(),
-        TRIAL: good[TRIAL].median(),
+        TRIAL: median(good[TRIAL]),
     }

@@ -31,6 +31,7 @@ from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
 from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, difference, mean, mean_on_logs
+from scalestudy.analyse.statistics.medians import median
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import (
     LAUNCH_ENDS,
@@ -146,7 +147,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **_with_spoiled(every, study).columns("step_time_with_spoiled_s"),
         "protocol": int((good if len(good) else mine)["protocol"].max()),
         **step_time.columns("step_time_s"),
-        "step_time_cv": good["step_time_cv"].median(),
+        "step_time_cv": median(good["step_time_cv"]),
         "launch_cv": good["step_time_s"].std() / good["step_time_s"].mean(),
         "half_width": step_time.relative_half_width,
         "half_width_target": study.measure.half_width,
@@ -159,7 +160,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         "launches_without_turns": int((every["turns"] == Turns.NO_MEMORY).sum()),
         "launches_contended": int((every["turns"] == Turns.CONTENDED).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
-        **{name: good[name].median() for name in PERCENTILES},
+        **{name: median(good[name]) for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
         **speedup.columns("speedup"),
         **compared,
@@ -198,12 +199,12 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         "launches_at_accuracy": int(every["time_to_accuracy_s"].notna().sum()),
         **noise_row(good, confidence=confidence),
         **{name: first[name] for name in ("parameters", "gradient_bytes")},
-        "buckets": good["buckets"].median(),
+        "buckets": median(good["buckets"]),
         **{name: first[name] for name in OF_THE_MODEL},
-        **{name: good[name].median() for name in ("heaviest_rank", "samples_excess")},
+        **{name: median(good[name]) for name in ("heaviest_rank", "samples_excess")},
         **first_of(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
         **first_of(good, good["far_ranks"] != NO_RANKS, {"far_ranks": NO_RANKS}),
-        "numa_excess_s": good["numa_excess_s"].median(),
+        "numa_excess_s": median(good["numa_excess_s"]),
         **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
         **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
         **{name: good[name].max() for name in ("threads_per_rank", "threads_per_core")},
