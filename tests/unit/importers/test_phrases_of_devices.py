@@ -56,10 +56,10 @@ def test_servers_without_workers_have_no_note(tmp_path: Path) -> None:
     assert not any("servers" in note for note in read_published(path).tables[0].notes)
 
 
-@pytest.mark.parametrize("kind", ["GPUs", "A100"])
+@pytest.mark.parametrize("kind", ["GPUs", "A100", ""])
 def test_nodes_of_devices_in_words_are_multiplied(kind: str, tmp_path: Path) -> None:
     one = "1 node with 2 A100" if kind == "A100" else "1 node of 2 GPUs"
-    rows = (f"{one};50", f"2 nodes of 2 {kind};95", f"four nodes with 2 {kind} each;175")
+    rows = (f"{one};50", f"2 nodes of 2 {kind};95", f"four nodes with 2 {kind or 'GPUs'} each;175")
     (found,) = audited(tmp_path, table("Setup;Throughput (tokens/s)", *rows))
     assert (speedups(found), kinds([found])) == ([(2, 1.0), (4, 1.9), (8, 3.5)], [])
 

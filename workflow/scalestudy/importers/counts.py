@@ -187,7 +187,8 @@ _IN_WORDS = tuple(
         rf"{nodes_by_each(f' ?-?{_NODE}')} ?-?{DEVICE}\b\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
         r"(?:each|/ ?node|per node)\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} of (?P<each>\d{{1,4}}) ?x?-? ?(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} of (?P<each>\d{{1,4}}) ?x?-? ?"
+        rf"(?:(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b|$)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
