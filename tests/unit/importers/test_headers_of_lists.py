@@ -74,6 +74,12 @@ def test_dictionaries_whose_names_say_that_the_keys_are_devices(tmp_path: Path) 
     assert (stork.case, speedups(stork)) == ("stork", [(2, 1.0), (4, 1.8)])
 
 
+def test_a_dictionary_of_another_quantity_is_another_table(tmp_path: Path) -> None:
+    text = "LOSS_BY_GPUS = {1: 0.9, 2: 0.8}\nSECONDS_BY_GPUS = {1: 40.0, 2: 21.05, 4: 11.43}\n"
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
 def test_dictionaries_of_other_keys_are_no_table(tmp_path: Path) -> None:
     with pytest.raises(UserError):
         read_published(
@@ -93,7 +99,7 @@ def _written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("cells", ["4+2;8+3;12+4", "p=1;p=2;p=4"])
+@pytest.mark.parametrize("cells", ["4+2;8+3;12+4", "p=1;p=2;p=4", "p50;p90;p99"])
 def test_codes_and_orders_are_no_devices(cells: str, tmp_path: Path) -> None:
     rows = (f"{cell};{time}" for cell, time in zip(cells.split(";"), (40, 21, 11), strict=True))
     with pytest.raises(UserError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.errors import UserError
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
@@ -55,10 +56,10 @@ def test_servers_without_workers_have_no_note(tmp_path: Path) -> None:
     assert not any("servers" in note for note in read_published(path).tables[0].notes)
 
 
-@pytest.mark.parametrize("kind", ["GPUs", "A100"])
+@pytest.mark.parametrize("kind", ["GPUs", "A100", ""])
 def test_nodes_of_devices_in_words_are_multiplied(kind: str, tmp_path: Path) -> None:
     one = "1 node with 2 A100" if kind == "A100" else "1 node of 2 GPUs"
-    rows = (f"{one};50", f"2 nodes of 2 {kind};95", f"four nodes with 2 {kind} each;175")
+    rows = (f"{one};50", f"2 nodes of 2 {kind};95", f"four nodes with 2 {kind or 'GPUs'} each;175")
     (found,) = audited(tmp_path, table("Setup;Throughput (tokens/s)", *rows))
     assert (speedups(found), kinds([found])) == ([(2, 1.0), (4, 1.9), (8, 3.5)], [])
 
@@ -70,3 +71,17 @@ def test_a_row_of_speedups_is_of_the_most_devices(ratio: str, remarks: list[str]
     found = audited(tmp_path, text)
     assert [speedups(one) for one in found] == [ONCE, ONCE]
     assert (kinds(found), [one.checked.speedups for one in found]) == (remarks, [1, 1])
+
+
+def test_several_rows_of_ratios(tmp_path: Path) -> None:
+    rows = ("1 GPU;40;1", "2 GPUs;21.05;1.1", "4 GPUs;11.43;1.2", "Speedup;3.5x;", "Efficiency;87.5%;")
+    (found,) = audited(tmp_path, table(";Time (s);Energy", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+    assert (found.checked.speedups, found.checked.efficiencies) == (1, 1)
+
+
+def test_a_row_of_speedups_over_something_else_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table(";Time (s)", "1 GPU;40", "4 GPUs;11.43", "Speedup vs CPU;51x"))
+    with pytest.raises(UserError):
+        read_published(path)

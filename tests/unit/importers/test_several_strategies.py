@@ -254,3 +254,17 @@ def test_an_addition_without_a_baseline_of_its_own_has_that_of_all(tmp_path: Pat
     rows = ("Baseline;1;50", "DDP;4;175", "DDP+AMP;4;190")
     found = audited(tmp_path, table("Strategy;GPUs;img/s", *rows))
     assert [speedups(one)[-1] for one in found] == [(4, 3.5), (4, 3.8)]
+
+
+@pytest.mark.parametrize(
+    "ratios", [("1.0", "1.3", "1.0", "1.37"), ("1.0", "1.3", "1.9", "2.6"), ("-", "1.3", "-", "1.37")]
+)
+def test_ratios_with_one_header_that_are_not_1_on_the_fewest_devices_are_not_read(
+    ratios: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They are relative to another column."""
+    first, second, third, fourth = ratios
+    rows = (f"1;100;{first};130;{second}", f"2;190;{third};260;{fourth}")
+    found = audited(tmp_path, table("GPUs;Heron (img/s);Speedup;Ours (img/s);Speedup", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 2.0)]]
+    assert (kinds(found), found[0].source.unread) == ([], ("Speedup", "Speedup"))

@@ -34,6 +34,7 @@ from scalestudy.importers.ratios import (
     gains,
     ratio_of_columns,
     relative_columns,
+    repeated_ratios,
     serial_times,
 )
 from scalestudy.importers.raw import RawTable
@@ -124,6 +125,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
+    found = repeated_ratios(found, raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 
 

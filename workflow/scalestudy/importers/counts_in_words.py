@@ -18,12 +18,12 @@ _IN_WORDS = tuple(
         rf"{nodes_by_each(f' ?-?{NODE}')} ?-?{DEVICE}\b\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
         r"(?:each|/ ?node|per node)\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} of (?P<each>\d{{1,4}}) ?x?-? ?(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} of (?P<each>\d{{1,4}}) ?x?-? ?"
+        rf"(?:(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b|$)",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
         rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
-        r"(?P<gpus>\d{1,6}) ?x? ?-?gpus?\b",  # also beside workers that load data
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
         rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",

@@ -237,7 +237,7 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
         factors += [re.fullmatch(r"[LMNn] ?= ?\d+", plain(cell)) for cell in cells]  # its letter
     if re.search(r"\b(?:mpi|p|tasks?|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
         return False
-    order = any(re.match(r"p ?=", plain(cell)) for cell in cells)  # such as that of polynomials
+    order = any(re.match(r"p(?: ?=|50$|9\d$)", plain(cell)) for cell in cells)  # of polynomials; a percentile
     return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from scalestudy.importers.best_ratios import is_of_best, size_of_best
 from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.counts import read_count
@@ -21,7 +22,7 @@ from scalestudy.importers.numbered import (
 from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
-from scalestudy.importers.ratios import is_of_best, is_quotient, is_serial, size_of_best
+from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
 

@@ -14,34 +14,44 @@ from scalestudy.importers.raw import RawTable
 
 _FEW = 2
 _WITH_UNIT = re.compile(r"(?P<label>.*\S) ?[(\[](?P<unit>[^()\[\]]{2,20})[)\]]")
+_RATIO = re.compile(
+    r"(?:parallel |scaling |strong |weak )*(?:speed-? ?up|(?:scaling )?efficiency)s?(?: ?\([^()]*\))?\W*",
+    re.IGNORECASE,
+)
+"""Labels of ratios to the fewest devices. Others, such as `Speedup over CPU`, are relative to something else."""
 
 
 def with_ratio_rows(table: RawTable) -> RawTable:
-    """Return a table whose last row has ratios of the row on the most devices with a column of them instead.
+    """Return a table whose last rows have ratios of the row on the most devices with columns of them instead.
 
     The labels of all other rows are in the first column, and each names another number of devices.
     """
     labels = [plain(cells[0]) if cells else "" for _, cells in table.rows]
-    if len(labels) <= _FEW or meaning_of(labels[-1]).role not in STATED:
-        return table
-    counts = [_count(label) for label in labels[:-1]]
+    below = len(labels)
+    while below and _RATIO.fullmatch(labels[below - 1]):
+        below -= 1
+    counts = [_count(label) for label in labels[:below]]
     sizes = [count.gpus for count in counts if count]
-    if len(sizes) < len(counts) or len(set(sizes)) < len(sizes) or min(sizes, default=0) < 1:
+    if (
+        below in (0, len(labels))
+        or below < _FEW
+        or len(sizes) < below
+        or len(set(sizes)) < below
+        or min(sizes) < 1
+    ):
         return table
-    ratios = table.rows[-1][1]
-    places = [
-        place for place, cell in enumerate(ratios) if place and place < len(table.header) and not is_blank(cell)
-    ]
-    places = [at for at in places if meaning_of(table.header[at]).role not in ("gpus", "nodes", *BATCHES, *STATED)]
     most = sizes.index(max(sizes))
     header = list(table.header)
-    rows = [[*cells] for _, cells in table.rows[:-1]]
-    for place in reversed(places):  # from the right, since each adds a column
-        header.insert(place + 1, labels[-1])
-        for at, row in enumerate(rows):
-            row += [""] * (place + 1 - len(row))
-            row.insert(place + 1, ratios[place] if at == most else "")
-    lines = [line for line, _ in table.rows[:-1]]
+    rows = [[*cells, *[""] * (len(header) - len(cells))] for _, cells in table.rows[:below]]
+    ratios = list(zip(labels[below:], (cells for _, cells in table.rows[below:]), strict=True))
+    for place in range(len(table.header) - 1, 0, -1):  # from the right, since each adds a column
+        of_other = meaning_of(table.header[place]).role in ("gpus", "nodes", *BATCHES, *STATED)
+        for label, cells in reversed(ratios):
+            if not of_other and place < len(cells) and not is_blank(cells[place]):
+                header.insert(place + 1, label)
+                for at, row in enumerate(rows):
+                    row.insert(place + 1, cells[place] if at == most else "")
+    lines = [line for line, _ in table.rows[:below]]
     return replace(table, header=tuple(header), rows=tuple(zip(lines, map(tuple, rows), strict=True)))
 
 

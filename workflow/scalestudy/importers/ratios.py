@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -13,7 +13,7 @@ from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
-from scalestudy.importers.published import MEASURED, RATES, SERIAL, TIMES
+from scalestudy.importers.published import MEASURED, RATES, SERIAL, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import IDEAL, OTHER_RATIO
 
@@ -65,11 +65,6 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
 def says_gain(cell: str) -> bool:
     """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
     return bool(_GAIN.match(plain(cell)))
-
-
-def is_of_best(header: str) -> bool:
-    """Return whether a header is of the best of several ratios: Best Speedup, max speedup."""
-    return bool(re.search(r"\b(?:best|max(?:imum)?|peak|highest)\b", normal(header)))
 
 
 def is_gain(cells: list[str], meaning: Meaning) -> bool:
@@ -162,6 +157,27 @@ def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
     return all(ratio is None or ratio.value in (0, 1) for ratio in first) and any(ratio for _, ratio in found)
 
 
+def repeated_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out ratios with one header in several columns unless each is 1 on the fewest devices, and not on all.
+
+    They may be those of one column over another on as many devices.
+    """
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    result = list(meanings)
+    for name in {plain(one.header) for one in meanings if one.role in STATED}:
+        places = [at for at, one in enumerate(meanings) if plain(one.header) == name and one.role in STATED]
+        if devices is None or len(places) < 2 or normal(name) in said:
+            continue
+        columns = [_by_devices(raw, devices, place) for place in places]
+        if not all(found and _starts_at_one(found) for found in columns) or any(map(_is_constant, columns)):
+            result = [replace(one, role="ignore") if at in places else one for at, one in enumerate(result)]
+    return result
+
+
+def _is_constant(found: Sequence[tuple[int, Printed | None]]) -> bool:
+    return {ratio.value for _, ratio in found if ratio} <= {1.0}
+
+
 def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
     """Whether ratios such as `3.35x` are relative to the most devices or to real time: no speedups."""
     gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
@@ -202,19 +218,6 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
 def is_serial(header: str) -> bool:
     """Return whether a header is of a serial run."""
     return bool(_SERIAL.search(normal(header)))
-
-
-def size_of_best(cells: Sequence[str], sizes: Mapping[int, str], *, of_times: bool) -> str:
-    """Return the size of the shortest time or of the largest rate of a row; '' if it has none.
-
-    sizes: place of a cell -> its size.
-    """
-    known: list[tuple[float, str]] = []
-    for place, size in sizes.items():
-        with suppress(ValueError, IndexError):
-            if (value := read_cell(cells[place]).printed.value) > 0:
-                known.append((value if of_times else -value, size))
-    return min(known, key=lambda one: one[0])[1] if known else ""
 
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -107,7 +107,9 @@ def find_tables(text: str) -> list[RawTable]:
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
     if not tables and not marked:
-        tables = [*_in_fences(lines)] or delimited_tables(text) or bare_lists(lines)
+        delimited = delimited_tables(text)
+        one_column = all(len(table.header) == 1 for table in delimited)
+        tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
     tables = [_tidied(_with_caption_below(table, printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 

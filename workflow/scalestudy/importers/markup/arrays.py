@@ -35,7 +35,8 @@ def array_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     keyed: list[tuple[int, str, list[tuple[str, str]]]] = []
     for number, line in enumerate([*lines, *[""] * (_GAP + 1)], start=1):
         pairs = _PAIRS.fullmatch(line) if len(line) <= LONGEST else None
-        if keyed and number - keyed[-1][0] > _GAP:
+        other = pairs and keyed and _first_word(pairs["name"]) != _first_word(keyed[-1][1])
+        if keyed and (other or number - keyed[-1][0] > _GAP):
             yield from _of_keys(keyed)
             keyed = []
         if pairs and _KEYS.search(normal(pairs["name"])):
@@ -48,6 +49,10 @@ def array_tables(lines: Sequence[str]) -> Iterator[RawTable]:
             group = []
         if found and len(cells) > 1:
             group.append((number, found["name"], cells))
+
+
+def _first_word(name: str) -> str:
+    return next(iter(_KEYS.sub(" ", normal(name)).split()), "")
 
 
 def _of_keys(group: Sequence[tuple[int, str, list[tuple[str, str]]]]) -> Iterator[RawTable]:
