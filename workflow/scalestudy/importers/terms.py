@@ -130,7 +130,7 @@ SCALING = re.compile(
 SPEEDUP = re.compile(
     r"sp(?:ee)?d ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
-    r"^(?:x )?(?:rel(?:ative|\.)?(?: to)?|vs\.?|over|compared (?:to|with)) "
+    r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
     rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
