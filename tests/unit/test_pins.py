@@ -42,5 +42,5 @@ def test_the_pins_fit_each_other(name: str) -> None:
 
 
 def test_a_pin_that_is_too_old_for_another_one_is_found() -> None:
-    (found,) = conflicts({"check-jsonschema": version("check-jsonschema"), "click": "8.0.0"})
-    assert found.startswith("check-jsonschema") and found.endswith("and 8.0.0 is pinned")
+    (found,) = conflicts({"check-jsonschema": version("check-jsonschema"), "click": "7.0"})
+    assert found.startswith("check-jsonschema") and found.endswith("and 7.0 is pinned")
