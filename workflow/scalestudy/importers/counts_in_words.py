@@ -9,7 +9,16 @@ from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import DEGREES, MOST_GPUS, NUMBERS, WORDS, Count, in_digits, nodes_by_each
+from scalestudy.importers.counts import (
+    DEGREES,
+    MOST_GPUS,
+    NUMBERS,
+    WORDS,
+    Count,
+    in_digits,
+    nodes_by_each,
+    read_count,
+)
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
 
 _IN_WORDS = tuple(
@@ -83,6 +92,14 @@ def count_in_words(text: str) -> Count:
             hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
             return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
+
+
+def count_or_none(text: str, *, alone: bool = False) -> Count | None:
+    """Return the devices of a text, also among other words unless alone; None if it names none."""
+    for read in (read_count,) if alone else (read_count, count_in_words):
+        with suppress(ValueError):
+            return read(text)
+    return None
 
 
 def note_on_servers(cells: Iterable[str]) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counts import WORDS, Count, read_count
-from scalestudy.importers.counts_in_words import count_in_words
+from scalestudy.importers.counts import WORDS, Count
+from scalestudy.importers.counts_in_words import count_or_none
 from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, PER_NODE
@@ -33,7 +33,7 @@ _OF_SETUPS = re.compile(
     r"(?:.* )?(?:config(?:uration)?|set-?up|system|cluster|machine|hardware|platform|env(?:ironment)?|case|"
     r"scenario|run|test|experiment|deployment)s?(?: ?(?:id|name))?"
 )
-"""Headers of labels that stand for a whole setup. Names of models and frameworks say more than their devices."""
+"""Headers of labels that each name a setup as a whole. A model or a framework is more than its devices."""
 
 
 def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
@@ -91,7 +91,7 @@ def _near(table: RawTable, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _is_name(text: str) -> bool:
     """Whether a label is a name that may need a legend, and names no devices itself."""
-    return bool(re.search(r"[A-Za-z]", text)) and len(text) <= _LONGEST_NAME and _count(text) is None
+    return bool(re.search(r"[A-Za-z]", text)) and len(text) <= _LONGEST_NAME and count_or_none(text) is None
 
 
 def _are_codes(names: Sequence[str]) -> bool:
@@ -110,23 +110,13 @@ def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str,
         for one in definition.finditer(text):
             words = one["words"].strip(" ,.")
             plainly = not _EACH.search(words) or _NODES.search(words)
-            count = _count(words, alone=bool(one["verb"])) if plainly else None
+            count = count_or_none(words, alone=bool(one["verb"])) if plainly else None
             if count is None:
                 continue
             if one["name"] in found and found[one["name"]][2] != count:
                 return {}
             found.setdefault(one["name"], (line, words, count))
     return {name: found[name] for name in names if name in found}
-
-
-def _count(text: str, *, alone: bool = False) -> Count | None:
-    """The devices of a text. alone: it must not have other words."""
-    for read in (read_count,) if alone else (read_count, count_in_words):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _replaced(cells: tuple[str, ...], place: int, new: dict[str, str]) -> tuple[str, ...]:

@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 
 from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counts import Count, read_count
-from scalestudy.importers.counts_in_words import count_in_words
+from scalestudy.importers.counts_in_words import count_or_none
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -30,7 +29,7 @@ def with_ratio_rows(table: RawTable) -> RawTable:
     below = len(labels)
     while below and _RATIO.fullmatch(labels[below - 1]):
         below -= 1
-    counts = [_count(label) for label in labels[:below]]
+    counts = [count_or_none(label) for label in labels[:below]]
     sizes = [count.gpus for count in counts if count]
     if (
         below in (0, len(labels))
@@ -59,7 +58,8 @@ def with_unit_of_labels(table: RawTable) -> RawTable:
     """Return a table with the common unit of its labels, `1 GPU (img/s)` and `8 GPUs (img/s)`, in its caption."""
     labels = [plain(cells[0]) if cells else "" for _, cells in table.rows]
     parts = [
-        found if (found := _WITH_UNIT.fullmatch(label)) and _count(found["label"]) else None for label in labels
+        found if (found := _WITH_UNIT.fullmatch(label)) and count_or_none(found["label"]) else None
+        for label in labels
     ]
     units = {found["unit"] for found in parts if found}
     if sum(map(bool, parts)) < _FEW or len(units) != 1 or meaning_of(unit := units.pop()).role not in MEASURED:
@@ -69,12 +69,3 @@ def with_unit_of_labels(table: RawTable) -> RawTable:
         for (line, cells), found in zip(table.rows, parts, strict=True)
     )
     return replace(table, rows=rows, caption=f"{table.caption} ({unit})".strip())
-
-
-def _count(label: str) -> Count | None:
-    for read in (read_count, count_in_words):
-        try:
-            return read(label)
-        except ValueError:
-            continue
-    return None

@@ -40,7 +40,7 @@ def falls(known: Sequence[PublishedRow], role: str, below: float) -> bool:
 
 
 def time_grows(rows: Sequence[PublishedRow], role: str, by: float) -> bool:
-    """Return whether a time is longer on the most devices than on the fewest by a relative difference."""
+    """Return whether a time on the most devices is longer than on the fewest, by more than the share `by`."""
     known = sorted((row.gpus, row.number(role) or 0.0) for row in rows)
     return len(known) > 1 and known[-1][1] > known[0][1] * (1 + by)
 

@@ -18,7 +18,7 @@ _FEW = 2
 
 
 def headed_lists(lines: Sequence[str]) -> Iterator[RawTable]:
-    """Yield the lists of a text that have a number of devices and one measurement in each line."""
+    """Yield the lists of a text. Each line of a list has a number of devices and one measurement."""
     for number, line in enumerate(lines, start=1):
         head = _HEAD.fullmatch(plain(line)) if len(line) <= _LONGEST else None
         if head is None or meaning_of(head["devices"]).role not in ("gpus", "nodes"):
