@@ -134,6 +134,7 @@ def test_a_ratio_that_is_not_1_on_the_fewest_devices_is_left_out(tmp_path: Path)
         ("single GPU;dual GPU;quad GPU", (1, 2, 4)),
         ("One GPU;Two GPUs;Four GPUs", (1, 2, 4)),
         ("v3-8;v3-16;v3-32", (8, 16, 32)),
+        ("v4-8;v4-16;v5p-32", (4, 8, 16)),
         ("0;0,1;0,1,2,3", (1, 2, 4)),
         ("4;4,5;4,5,6,7", (1, 2, 4)),
         ("[0];[0,1];[0,1,2,3]", (1, 2, 4)),
@@ -359,3 +360,14 @@ def test_the_parts_of_a_step_are_of_the_work_of_the_step(tmp_path: Path) -> None
     rows = ("1;534.5s;228.3s", "2;386.9s;225.3s", "4;298.4s;219.3s")
     found = audited(tmp_path, table("GPUs;step;rollout", *rows))
     assert [round(audit.table.scales[-1].speedup.value, 2) for audit in found] == [1.79, 1.04]
+
+
+def test_a_column_amp_of_numbers_is_one_of_several_measurements(tmp_path: Path) -> None:
+    """It is no label, whose values would change from row to row."""
+    lines = ("1 GPU;371;760;1044", "4 GPUs;1402;2790;3795")
+    found = audited(tmp_path, "img/s\n\n" + table("Devices;fp32;amp;amp + channels_last", *lines))
+    assert [(audit.case, len(audit.remarks)) for audit in found] == [
+        ("fp32", 0),
+        ("mixed amp", 0),
+        ("mixed amp + channels last", 0),
+    ]

@@ -135,11 +135,11 @@ def _audit(
         *precision_remarks(ratios),
     ]
     if not mixed:
-        remarks += _ratios(table, speedups, efficiencies)
+        remarks += _ratios(table, speedups, efficiencies, settled)
         remarks += unprinted(table) if efficiency_printed else []
     elif own := as_the_base(table):
         part = recompute(own, source.rows)
-        remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others))
+        remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others), settled)
     mixed += other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
@@ -201,8 +201,8 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         yield Remark("two base cases", base.gpus, text)
 
 
-def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark]:
-    """Printed speedups and efficiencies that contradict the table's own throughputs."""
+def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) -> Iterator[Remark]:
+    """Printed speedups and efficiencies that contradict the table's own throughputs or times."""
     unit = unit_of(table) if speedups.kind not in (ROW, SERIAL) else None
     if unit and table.base:
         text = (
@@ -227,7 +227,7 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held) -> Iterator[Remark
     else:
         for scale, printed, over in speedups.outside:
             whose = f" with {unit.value:g} for the baseline" if unit else ""
-            text = f"the throughputs give {over.value:.2f}{whose}, which rounding does not explain"
+            text = f"the {settled.given} give {over.value:.2f}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is not None:
         return  # efficiencies of what the table does not have

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.devices import ids_in
 from scalestudy.importers.headers import Meaning, normal
+from scalestudy.importers.listed_devices import ids_in
 from scalestudy.importers.published import MEASURED, TIMES
-from scalestudy.importers.quantities import are_times, most_are, of_steps, unit_of_cells
+from scalestudy.importers.quantities import are_times, most_are, of_steps, rate_of
 from scalestudy.importers.ratios import is_of_most, says_gain
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
@@ -37,11 +37,13 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role=_of_percents(cells))
     if role in ("throughput", "time_s") and not meaning.unit and (own := of_steps(cells)):
         return replace(own, header=meaning.header, rest=meaning.rest)
-    if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
-        return replace(meaning, unit=unit)
+    if role in ("time_s", "total_time_s") and not meaning.unit and (rate := rate_of(cells)):
+        return replace(rate, header=meaning.header, per=meaning.per, rest=meaning.rest)  # below `wall speed`
     numbers = share(cells, read_cell)
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
+    if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):
+        return replace(meaning, role="hardware")  # names of hosts
     as_factors = role == "printed_efficiency" and not is_in_percent(cells) and most_are("speedup", cells)
     if as_factors or (role == "scaling" and numbers > 0.5):
         return replace(meaning, role="scaling_ratio")
@@ -70,6 +72,10 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
         return any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells)
     if role == "strategy":  # its measurements; 0 to 3 are the stages of ZeRO
         return share(cells, read_cell) > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
+    if role == "precision":  # one of several columns of measurements, such as `fp32 | amp`, but no column of flags
+        return (
+            bool(meaning.precisions) and share(cells, read_cell) > 0.5 and not {*map(plain, cells)} <= {"0", "1"}
+        )
     if role == "case":  # it counts the rows
         return len(cells) > 1 and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))]
     if role in ("throughput", "scaling_ratio") and not meaning.unit:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.batch_in_labels import with_batch_of_labels
 from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.by_cells import by_cells
 from scalestudy.importers.cells import plain
 from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, product_of_others
+from scalestudy.importers.efficiencies import by_their_ratios
 from scalestudy.importers.headers import (
     ROLES,
     TEXTS,
@@ -26,6 +28,7 @@ from scalestudy.importers.headers import (
 )
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
+from scalestudy.importers.mean_ratios import mean_ratios
 from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.published import MEASURED, RATES
 from scalestudy.importers.quantities import of_a_step, quantity_of
@@ -71,7 +74,8 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    named = with_ratio_rows(with_unit_of_labels(with_devices_of_the_caption(with_centred_labels(raw))))
+    named = with_devices_of_the_caption(with_batch_of_labels(with_centred_labels(raw)))
+    named = with_ratio_rows(with_unit_of_labels(named))
     return with_serial_rows(upright(with_ratios(with_steps(named))))
 
 
@@ -117,15 +121,16 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     ]
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
-    result = _by_units(telling_labels(result, raw), raw, said)
-    result = _speedups_of_precisions(telling_labels(result, raw), said)  # of what units alone say too
+    result = _by_units(telling_labels(result, raw, said), raw, said)
+    result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
-    found = by_blocks(telling_labels(found, raw, of_words=True), raw, said)  # devices in words
+    found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     found = by_parameters(over_other_systems(found, said), raw, said)
-    found = repeated_ratios(found, raw, said)
+    found = by_their_ratios(found, raw, said)
+    found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 
 

@@ -48,9 +48,10 @@ _FORMS = tuple(
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
         rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
+        r"(?:cloud )?(?:tpu ?)?v(?:4|5p)-(?P<cores>\d{1,5})",
         r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:(?:x|n|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
+        rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
@@ -132,6 +133,8 @@ def read_count(text: str) -> Count:
         named["gpus"] = str(NUMBERS[word.lower()])
     if power := named.get("power"):
         named["gpus"] = str(2 ** int(power))
+    if named.get("cores"):  # the names of these TPUs count cores; a program sees chips, of two cores each
+        named["gpus"] = str(int(named["cores"]) // 2)
     either = named.get("either")
     if either:
         named["gpus"] = either

@@ -32,6 +32,8 @@ _IN_WORDS = tuple(
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]+ ?(?:with )?(?P<either>\d{{1,6}}) ?x ?"
+        rf"(?P<hardware>{HARDWARE})\b\)?",
         rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
         rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
         r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",

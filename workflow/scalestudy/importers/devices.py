@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import prod
@@ -15,10 +14,8 @@ from scalestudy.importers.counts import Count, read_count
 from scalestudy.importers.counts_in_words import count_in_words, each_node
 from scalestudy.importers.degrees import OF_A_DEGREE, is_degree
 from scalestudy.importers.headers import (
-    IDS,
     IN_WORDS,
     INSTANCES,
-    PER_NODE,
     Meaning,
     meaning_of,
     never_a_label,
@@ -26,6 +23,7 @@ from scalestudy.importers.headers import (
     with_role,
 )
 from scalestudy.importers.instances import devices_of_instance
+from scalestudy.importers.listed_devices import as_listed, count_by, is_of_several
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE
@@ -144,7 +142,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Return the meanings with the devices that a table without a column of them has elsewhere."""
     roles = {meaning.role for meaning in meanings}
     if roles & {"gpus", "nodes"}:
-        return [_as_listed(meaning, raw.cells(place)) for place, meaning in enumerate(meanings)]
+        return [as_listed(meaning, raw.cells(place)) for place, meaning in enumerate(meanings)]
     if "gpus_per_node" in roles:  # the devices of one node
         return [replace(one, role="gpus") if one.role == "gpus_per_node" else one for one in meanings]
     for place, meaning in enumerate(meanings):
@@ -164,7 +162,11 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     for place, meaning in enumerate(meanings[:_FIRST]):
         sizes = {devices_of_instance(cell) for cell in raw.cells(place)}
         if meaning.role in _LABELS and len(sizes) > 1 and None not in sizes:
-            return with_role(meanings, place, "gpus", per=INSTANCES)
+            known = [str(devices_of_instance(cell)) for cell in raw.cells(place)]
+            return [
+                replace(one, role="ignore") if _counts(one, raw.cells(at)) == known else one
+                for at, one in enumerate(with_role(meanings, place, "gpus", per=INSTANCES))
+            ]
     return devices_of_labels(meanings, raw)
 
 
@@ -184,7 +186,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
                 continue
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
-            counts = [_count(cell, read) for cell in named]
+            counts = [count_by(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
             if all(count and count.either for count in counts):  # of each node, perhaps
                 sizes |= {each_node(count, cells).gpus for count in counts if count}
@@ -195,11 +197,17 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if per and 1 in sizes and _differ_in_numbers_only([count for count in counts if count]):
                 missing = missing if len(missing) > (1 - _MOST_OF) * len(named) else []  # their rows are left out
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
-            if not per and enough and _is_of_several(cells):
+            if not per and enough and is_of_several(cells):
                 continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
                 return with_role(meanings, place, "gpus", per=per)
     return meanings
+
+
+def _counts(meaning: Meaning, cells: Sequence[str]) -> list[str]:
+    """The devices of labels such as `8x V100`, which a column of instances beside them says too."""
+    counts = [count_by(cell, read_count) for cell in cells] if meaning.role in _NAMED else []
+    return [str(count.gpus) for count in counts if count]
 
 
 def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
@@ -210,24 +218,6 @@ def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
 def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:
     """Whether labels have the same words beside their numbers: `--jobs 1`, `--jobs 2`."""
     return len({count.gpus for count in counts}) > 1 and len({replace(count, gpus=1) for count in counts}) == 1
-
-
-def _is_of_several(cells: Sequence[str]) -> bool:
-    """Whether labels begin with the names of variants on the same devices: `DDP (4 GPUs)`, `FSDP (4 GPUs)`."""
-    labels = {plain(cell) for cell in cells}
-    counts = {label: _count(label, count_in_words) for label in labels}
-    sizes = Counter(count.gpus for count in counts.values() if count)
-    several = [label for label, count in counts.items() if count and sizes[count.gpus] > 1]
-    return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
-
-
-def _has_unread_names(cells: Sequence[str]) -> bool:
-    """Whether several labels have the same number of devices, and differ in words that are not read."""
-    labels = list(dict.fromkeys(map(plain, cells)))
-    read = [(_count(label, read_count), _count(label, count_in_words)) for label in labels]
-    pairs = [(one, other) for one, other in read if one and other and one.gpus == other.gpus]
-    names = Counter(one for one, _ in {(one, other.words) for one, other in pairs})
-    return len(pairs) == len(labels) and any(count > 1 for count in names.values())
 
 
 def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
@@ -248,13 +238,6 @@ def _is_alone(cell: str, others: Sequence[Count]) -> bool:
     return bool(_ALONE.search(words)) or words in hardware
 
 
-def _count(cell: str, read: Callable[[str], Count]) -> Count | None:
-    try:
-        return read(cell)
-    except ValueError:
-        return None
-
-
 def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
     """Return the devices of a label with CPU or GPU as their hardware, if others name the other of the two."""
     kinds = [found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))]
@@ -262,38 +245,3 @@ def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
     if own is None or count.hardware or len(set(kinds)) < 2:
         return count
     return replace(count, hardware=own[1].upper())
-
-
-def _as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """The meaning of a column of devices whose cells list ids, or name variants, or nodes with their devices."""
-    if meaning.role != "gpus" or meaning.per:
-        return meaning
-    if _is_of_several(cells) and _has_unread_names(cells):
-        return replace(meaning, per=IN_WORDS)
-    lists = [ids_in(cell) for cell in cells]
-    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
-    ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too
-    if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
-        single = [one[0] for one in lists if len(one) == 1]
-        thousands = any("," in cell for cell in cells) and all(
-            re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell
-        )
-        if len(set(single)) <= 1 and not thousands:
-            return replace(meaning, per=IDS)
-    counts = [_count(cell, read_count) for cell in cells]
-    pairs = {(one.nodes, one.gpus) for one in counts if one and one.either}
-    if len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1 and len(pairs) == len({n for n, _ in pairs}):
-        return replace(meaning, per=PER_NODE)
-    return meaning
-
-
-def ids_in(cell: str) -> list[int]:
-    """Return the ids of devices in a cell: 0,1 or [4,5] or cuda:0-3; none if it lists something else."""
-    words = re.sub(r"^(?:cuda|gpus?|ids?)[ :=]*", "", plain(cell).strip("[](){}").lower())
-    found: list[int] = []
-    for part in re.split(r"\s*[,+&]\s*|\s+", words.strip("[](){} ")):
-        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*[-\u2013]\s*(\d{1,3}))?", part)
-        if ends is None:
-            return []
-        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
-    return found if found == sorted(set(found)) else []

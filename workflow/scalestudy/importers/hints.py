@@ -21,6 +21,8 @@ _FIRST = 3
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
+_MOST_NAMED = 4
+"""Columns that a hint names."""
 _PLANNED = re.compile(
     r"(?:expected|estimated?|est\.|predicted|projected|theoretical|ideal|target|typical)\s+(?=\w)"
 )
@@ -85,8 +87,28 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
     role, meaning = named[0]
-    header = _short(meaning.header)
-    return f"say which it is, such as --column '{header}={role or UNKNOWN}'"
+    if role == UNKNOWN and _fall(raw, meanings):
+        alike = [one.header for kind, one in named if kind == UNKNOWN][:_MOST_NAMED]
+        options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
+        return f"the numbers fall as devices are added: if they are times, add {options}"
+    return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'"
+
+
+def _fall(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
+    """Whether the numbers of the columns that are not known fall from the fewest devices to the most."""
+    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    columns = [place for place, one in enumerate(meanings) if _role(raw, place, one) == UNKNOWN]
+    if devices is None:
+        return False
+    ends = []
+    for place in columns:
+        rows = [
+            (count, read_cell(row[place]).printed.value)
+            for _, row in raw.rows
+            if len(row) > max(devices, place) and (count := _count(row[devices])) and _kind(row[place]) == UNKNOWN
+        ]
+        ends.append((min(rows)[1], max(rows)[1]) if rows else (0.0, 0.0))
+    return bool(ends) and all(last < first for first, last in ends)
 
 
 UNKNOWN = "throughput"

@@ -66,7 +66,9 @@ def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     return meanings
 
 
-def telling_labels(meanings: list[Meaning], raw: RawTable, *, of_words: bool = False) -> list[Meaning]:
+def telling_labels(
+    meanings: list[Meaning], raw: RawTable, said: set[str], *, of_words: bool = False
+) -> list[Meaning]:
     """Reads a column as a label if nothing else tells rows with equal devices apart.
 
     The column has words, or it is left of the measurements. of_words: it has words.
@@ -89,7 +91,7 @@ def telling_labels(meanings: list[Meaning], raw: RawTable, *, of_words: bool = F
             and place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
         )
-        if apart and named and meaning.role == "ignore":
+        if apart and named and meaning.role == "ignore" and normal(meaning.header) not in said:
             found.append(place)
     if not found:
         return meanings

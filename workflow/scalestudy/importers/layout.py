@@ -13,7 +13,9 @@ from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
+from scalestudy.importers.kinds_by_ratios import by_ratio
 from scalestudy.importers.numbered import (
+    counted_across,
     numbers_across,
     products_across,
     strategies_across,
@@ -26,7 +28,6 @@ from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
 
-CLOSE = 0.02
 IDEAL = re.compile(
     r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
     r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
@@ -154,7 +155,9 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
         for place, (devices, words) in across.items()
     )
     name = "strategy" if any(STRATEGIES.fullmatch(words) for _, words in across.values()) else "setup"
-    return replace(table, header=("gpus", *([name] if told else []), *first), rows=rows)
+    corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
+    own = table.header[0] if corner else counted_across(table.header, across)
+    return replace(table, header=(own, *([name] if told else []), *first), rows=rows)
 
 
 def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured: list[int]) -> RawTable:
@@ -198,7 +201,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ratios += [others[place] for place in of_the_last]
     if corner == UNSAID and ratios and len(numbers) > 1:
         factor = _size(across[numbers[-1]][0]) / _size(across[numbers[0]][0])
-        corner = _by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
+        corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     labels = (
         "name"
@@ -206,7 +209,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         else table.header[place]
         for place in others
     )
-    header = (*labels, "gpus", *quantities)
+    header = (*labels, counted_across(table.header, across), *quantities)
     of_times = known_role(quantities[0]) in TIMES
     rows = []
     for line, cells in table.rows:
@@ -259,28 +262,6 @@ def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
 def _size(devices: str) -> int:
     """The number of devices as which a column was read: 8 of `8 x V100`."""
     return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
-
-
-def _by_ratio(table: RawTable, places: tuple[int, int], ratio: int, factor: float) -> str:
-    """Whether numbers below devices are throughputs or times, by the speedups or efficiencies in most of the rows.
-
-    factor: how many times more devices the last of the two columns has.
-    """
-    rates = times = 0
-    for _, cells in table.rows:
-        try:
-            first, last = (read_cell(cells[place]).printed.value for place in places)
-            said = read_cell(cells[ratio])
-        except (ValueError, IndexError):
-            continue
-        stated = said.printed.value / (100 if said.percent else 1)
-        if min(first, last, stated) > 0:
-            of_all = stated > 1 or not said.percent  # 80 % may be what each of more devices does, or all of them
-            speedups = [stated] * of_all + [stated * factor] * said.percent
-            rates += any(abs(last / first / speedup - 1) < CLOSE for speedup in speedups)
-            times += any(abs(first / last / speedup - 1) < CLOSE for speedup in speedups)
-    known = len(table.rows) / 2
-    return "throughput" if rates > known else "time" if times > known else UNSAID
 
 
 def _quantity(table: RawTable, across: Iterable[int]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import nodes_by_each
 from scalestudy.importers.counts_in_words import count_in_words
-from scalestudy.importers.headers import normal
+from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
@@ -22,6 +22,7 @@ _NUMBER_OF = re.compile(
     r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
     r"processes|workers|world ?size)(?: used)?"
 )
+_NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
 _PRODUCT = re.compile(nodes_by_each())
 _FEW = 2
 
@@ -44,6 +45,13 @@ def products_across(header: Sequence[str]) -> dict[int, str]:
     if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
         return {}
     return {place: str(size) for place, size in enumerate(sizes, start=1)}
+
+
+def counted_across(header: Sequence[str], across: Iterable[int]) -> str:
+    """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
+    nouns = [found[0] for place in across if (found := _NOUN.search(normal(header[place])))]
+    noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
+    return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"
 
 
 def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:

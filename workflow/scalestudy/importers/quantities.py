@@ -105,6 +105,12 @@ def of_steps(cells: Sequence[str]) -> Meaning | None:
     return named[0] if len(named) > len(cells) / 2 else None
 
 
+def rate_of(cells: Sequence[str]) -> Meaning | None:
+    """Return what cells are if most of them have a unit of a throughput: 450 ns/day."""
+    named = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+    return named[0] if len(named) > len(cells) / 2 else None
+
+
 def unit_of_cells(cells: Sequence[str]) -> str:
     """Return the unit of work that most cells of a throughput have."""
     named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]

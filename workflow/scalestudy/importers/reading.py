@@ -14,6 +14,7 @@ from scalestudy.importers.continued import continued, note_on_joined
 from scalestudy.importers.counts_in_words import note_on_servers
 from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
+from scalestudy.importers.mean_ratios import notes_on_mean_ratios
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
@@ -95,7 +96,8 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
-    notes = [*notes_on_rows_beside(meanings), *note_on_joined(raw), *filter(None, [raw.note])]
+    notes = [*notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
+    notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):

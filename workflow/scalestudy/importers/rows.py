@@ -10,11 +10,12 @@ from scalestudy.importers.cell_reader import CellReader
 from scalestudy.importers.cells import Printed, is_blank, is_ditto, plain
 from scalestudy.importers.counts import Count, read_count, with_node
 from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
-from scalestudy.importers.devices import ids_in, of_kind
+from scalestudy.importers.devices import of_kind
 from scalestudy.importers.hardware import of_one_hardware
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_variant
+from scalestudy.importers.listed_devices import ids_in
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED
@@ -190,7 +191,9 @@ class Reader:
         if meaning.per == IDS:
             return Count(len(ids_in(text)))
         if meaning.per == INSTANCES and (gpus := devices_of_instance(text)):
-            self.notes[f"'{plain(text)[:_SHOWN]}' has {gpus} devices by its provider's list"] = None
+            self.notes[
+                f"'{plain(text)[:_SHOWN]}' has {gpus} device{'' if gpus == 1 else 's'} by its provider's list"
+            ] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
             return each_node(self._named(text, self.raw.cells(place)), self.raw.cells(place))

@@ -11,10 +11,11 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.legends import with_legend
-from scalestudy.importers.markup.aligned import aligned_tables, label_devices, without_boxes
+from scalestudy.importers.markup.aligned import aligned_tables, label_devices
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
+from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
@@ -39,7 +40,11 @@ _PREFIX = re.compile(r"\s*(#:|//+|>|#|%|;|--|\*(?= ))")
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _FEW = 3
 _BELOW = re.compile(
-    r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_)", re.IGNORECASE
+    r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_|"
+    r"\([^()]*\)\W*|"
+    r"\W*(?:note:? )?(?:all |the )?(?:numbers|values|figures|results|units?|times|throughputs?|speeds?)"
+    r"(?: (?:are|is|were|in|as)\b|:).*)",
+    re.IGNORECASE,
 )
 """A line that may be the caption of the table above it."""
 

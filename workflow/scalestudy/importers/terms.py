@@ -33,7 +33,8 @@ COUNT = (
 )
 SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
 WORK = (
-    r"(?:im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
+    r"(?:[kmg]?(?:atoms?|particles?|cells?)[ -](?:time)?steps?|"
+    r"im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
     r"quer(?:y|ies)|reqs?|requests?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
     r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
     r"ops|docs?|tasks?|jobs?|series|cells?|particles?|trials?|files?|reads?|events?|env(?:ironment)? steps?)"
@@ -53,7 +54,7 @@ REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
     rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
-    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps)\b|"
+    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps)\b|"
     r"[(\[][gtp]flop/?s[)\]]$"
 )
 """Rates that their own names say."""

@@ -11,11 +11,13 @@ from math import isclose
 
 from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label
+from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.kinds_by_ratios import kind_by_ratios
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios import CLOSE
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE
 
 _BOTH = re.compile(
     r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s(?:->|\u2192)\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
@@ -23,6 +25,8 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
+_OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
+"""The work of each device, which no rate is."""
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6
@@ -108,26 +112,32 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     both = [one for one in found if one]
     named = _HEADER.fullmatch(plain(header))
     second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
+    signed = bool(both) and all(one["sign"] and one["open"].strip() in ("(", "[") for one in both)
+    of_scaling = named is not None and signed and normal(named["second"]) == "scaling"
+    few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
         never_a_label(header)
         or place == 0
-        or len(both) < (max(1, ACROSS * len(cells)) if count_of_header(header) else max(2, MOST_OF * len(cells)))
-        or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second)
+        or len(both) < max(1 if few == ACROSS else 2, few * len(cells))
+        or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second and not of_scaling)
     ):
         return []
     signs = {one["sign"].lower() for one in both}
-    bare = signs == {""} and not second and not _are_of_the_fewest(table, place)
-    if len(signs) > 1 or bare or _is_duration(cells):
+    alone = signs == {""} and not second and not _are_of_the_fewest(table, place)
+    if len(signs) > 1 or alone or _is_duration(cells):
         return []
     if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
         return []
-    first = named["first"] if named and second else header
+    first = named["first"] if named and (second or of_scaling) else header
     if not second:
         ratios = [read_cell(one["ratio"]).printed.value for one in both]
         percent = signs == {"%"}
         if percent and max(ratios) > 110:
             return []
         second = "efficiency" if percent else "speedup"
+    if meaning_of(first).role == "ignore" and signed and (read_as := kind_by_ratios(cells, found)):
+        bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
+        return [f"{bare} {read_as}", f"{bare} {second}"]
     whole = f"{plain(first)} {second}"
     if (across := count_of_header(header)) and count_of_header(whole) is None:
         return [first, f"{across[0].gpus} GPUs {second}"]

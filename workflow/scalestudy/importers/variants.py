@@ -164,7 +164,7 @@ def _precision(meaning: Meaning) -> str:
 
 
 def _words(meaning: Meaning) -> str:
-    return " ".join(filter(None, (_precision(meaning), meaning.rest.strip(" +&"))))
+    return " ".join(filter(None, dict.fromkeys((_precision(meaning), meaning.rest.strip(" +&")))))
 
 
 def _unit(meaning: Meaning) -> str:

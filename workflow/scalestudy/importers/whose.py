@@ -106,20 +106,30 @@ def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
 
 
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out a throughput per replica or thread where the devices are others, such as ranks."""
+    """Reads a throughput per replica or thread as one per device if these are the devices, else leaves it out."""
     devices = " ".join(normal(one.header) for one in meanings if one.role == "gpus")
     kinds = [_PER_OTHER.search(normal(one.header)) for one in meanings]
     foreign = [
         one.role == "throughput_per_gpu" and of is not None and bool(devices) and of["kind"] not in devices
         for one, of in zip(meanings, kinds, strict=True)
     ]
-    return _without(meanings, foreign, said)
+    own = [
+        one.role == "throughput" and of is not None and of["kind"] in devices and normal(one.header) not in said
+        for one, of in zip(meanings, kinds, strict=True)
+    ]
+    named = [
+        replace(one, role="throughput_per_gpu", per="gpu") if of_them else one
+        for one, of_them in zip(meanings, own, strict=True)
+    ]
+    return _without(named, foreign, said)
 
 
 def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out efficiencies of weak scaling beside strong speedups, or the other way round: of other runs."""
     kinds = {one.scaling for one in meanings if one.role == "printed_speedup"} - {""}
-    others = [one.role == "printed_efficiency" and one.scaling not in ("", *kinds) for one in meanings]
+    measured = {one.scaling for one in meanings if one.role in MEASURED}
+    own = ("", *kinds, *measured)
+    others = [one.role == "printed_efficiency" and one.scaling not in own for one in meanings]
     return _without(meanings, others if kinds else [False] * len(meanings), said)
 
 

@@ -4,7 +4,7 @@ from math import isnan
 from typing import Any
 
 from scalestudy.analyse.published import bases, settle
-from scalestudy.analyse.published.growth import throughput_grows
+from scalestudy.analyse.published.growth import falls, in_order, throughput_grows
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
@@ -12,6 +12,7 @@ from scalestudy.importers.headers import NAMELESS, Meaning
 from scalestudy.importers.published import CLOCKED, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.quantity import Quantity, quantity_of
+from scalestudy.publish.words.counted import counted_in, number_of
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {
@@ -56,10 +57,11 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
         {
             "audit": audit,
             "about": _about(audit.table, audit.scaling, said=audit.source.scaling_said),
-            "base": _base(audit.table),
+            "base": _base(audit.table, counted_in(audit.source)),
             "relative": _relative(audit),
             "checked": _checked(audit),
             "quantity": quantity.header,
+            "counted": counted_in(audit.source),
             "rows": [
                 _row(scale, quantity, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
@@ -182,9 +184,9 @@ def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:
         return "the printed ratios show it"
     if table.scaling == settle.STRONG:
         return "as --scaling says" if table.scaling_said else "as the table says"
-    times = [(row.gpus, row.number("time_s") or 0.0) for row in table.rows if "time_s" in row.numbers]
-    falls = min(time for _, time in times) < max(times)[1] or max(times)[1] < min(times)[1]
-    return "not stated; it falls as devices are added" if falls else "not stated; this is the usual meaning"
+    known = [rows for one in settled.series if (rows := in_order(one.rows, "whole_time_s"))]
+    fallen = any(falls(rows, "whole_time_s", 1.0) for rows in known)
+    return "not stated; it falls as devices are added" if fallen else "not stated; this is the usual meaning"
 
 
 def _checked(audit: Audit) -> str:
@@ -220,11 +222,11 @@ def _about(table: Table, scaling: str, *, said: bool) -> str:
     return "; ".join(filter(None, (", ".join(filter(None, labels)), called)))
 
 
-def _base(table: Table) -> str:
+def _base(table: Table, counted: str) -> str:
     if table.base is None:
         return "none: no row has a throughput or a time"
     how = table.base.label("strategy")
-    return f"{table.base.gpus} {'device' if table.base.gpus == 1 else 'devices'}{f', {how}' if how else ''}"
+    return f"{number_of(table.base.gpus, counted)}{f', {how}' if how else ''}"
 
 
 def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool) -> dict[str, str]:

@@ -140,7 +140,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         parts = _without(parts, free)
         values = list(parts)
     one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
-    if one and name not in KINDS_OF_SETUP and not free and not is_size_of_work(name):  # the baseline of all
+    none = fewest[0].label(name) == "" and name not in ("hardware", "model")  # as the backend of one process
+    if one and (none or name not in KINDS_OF_SETUP) and not free and not is_size_of_work(name):  # that of all
         free = fewest
         values.remove(fewest[0].label(name))
     scales = {value: {row.gpus for row in parts[value]} for value in values}

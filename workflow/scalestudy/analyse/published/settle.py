@@ -6,6 +6,7 @@ speedup or an efficiency. The reading that explains most of the printed speedups
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -19,6 +20,11 @@ from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, Published
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
+
+_OF_A_SIMULATION = re.compile(
+    r"\b(?:ns|us|ps|fs|years?|days?|timesteps?) ?(?:/|per) ?(?:day|d|h|hour|s)\b|\bs[yd]pd\b"
+)
+"""Headers of rates of one simulation as a whole: ns/day, simulated years per day."""
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
@@ -61,6 +67,11 @@ class Settled:
     """Whether the table's numbers decided it, not its words."""
     outside: tuple[PublishedRow, ...] = ()
     """The rows on no device in the same form."""
+
+    @property
+    def given(self) -> str:
+        """What the ratios are recomputed from, in words."""
+        return "times" if self.rate in ("step_time_s", *TIMES) else "throughputs"
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:
@@ -220,6 +231,9 @@ def _without_ratios(
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
         return table.scaling
+    own = table.column(role)
+    if role == "throughput" and table.scaling == WEAK and own and _OF_A_SIMULATION.search(own.header.lower()):
+        return PER_DEVICE  # the rate of one simulation, whose work grows with the devices
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
     below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role == "step_time_s" and len({row.number("batch") for row in rows}) > 1

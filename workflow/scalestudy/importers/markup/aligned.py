@@ -25,12 +25,6 @@ _RULE = re.compile(r"(?=.*[=_-]{3})[\s|+=:_.-]*|\s*[`~]{3,}\w*\s*")
 _CELL = re.compile(r"\S+(?: \S+)*")
 """Words with one space between them."""
 _NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
-_BOX = str.maketrans(
-    dict.fromkeys("\u2500\u2501\u2550\u2504\u254c\u2015", "-")
-    | dict.fromkeys("\u2502\u2503\u2551\u2506", "|")
-    | {chr(sign): "+" for sign in range(0x250C, 0x254C)}
-    | {chr(sign): "+" for sign in range(0x2552, 0x2574)}
-)
 _REMARK = re.compile(
     r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|[\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]).*$"
 )
@@ -42,11 +36,6 @@ _LABELS = ("label", "hardware", "strategy", "case")
 _FEWEST = 2
 """Rows of a table."""
 Split = Callable[[str], list[str]]
-
-
-def without_boxes(text: str) -> str:
-    """Return a text with the signs of drawn tables as bars, dashes and plus signs."""
-    return text.translate(_BOX)
 
 
 def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator[RawTable]:

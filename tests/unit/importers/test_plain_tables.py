@@ -1,0 +1,217 @@
+"""Tables as READMEs and issues print them, with what a careful reader reads of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.diagnose.audit import Asked, Audit, audit_file
+from scalestudy.errors import UserError
+from scalestudy.importers.columns import Corrections
+from scalestudy.importers.reading import read_published
+from scalestudy.publish.audit import reading_view
+
+
+def read(tmp_path: Path, text: str, **columns: str) -> tuple[list[Audit], list[Asked], str]:
+    """Return the audits, the questions and the notes of a file."""
+    path = tmp_path / "table.md"
+    path.write_text(text, encoding="utf-8")
+    file = read_published(path, Corrections(columns))
+    audits, asked = audit_file(file, "table")
+    notes = " ".join(note for view in reading_view(file, audits, asked) for note in view["notes"])
+    return audits, asked, notes
+
+
+def series(audits: list[Audit]) -> dict[str, list[tuple[int, float]]]:
+    """Return the recomputed speedups of each case."""
+    return {
+        audit.case: [(scale.row.gpus, round(scale.speedup.value, 2)) for scale in audit.table.scales]
+        for audit in audits
+    }
+
+
+def test_a_ratio_in_brackets_says_what_numbers_below_an_unknown_header_are(tmp_path: Path) -> None:
+    text = """
+| GPUs | strong, 128^3 total | weak, 128^3 per GPU |
+|---|---|---|
+| 1x H100 | 210.0 | 208.1 |
+| 4x H100 | 588.1 (2.80x) | 782.5 (94 % eff.) |
+"""
+    audits, asked, _ = read(tmp_path, text)
+    assert not asked
+    assert list(series(audits).values()) == [[(1, 1.0), (4, 2.8)], [(1, 1.0), (4, 3.76)]]
+    assert [(audit.checked.speedups, audit.checked.efficiencies) for audit in audits] == [(1, 0), (0, 1)]
+    assert not any(audit.remarks for audit in audits)
+
+
+def test_scaling_in_a_header_is_that_of_the_ratios_in_its_brackets(tmp_path: Path) -> None:
+    text = """
+| Threads | Encode tok/s (scaling) | Decode tok/s (scaling) |
+|--------:|-----------------------:|-----------------------:|
+| 1 | 21.0 (1.0x) | 6.1 (1.0x) |
+| 2 | 41.2 (2.0x) | 11.0 (1.8x) |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"encode": [(1, 1.0), (2, 1.96)], "decode": [(1, 1.0), (2, 1.8)]}
+    assert [audit.checked.speedups for audit in audits] == [2, 2]
+    assert not any(audit.remarks for audit in audits)
+
+
+def test_a_mean_of_speedups_is_not_held_against_mean_times(tmp_path: Path) -> None:
+    text = """
+| Workers | Mean Time (s) | Mean Speedup |
+| ---: | ---: | ---: |
+| 1 | 70.2 | 1.000 baseline |
+| 2 | 47.9 | 1.181 |
+| 4 | 36.9 | 1.529 |
+"""
+    (audit,), _, notes = read(tmp_path, text)
+    assert not audit.remarks
+    assert "Mean Speedup is a mean of speedups" in notes
+    (audit,), _, notes = read(tmp_path, text.replace("1.181", "1.466").replace("1.529", "1.902"))
+    assert (audit.checked.speedups, notes) == (3, "")
+
+
+def test_efficiencies_above_100_percent_that_follow_as_speedups_are_speedups(tmp_path: Path) -> None:
+    text = """
+jobName | CPUs | timeOfOneRun(s) | efficiency | utilization
+-- | -- | -- | -- | --
+a | 1 | 210.4 | 100% | 100%
+b | 2 | 110.2 | 191% | 95%
+c | 4 | 60.1 | 350% | 88%
+d | 8 | 36.3 | 580% | 72%
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert not audit.remarks
+    assert (audit.checked.speedups, audit.checked.efficiencies) == (4, 4)
+
+
+def test_a_column_that_the_user_ignores_is_no_label(tmp_path: Path) -> None:
+    text = """
+| GPUs | note | img/s |
+|---|---|---|
+| 1 | warm | 100 |
+| 2 | warm | 190 |
+| 2 | cold | 180 |
+| 4 | cold | 350 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert sorted(series(audits)) == ["cold", "warm"]
+    (audit,), _, _ = read(tmp_path, text, note="ignore")
+    assert [scale.row.gpus for scale in audit.table.scales] == [1, 2, 4]
+
+
+def test_numbers_below_unknown_headers_that_fall_are_offered_as_times(tmp_path: Path) -> None:
+    text = "| number of threads | gcc | clang |\n|---|---|---|\n| 1 | 4.1 | 6.2 |\n| 2 | 2.3 | 3.4 |\n"
+    text += "| 4 | 1.4 | 2.0 |\n"
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, text)
+    assert "--column 'gcc=total_time_s' --column 'clang=total_time_s'" in str(refused.value)
+    audits, _, _ = read(tmp_path, text, gcc="total_time_s", clang="total_time_s")
+    assert [found[-1] for found in series(audits).values()] == [(4, 2.93), (4, 3.1)]
+
+
+def test_headers_in_the_frame_of_a_drawn_table(tmp_path: Path) -> None:
+    text = """
+\u250c\u2500threads\u2500\u252c\u2500median time [s]\u2500\u2510
+\u2502       1 \u2502           21.29 \u2502
+\u2502       2 \u2502           11.58 \u2502
+\u2502       4 \u2502            6.98 \u2502
+\u2514\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2534\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2518
+It does not scale.
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.84), (4, 3.05)]}
+
+
+def test_the_rate_of_one_simulation_in_weak_scaling_is_that_of_each_device(tmp_path: Path) -> None:
+    text = """
+## Weak scaling
+
+| num_gpus | atoms | ns/day | Matoms_step/s |
+|---|---|---|---|
+| 1 | 50000 | 2.80 | 3.24 |
+| 2 | 100000 | 2.74 | 6.34 |
+| 8 | 400000 | 2.61 | 24.2 |
+"""
+    audits, asked, _ = read(tmp_path, text)
+    assert not asked
+    assert [found[-1] for found in series(audits).values()] == [(8, 7.46), (8, 7.47)]
+
+
+def test_the_batch_of_a_label_is_a_batch(tmp_path: Path) -> None:
+    text = """
+| Config | Throughput |
+|---|---|
+| 1 node, 8xH100, bs=256 | 90,203 tok/s |
+| 2 nodes, 16xH100, bs=512 | 175,417 tok/s |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert not audit.remarks
+    assert [(scale.row.gpus, scale.row.global_batch) for scale in audit.table.scales] == [(8, 256), (16, 512)]
+
+
+def test_hardware_beside_instances_that_says_the_same_devices_is_no_other_hardware(tmp_path: Path) -> None:
+    text = """
+| Instance | GPU | Epoch time |
+|---|---|---|
+| p3.2xlarge | 1x V100 | 40 min |
+| p3.8xlarge | 4x V100 | 11 min 20 s |
+"""
+    (audit,), _, notes = read(tmp_path, text)
+    assert not audit.remarks
+    assert "'p3.2xlarge' has 1 device by its provider's list" in notes
+
+
+def test_one_process_without_a_backend_is_the_baseline_of_each(tmp_path: Path) -> None:
+    text = """
+| World Size | Backend | Total Time (s) |
+|---|---|---|
+| 1 | - | 300.4 |
+| 2 | gloo | 202.7 |
+| 2 | nccl | 161.9 |
+| 4 | gloo | 168.2 |
+| 4 | nccl | 86.8 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {
+        "gloo": [(1, 1.0), (2, 1.48), (4, 1.79)],
+        "nccl": [(1, 1.0), (2, 1.86), (4, 3.46)],
+    }
+
+
+@pytest.mark.parametrize("below", ["(images/second, fp16)", "All numbers are images/s.", "Units: images/second"])
+def test_a_line_below_a_table_says_what_its_numbers_are(tmp_path: Path, below: str) -> None:
+    text = f"| | T4 x1 | T4 x2 | T4 x4 |\n|---|---|---|---|\n| ResNet-50 | 301 | 580 | 1101 |\n\n{below}\n"
+    (audit,), asked, _ = read(tmp_path, text)
+    assert not asked
+    assert [scale.row.gpus for scale in audit.table.scales] == [1, 2, 4]
+
+
+def test_gradient_accumulation_by_its_short_name(tmp_path: Path) -> None:
+    text = """
+| GPUs | micro bs | grad acc | tokens/s/GPU |
+|---|---|---|---|
+| 8 | 2 | 8 | 3410 |
+| 16 | 2 | 4 | 3300 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert audit.strong
+
+
+def test_names_of_hosts_are_no_numbers_of_nodes(tmp_path: Path) -> None:
+    text = "| Host | Cores | small |\n|---|---|---|\n| our box | 4 | 80 min |\n| our box | 16 | 24 min |\n"
+    (audit,), _, notes = read(tmp_path, text)
+    assert (series([audit]), notes) == ({"table": [(4, 1.0), (16, 3.33)]}, "")
+
+
+def test_a_rate_below_wall_speed_is_no_time(tmp_path: Path) -> None:
+    text = """
+| Processes/runners | Per-runner speed | Aggregate wall speed |
+| ---: | ---: | ---: |
+| 1 | 810.00 ns/day | 450.5 ns/day |
+| 2 | 750.50 ns/day | 880.2 ns/day |
+"""
+    audits, asked, _ = read(tmp_path, text)
+    assert not asked
+    assert (2, 1.95) in [found[-1] for found in series(audits).values()]

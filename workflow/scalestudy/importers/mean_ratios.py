@@ -1,0 +1,61 @@
+"""Speedups that are means over several programs: a mean of ratios is not the ratio of mean times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.counts import read_count
+from scalestudy.importers.headers import Meaning, normal, with_role
+from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.raw import RawTable
+
+MEAN = "mean of ratios"
+"""What a speedup is `per` if it is a mean that the measurement beside it does not show."""
+_MEAN = re.compile(r"\b(?:mean|avg|average|geo-?(?:metric )?mean|geomean|gmean|median)\b")
+_CLOSE = 0.05
+"""Relative difference from a ratio of means, above which a mean of ratios is another number."""
+
+
+def mean_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out a mean speedup that does not follow from the measurement beside it in most of its rows."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    if devices is None or len(measured) != 1:
+        return meanings
+    for place, one in enumerate(meanings):
+        mean = one.role == "printed_speedup" and _MEAN.search(plain(one.header).lower())
+        if mean and normal(one.header) not in said and not _follows(raw, meanings, (devices, measured[0], place)):
+            return with_role(meanings, place, "ignore", per=MEAN)
+    return meanings
+
+
+def notes_on_mean_ratios(meanings: Sequence[Meaning]) -> list[str]:
+    """Return why a mean speedup was not checked."""
+    why = (
+        "is a mean of speedups that the table does not show, and a mean of ratios is not the ratio of two means:"
+        " it was not checked"
+    )
+    return [f"{plain(one.header)} {why}" for one in meanings if one.per == MEAN]
+
+
+def _follows(raw: RawTable, meanings: Sequence[Meaning], places: tuple[int, int, int]) -> bool:
+    """Whether half of the ratios or more are those of the measurement. places: devices, measurement, ratio."""
+    rows = []
+    for _, row in raw.rows:
+        try:
+            measured = read_cell(row[places[1]]).printed.value
+            ratio = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # `1.000 baseline`
+            rows.append((read_count(row[places[0]]).gpus, measured, float(ratio[0] if ratio else 0)))
+        except (ValueError, IndexError):
+            continue
+    rows = sorted(row for row in rows if min(row[1:]) > 0)
+    _, first, unit = rows[0] if rows else (1, 1.0, 1.0)
+    of_times = meanings[places[1]].role in TIMES
+    close = [
+        abs((first / measured if of_times else measured / first) * unit / ratio - 1) < _CLOSE
+        for gpus, measured, ratio in rows
+        if gpus > rows[0][0]
+    ]
+    return 2 * sum(close) >= len(close)
