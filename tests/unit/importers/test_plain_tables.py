@@ -10,6 +10,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.columns import Corrections
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import reading_view
+from scalestudy.publish.quantity import quantity_of
 
 
 def read(tmp_path: Path, text: str, **columns: str) -> tuple[list[Audit], list[Asked], str]:
@@ -215,3 +216,15 @@ def test_a_rate_below_wall_speed_is_no_time(tmp_path: Path) -> None:
     audits, asked, _ = read(tmp_path, text)
     assert not asked
     assert (2, 1.95) in [found[-1] for found in series(audits).values()]
+
+
+def test_the_unit_of_the_cells_is_shown(tmp_path: Path) -> None:
+    text = "| #GPU | Throughput |\n|---|---|\n| 8 | 1375 img/s |\n| 16 | 2658 img/s |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert quantity_of(audit).header == "img/s"
+
+
+def test_a_number_of_consumer_cards_and_a_unit_as_header(tmp_path: Path) -> None:
+    text = "| Model | 1x3090 (s/epoch) | 2x3090 (s/epoch) |\n|---|---|---|\n| ViT-S | 190 | 99 |\n"
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"table": [(1, 1.0), (2, 1.92)]}

@@ -11,7 +11,7 @@ from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, normal
 from scalestudy.importers.listed_devices import ids_in
 from scalestudy.importers.published import MEASURED, TIMES
-from scalestudy.importers.quantities import are_times, most_are, of_steps, rate_of
+from scalestudy.importers.quantities import are_times, most_are, of_steps, rate_of, unit_of_cells
 from scalestudy.importers.ratios import is_of_most, says_gain
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
@@ -39,6 +39,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(own, header=meaning.header, rest=meaning.rest)
     if role in ("time_s", "total_time_s") and not meaning.unit and (rate := rate_of(cells)):
         return replace(rate, header=meaning.header, per=meaning.per, rest=meaning.rest)  # below `wall speed`
+    if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
+        return replace(meaning, unit=unit)
     numbers = share(cells, read_cell)
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")

@@ -63,6 +63,10 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"])), found["rest"]
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
         return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    if found := re.fullmatch(
+        rf"(?P<gpus>\d{{1,4}}) ?x ?(?P<hardware>{GEFORCE}) ?[(\[](?P<rest>[^()]+)[)\]]", words
+    ):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     for form in _OF_HARDWARE:
         if found := form.fullmatch(words):
             return Count(int(found["gpus"]), hardware=found["rest"]), ""
