@@ -364,3 +364,16 @@ def test_imports_of_other_names_are_refused_with_the_option(
 def test_the_name_of_a_training_is_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--workload My model: a name has lower-case letters"):
         on_a_cluster(tmp_path, "old", step_ms=90, workload="My model")
+
+
+@pytest.mark.parametrize("name", ["2024", "007", "1e5", "true", "9" * 30])
+def test_a_name_that_looks_like_a_number_stays_a_name(tmp_path: Path, name: str) -> None:
+    """Tables are CSV files, whose reader would make a number of it, and the study has no workload 2024.0."""
+    files = [
+        write_log(tmp_path, "1.csv", devices=1, step_ms=80, batch=32),
+        write_log(tmp_path, "2.csv", devices=2, step_ms=42, batch=32),
+    ]
+    results = tmp_path / "results"
+    import_files(given_for(files, {}), name, results, scaling=None, form=None, documents=False)
+    assert set(table_of(results, "summary")["workload"]) == {name}
+    assert set(table_of(results, "runs")["workload"]) == {name}

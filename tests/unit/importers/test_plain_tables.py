@@ -228,3 +228,28 @@ def test_a_number_of_consumer_cards_and_a_unit_as_header(tmp_path: Path) -> None
     text = "| Model | 1x3090 (s/epoch) | 2x3090 (s/epoch) |\n|---|---|---|\n| ViT-S | 190 | 99 |\n"
     audits, _, _ = read(tmp_path, text)
     assert series(audits) == {"table": [(1, 1.0), (2, 1.92)]}
+
+
+def test_numbered_hosts_beside_another_device(tmp_path: Path) -> None:
+    text = """
+| Backend | Min [s] | Med [s] | Speedup |
+|---|---|---|---|
+| CPUx01 | 0.98 | 1.06 | 1.00 |
+| CPUx04 | 0.33 | 0.35 | 2.97 |
+| GPU-A | 0.10 | 0.11 | 9.80 |
+"""
+    audits, _, notes = read(tmp_path, text, Backend="gpus")
+    assert list(series(audits).values()) == [[(1, 1.0), (4, 2.97)], [(1, 1.0), (4, 3.03)]]
+    assert [(audit.checked.speedups, audit.remarks) for audit in audits] == [(2, ()), (0, ())]
+    assert "'GPU-A' is not a number" in notes
+
+
+def test_cells_of_several_numbers_are_refused_as_such(tmp_path: Path) -> None:
+    text = (
+        "| arm | step |\n|---|---|\n| 4 workers | 212 / 215 / 211 s: green |\n| 6 workers | 164 / 97 / 183 s |\n"
+    )
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, text)
+    assert "the cells of 'step' have several numbers each, such as '212 / 215 / 211 s: green'" in str(
+        refused.value
+    )

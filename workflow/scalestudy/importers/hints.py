@@ -21,6 +21,7 @@ _FIRST = 3
 MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
+_SEVERAL = re.compile(r"~?\d[\d.]*(?:\s*[/;,|]\s+~?\d[\d.]*){1,20}\s*[a-z]{0,4}\b")
 _MOST_NAMED = 4
 """Columns that a hint names."""
 _PLANNED = re.compile(
@@ -84,6 +85,8 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         kind = kind if kind in (*MEASURED, *STATED) else "printed_speedup"
         option = f"--column '{_short(planned.header)}={kind}'"
         return f"'{_short(planned.header)}' is not a measured column by its name; add {option} to read it"
+    if not named and (several := _of_several_numbers(raw, meanings)):
+        return several
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
     role, meaning = named[0]
@@ -92,6 +95,17 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
         return f"the numbers fall as devices are added: if they are times, add {options}"
     return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'"
+
+
+def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:
+    """What to do with cells of several numbers each, such as repeats of a measurement; '' if there are none."""
+    for place, one in enumerate(meanings):
+        cells = [plain(cell) for cell in raw.cells(place)] if one.role in ("ignore", "label") else []
+        found = [cell for cell in cells if _SEVERAL.match(cell)]
+        if found and len(found) >= MOST * len(cells):
+            text = f"the cells of '{_short(one.header)}' have several numbers each, such as '{_short(found[0])}'"
+            return f"{text}: write one of them, such as the median, with its unit"
+    return ""
 
 
 def _fall(raw: RawTable, meanings: Sequence[Meaning]) -> bool:

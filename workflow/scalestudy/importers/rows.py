@@ -26,6 +26,8 @@ from scalestudy.importers.whose import counts_of_epochs
 _MOST_NOTES = 20
 _SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 _ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
+_ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
+"""A row on the host alone; `CPUx04` is on four."""
 _SHOWN = 60
 """Characters of a cell that a message quotes."""
 
@@ -172,9 +174,8 @@ class Reader:
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
         cells = [plain(cell).lower() for cell in self.raw.cells(place)]
-        if plain(text) == "0" or (
-            plain(text).lower().startswith("cpu") and not all(c.startswith("cpu") for c in cells)
-        ):
+        of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
+        if plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu)):
             return True
         one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
         return one and bool(_SERIAL.match(plain(text)))

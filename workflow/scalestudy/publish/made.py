@@ -54,7 +54,10 @@ def read_table(
     if not text.endswith("\n"):
         raise UserError(f"{path}: is truncated: the last line is incomplete; {again}")
     # Only an empty field is missing: a variant can be called null, and a workload nan.
-    frame = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], index_col=False)
+    names_as_text = {column.name: str for column in columns if column.text}
+    frame = pd.read_csv(
+        io.StringIO(text), keep_default_na=False, na_values=[""], index_col=False, dtype=names_as_text
+    )
     _refuse_words(path, frame, columns, again)
     return frame.copy()  # copied into few blocks; otherwise each of hundreds of columns is a block
 

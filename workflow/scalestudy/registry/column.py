@@ -39,6 +39,8 @@ class Column:
     unit: str = ""
     limits: Limits = "none"
     printed: Printed | None = None
+    text: bool = False
+    """Whether it has names that people chose, which are text even if they look like numbers: a study `2024`."""
 
     @property
     def names(self) -> tuple[str, ...]:

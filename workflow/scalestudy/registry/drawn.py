@@ -6,7 +6,7 @@ TIDY: tuple[Column, ...] = (
     Column("panel", "number of the panel, from 1"),
     Column("x_name", "quantity of x, with its unit"),
     Column("y_name", "quantity of y, with its unit"),
-    Column("series", "full name of the series"),
+    Column("series", "full name of the series", text=True),
     Column("x", "position of the point: a number, or the name of a bar"),
     Column("y", "value of the point; none for a missing one"),
     Column("y_low", "lower limit of y"),
@@ -17,8 +17,8 @@ TIDY: tuple[Column, ...] = (
     Column("outcome", "why a point is missing, if known"),
     Column("run", "run of the point, if it is from a single run"),
     Column("style", "index of the series' colour, line and marker; -1 for the baseline"),
-    Column("legend", "name of the series in the legend"),
-    Column("group", "name of the panel, or heading of the rows"),
+    Column("legend", "name of the series in the legend", text=True),
+    Column("group", "name of the panel, or heading of the rows", text=True),
 )
 """Columns of every figure."""
 RANKS = Column("ranks", "number of ranks of the point")

@@ -41,7 +41,7 @@ def _of_a_point() -> tuple[Column, ...]:
         *KNOBS,
         Column("is_base", "whether the point is the baseline of its workload and kind of scaling"),
         Column("protocol", "newest measurement protocol of the runs"),
-        Column("base_variant", "variant that the point is compared with"),
+        Column("base_variant", "variant that the point is compared with", text=True),
         Column("base_world_size", "ranks of the baseline: 1, or more where imported runs have no single process"),
         Column("limits", "what imported runs of the point cannot show; none for other runs"),
         *(
@@ -77,7 +77,9 @@ def _of_a_point() -> tuple[Column, ...]:
             "spoiled_by", "none, or what disturbed runs of this point and of the baseline, the most frequent first"
         ),
         Column(
-            "beside_variant", "first variant of the study with the same work at the same place, for comparison"
+            "beside_variant",
+            "first variant of the study with the same work at the same place, for comparison",
+            text=True,
         ),
         *COMMUNICATION,
         Column("launches_probed", "runs whose communication was probed"),
@@ -152,7 +154,7 @@ _FORECAST = (
 )
 _COMPARED = (
     Column("study", "letter of the study: A is the first"),
-    Column("name", "name of the study"),
+    Column("name", "name of the study", text=True),
     *_named(POINTS, "workload", "variant"),
     Column("scaling", "strong, weak, or none for the plain model in one process"),
     *_named(POINTS, "nodes", "devices_per_node", "batch_per_rank", "global_batch", "world_size"),

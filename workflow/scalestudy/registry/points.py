@@ -253,8 +253,8 @@ QUANTITIES: dict[str, Column] = {column.printed.name: column for column in POINT
 """By the name that is printed."""
 
 FLOOR_COLUMNS: tuple[Column, ...] = (
-    Column("workload", "name of the workload"),
-    Column("variant", "variant of the baseline, a single process"),
+    Column("workload", "name of the workload", text=True),
+    Column("variant", "variant of the baseline, a single process", text=True),
     Column("batch_per_rank", "samples per step"),
     count("repeats_compared", "repeats with good runs of the baseline and of its twin"),
     percent(

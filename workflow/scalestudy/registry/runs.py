@@ -6,8 +6,8 @@ from scalestudy.registry.column import Column
 from scalestudy.registry.points import PARTS, SPLIT
 
 WHERE = (
-    Column("workload", "name of the workload"),
-    Column("variant", "name of the variant"),
+    Column("workload", "name of the workload", text=True),
+    Column("variant", "name of the variant", text=True),
     Column("nodes", "number of nodes"),
     Column("devices_per_node", "devices, and ranks, of each node"),
     Column("world_size", "number of ranks"),
@@ -25,7 +25,7 @@ KNOBS = (
 )
 PLACE = (
     Column("device", "cpu, or the name of the GPU"),
-    Column("hosts", "hosts of the ranks"),
+    Column("hosts", "hosts of the ranks", text=True),
     Column("torch", "version of torch"),
     Column("threads_per_rank", "threads of torch's intra-op pool, maximum over ranks"),
     Column(
@@ -201,14 +201,14 @@ SPOILED = (
 )
 
 RUNS: tuple[Column, ...] = (
-    Column("run_id", "name of the run's folder"),
+    Column("run_id", "name of the run's folder", text=True),
     *WHERE,
     *KNOBS,
     Column("repeat", "number of the repeat, from 1"),
     Column("outcome", "ok, oom, diverged, timeout, failed, preempted, or unneeded for an unused reserve run"),
     Column("reason", "one sentence if the outcome is not ok"),
     *PLACE,
-    Column("node_names", "nodes of the ranks, by the scheduler's names"),
+    Column("node_names", "nodes of the ranks, by the scheduler's names", text=True),
     Column("slurm_job", "id of the SLURM job that the run was part of"),
     Column("held_devices", "devices of that job, including those that the run left idle"),
     *MODEL,

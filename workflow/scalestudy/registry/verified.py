@@ -36,8 +36,8 @@ SIDES = {
 }
 
 VERIFIED_COLUMNS: tuple[Column, ...] = (
-    Column("workload", "name of the workload that the advice is for"),
-    Column("variant", "variant that the advice is for"),
+    Column("workload", "name of the workload that the advice is for", text=True),
+    Column("variant", "variant that the advice is for", text=True),
     Column("scaling", "strong or weak"),
     Column("nodes", "number of nodes"),
     Column("devices_per_node", "ranks of each node"),
