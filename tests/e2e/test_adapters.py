@@ -63,7 +63,10 @@ def launched(example: str, tmp_path: Path, *changes: tuple[str, str], command: s
     return Launched(found, log)
 
 
-@pytest.mark.parametrize("example", COMMANDS)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(example, marks=[] if example == "huggingface" else [pytest.mark.slow]) for example in COMMANDS],
+)
 def test_epochs_of_a_study_have_the_accuracy_that_the_script_printed(example: str, tmp_path: Path) -> None:
     run = launched(example, tmp_path)
     assert run.found.record.outcome == "ok", run.found.record.reason

@@ -114,7 +114,13 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED)
+SLOW = ("TrainingArguments, from the command line", "Trainer of transformers")
+"""Cases that take long because they import the library once more."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case in SLOW else []) for case in REFUSED]
+)
 def test_an_argument_that_is_not_taken_is_refused(case: str, tmp_path: Path) -> None:
     text, command, arguments, said = REFUSED[case]
     with pytest.raises(UserError, match=said):

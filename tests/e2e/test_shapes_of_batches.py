@@ -84,7 +84,10 @@ SHAPES = (
 )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape",
+    [pytest.param(shape, marks=[] if at % 2 == 0 else [pytest.mark.slow]) for at, shape in enumerate(SHAPES)],
+)
 def test_samples_are_those_of_the_loader(shape: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(dedent(SCRIPT), encoding="utf-8")
     found = launched_script(
@@ -96,6 +99,7 @@ def test_samples_are_those_of_the_loader(shape: str, tmp_path: Path) -> None:
     assert set(steps["samples"]) == {BATCH}
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_script_divides_among_its_ranks_is_the_global_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

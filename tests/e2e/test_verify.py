@@ -139,7 +139,7 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
                     kept="every finished run and the chosen trials",
                     next_call="measures the missing runs",
                 ),
-                *([] if signum == signal.SIGKILL else [pytest.mark.slow]),
+                pytest.mark.slow,  # one call that is killed alone is in test_killed_alone.py
             ],
         )
         for signum in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)

@@ -38,6 +38,7 @@ def tried(trainer: Trainer) -> BatchTrial:
     return found
 
 
+@pytest.mark.slow
 def test_branches_take_equal_samples_from_one_checkpoint(tmp_path: Path) -> None:
     trainer = trained(tmp_path)
     steps = 8 * trainer.steps_per_epoch
