@@ -23,7 +23,7 @@ def without_boxes(text: str) -> str:
 
     Its lines keep their numbers.
     """
-    if _NAMED.search(text):  # below such a frame, the last one is no rule below a header
+    if _NAMED.search(text):  # the lower frame must not be taken for the rule below a header
         text = "\n".join("" if _LAST.fullmatch(line) else _header(line) for line in text.split("\n"))
     return text.translate(_BOX)
 
