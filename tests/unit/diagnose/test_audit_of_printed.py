@@ -252,7 +252,7 @@ def test_proportional_columns_are_asked_about_once(tmp_path: Path, capsys: pytes
     status, _, error = run(tmp_path, capsys, text)
     assert (status, error.count("Is this per device?")) == (2, 1)
     status, output, _ = run(tmp_path, capsys, text, "--column", "Tokens/sec=throughput_per_gpu")
-    assert (status, output.count("Baseline: 8 devices")) == (0, 1)
+    assert (status, output.count("Baseline: 8 GPUs")) == (0, 1)
 
 
 def test_steps_below_speed_are_no_throughput(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

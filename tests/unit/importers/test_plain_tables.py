@@ -253,3 +253,33 @@ def test_cells_of_several_numbers_are_refused_as_such(tmp_path: Path) -> None:
     assert "the cells of 'step' have several numbers each, such as '212 / 215 / 211 s: green'" in str(
         refused.value
     )
+
+
+def test_a_rate_of_each_device_and_one_of_all_in_a_cell(tmp_path: Path) -> None:
+    text = """
+| GPUs | Tokens/s (per GPU / total) |
+|---|---|
+| 8 | 3,170 / 25,360 |
+| 16 | 3,020 / 48,320 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert [scale.throughput.value for scale in audit.table.scales] == pytest.approx([25360, 48320])
+    (audit,), _, _ = read(tmp_path, text.replace("48,320", "50,720"))
+    assert [remark.kind for remark in audit.remarks] == ["throughput"]
+
+
+def test_steps_per_second_that_grow_are_of_a_constant_batch(tmp_path: Path) -> None:
+    text = "| GPUs | DDP it/s |\n|---|---|\n| 1 | 3.2 |\n| 2 | 6.1 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.91)]}
+    _, (asked,), _ = read(tmp_path, text.replace("6.1", "3.1"))
+    assert asked.question.kind == "steps_per_s"
+
+
+@pytest.mark.parametrize(
+    ("label", "many"), [("1 DGX-1 (8x V100)", "4 DGX-1 (32x V100)"), ("DP=1, TP=8", "DP=4, TP=8")]
+)
+def test_labels_of_boxes_and_of_degrees_change_nothing_else(tmp_path: Path, label: str, many: str) -> None:
+    text = f"| System | img/s |\n|---|---|\n| {label} | 6050 |\n| {many} | 23400 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert ([scale.row.gpus for scale in audit.table.scales], audit.remarks) == ([8, 32], ())

@@ -30,6 +30,7 @@ from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, st
 from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
 from scalestudy.importers.numbered import with_devices_of_the_caption
+from scalestudy.importers.pairs import with_pairs
 from scalestudy.importers.published import MEASURED, RATES
 from scalestudy.importers.quantities import of_a_step, quantity_of
 from scalestudy.importers.ratio_rows import with_ratio_rows, with_unit_of_labels
@@ -74,7 +75,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    named = with_devices_of_the_caption(with_batch_of_labels(with_centred_labels(raw)))
+    named = with_devices_of_the_caption(with_batch_of_labels(with_pairs(with_centred_labels(raw))))
     named = with_ratio_rows(with_unit_of_labels(named))
     return with_serial_rows(upright(with_ratios(with_steps(named))))
 

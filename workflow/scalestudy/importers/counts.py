@@ -43,7 +43,7 @@ _FORMS = tuple(
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
-        rf"(?:\d{{1,4}} ?x ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\)",
+        rf"(?:\d{{1,4}} ?x? ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE})s?)\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",

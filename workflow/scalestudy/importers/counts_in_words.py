@@ -73,7 +73,7 @@ def count_in_words(text: str) -> Count:
         words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
     degrees = {found["kind"].lower(): int(found["size"]) for found in DEGREES.finditer(_apart(words))}
     if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
-        rest = " ".join(DEGREES.sub(" ", _apart(words)).split())
+        rest = " ".join(DEGREES.sub(" ", _apart(words)).split()).strip(" ,;/+x*")
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
         return Count(prod(degrees.values()), words=rest or (ways[0] if len(ways) == 1 else ""))
     for form in _IN_WORDS:

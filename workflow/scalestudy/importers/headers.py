@@ -10,11 +10,11 @@ from typing import Any
 
 from scalestudy.importers.cells import PICTURE, plain
 from scalestudy.importers.languages import in_english
+from scalestudy.importers.ratio_headers import ratio_of
 from scalestudy.importers.terms import (
     AFTER_DEVICE,
     COUNT,
     DEVICE,
-    EFFICIENCY,
     HARDWARE,
     IDEAL,
     IN_CAMEL_CASE,
@@ -22,17 +22,13 @@ from scalestudy.importers.terms import (
     NEVER,
     NODE,
     OF_A_PART,
-    OF_A_PRECISION,
     OF_ALL,
     OF_ONE,
-    OTHER_RATIO,
     PER_DEVICE,
     PRECISIONS,
     RATED,
     RELATIVE,
-    SCALING,
     SECOND,
-    SPEEDUP,
     SPREAD,
     STEP,
     TIME_UNIT,
@@ -142,8 +138,9 @@ def meaning_of(header: str) -> Meaning:
         factor = share_of_a_step(bare) if role == "step_time_s" else 1.0
     elif role in ("throughput", "steps_per_s"):
         unit, factor = unit_of_work(bare)
-    if role == "throughput" and per == "gpu":
-        role = "throughput_per_gpu"
+    if role == "throughput":
+        of_steps = re.fullmatch(rf"{STEP}/s", unit)  # DDP it/s
+        role = "throughput_per_gpu" if per == "gpu" else "steps_per_s" if of_steps else role
     return Meaning(
         header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", rest_of(bare)
     )
@@ -190,8 +187,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "accumulation"
     if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
         return "ignore"
-    if SPEEDUP.search(bare) or SCALING.search(bare) or re.search(EFFICIENCY, bare):
-        return _ratio(text, bare, precisions)
+    if ratio := ratio_of(text, bare, precisions):
+        return ratio
     if re.search(rf"^(?:(?:train|eval|test) )?(?:{STEP}) ?{SECOND}", bare):
         return "steps_per_s"
     if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):
@@ -232,18 +229,6 @@ def _label(text: str) -> str:
         if re.fullmatch(rf"(?:{pattern})\W*(?:\([^)/]*\))?", text):
             return role
     return ""
-
-
-def _ratio(text: str, bare: str, precisions: tuple[str, ...]) -> str:
-    """A column of ratios: efficiency, speedup over devices, or speedup of a precision over another."""
-    if OTHER_RATIO.search(bare):
-        return "ignore"
-    if re.search(EFFICIENCY, bare):
-        return "printed_efficiency"
-    scaling = SCALING.search(bare)
-    if not scaling and (len(precisions) > 1 or (precisions and OF_A_PRECISION.search(text))):
-        return "precision_ratio"
-    return "printed_speedup" if SPEEDUP.search(bare) else "scaling_ratio"
 
 
 def _time(bare: str) -> str:

@@ -135,7 +135,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         if percent and max(ratios) > 110:
             return []
         second = "efficiency" if percent else "speedup"
-    if meaning_of(first).role == "ignore" and signed and (read_as := kind_by_ratios(cells, found)):
+    unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
+    if unknown and (read_as := kind_by_ratios(cells, found)):
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
         return [f"{bare} {read_as}", f"{bare} {second}"]
     whole = f"{plain(first)} {second}"

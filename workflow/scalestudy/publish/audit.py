@@ -170,6 +170,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         elif role == "throughput" and column.per != "all":
             grows = throughput_grows(settled.series)
             words += f" (not stated; {'it grows with the devices' if grows else 'this is the usual meaning'})"
+        elif role == "steps_per_s" and settled.whose == settle.STRONG and not (table.scaling or column.scaling):
+            words += " (not stated; it grows with the devices)"
         elif role == "step_time_s" and not (table.scaling or column.scaling):
             falls = settled.whose == settle.STRONG
             words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"

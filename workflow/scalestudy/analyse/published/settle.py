@@ -236,12 +236,14 @@ def _without_ratios(
         return PER_DEVICE  # the rate of one simulation, whose work grows with the devices
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
     below = HARDLY[0] if table.scaling == WEAK else FALLS
-    other_work = role == "step_time_s" and len({row.number("batch") for row in rows}) > 1
+    other_work = role in OF_STEPS and len({row.number("batch") for row in rows}) > 1
     fallen = [known for known in grown if falls(known, role, below)]
     # one of several parts of the work that falls a little may be noise
     enough = 2 * len(fallen) >= len(grown) > 0 or any(falls(known, role, HARDLY[0]) for known in fallen)
     if role in FALLING and not other_work and enough:
         return FALLING[role]
+    if role == "steps_per_s" and not other_work and any(gain(known, role) > hardly(known) for known in grown):
+        return STRONG  # steps of more samples would not get faster
     column = table.column(role)
     if role == "throughput" and any(gain(known, role) > hardly(known) for known in grown):
         return TOGETHER  # one column has one meaning, so a series that grows shows it for the others
