@@ -265,7 +265,7 @@ def test_a_rate_of_each_device_and_one_of_all_in_a_cell(tmp_path: Path) -> None:
     (audit,), _, _ = read(tmp_path, text)
     assert [scale.throughput.value for scale in audit.table.scales] == pytest.approx([25360, 48320])
     (audit,), _, _ = read(tmp_path, text.replace("48,320", "50,720"))
-    assert [remark.kind for remark in audit.remarks] == ["throughput"]
+    assert [remark.kind for remark in audit.remarks] == ["throughput per device"]
 
 
 def test_steps_per_second_that_grow_are_of_a_constant_batch(tmp_path: Path) -> None:
