@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,19 @@ CACHE = "torchinductor_"
 """Name prefix of torch's cache of compiled code, which the next run uses."""
 SOON_S = 120
 """Seconds in which a signalled process ends under heavy load."""
+
+
+def memory_left(before: set[str]) -> set[str]:
+    """Return the names of shared memory that was created since `before` and stays.
+
+    Other tests run beside this one, whose loader workers create memory too; it is gone within seconds.
+    """
+    left = shared_memory() - before
+    end = time.monotonic() + SOON_S
+    while left and time.monotonic() < end:
+        time.sleep(0.1)
+        left &= shared_memory()
+    return left
 
 
 @dataclass
@@ -140,5 +154,5 @@ class Faulted:
         found += [f"lock {path.name}" for path in self.results.rglob("*.lock")]
         names = [path.name for path in self.temporary.iterdir() if not path.name.startswith(CACHE)]
         found += [f"temporary {name}" for name in names]
-        found += [f"shared memory {name}" for name in shared_memory() - self.memory]
+        found += [f"shared memory {name}" for name in memory_left(self.memory)]
         return found + [f"partial {self.partial.name}" for _ in [0] if self.partial.exists()]

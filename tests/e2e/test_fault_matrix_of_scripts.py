@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import BIN, alive, wait_for
-from faulted import SOON_S
+from faulted import SOON_S, memory_left
 from own_scripts import command_spec
 from scalestudy.launch.leftovers import shared_memory
 from scalestudy.record.observation import RunRecord
@@ -216,4 +216,4 @@ def test_a_fault_of_a_script(
     left = [path.name for path in temporary.iterdir() if not path.name.startswith("torchinductor_")]
     assert left == []
     assert list((tmp_path / "results").rglob("*.lock")) == []
-    assert shared_memory() - memory == set()
+    assert memory_left(memory) == set()

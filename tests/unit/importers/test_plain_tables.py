@@ -283,3 +283,68 @@ def test_labels_of_boxes_and_of_degrees_change_nothing_else(tmp_path: Path, labe
     text = f"| System | img/s |\n|---|---|\n| {label} | 6050 |\n| {many} | 23400 |\n"
     (audit,), _, _ = read(tmp_path, text)
     assert ([scale.row.gpus for scale in audit.table.scales], audit.remarks) == ([8, 32], ())
+
+
+def test_a_sharding_is_a_strategy(tmp_path: Path) -> None:
+    rows = [
+        (8, "18.6", "FULL_SHARD"),
+        (8, "18.4", "HYBRID_SHARD"),
+        (16, "35.9", "FULL_SHARD"),
+        (16, "36.4", "HYBRID_SHARD"),
+    ]
+    text = "| #GPUs | Samples/s | MBS | GradAccm | Sharding | MFU |\n|---|---|---|---|---|---|\n"
+    text += "".join(f"| {gpus} | {rate} | 2 | 1 | {how} | 0.5 |\n" for gpus, rate, how in rows)
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"FULL_SHARD": [(8, 1.0), (16, 1.93)], "HYBRID_SHARD": [(8, 1.0), (16, 1.98)]}
+    assert not any(audit.remarks for audit in audits)
+
+
+def test_the_batch_of_replicas_of_several_devices(tmp_path: Path) -> None:
+    text = """
+| GPUs | GBS | MBS | TP | PP | GA | Tokens / sec / GPU |
+|---|---|---|---|---|---|---|
+| 64 | 64 | 1 | 2 | 4 | 8 | 990 |
+| 128 | 128 | 1 | 2 | 4 | 8 | 970 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert not audit.remarks
+    (audit,), _, _ = read(tmp_path, text.replace("| 128 | 128 |", "| 128 | 256 |"))
+    assert "8 samples on each of 16 replicas of the model are 128" in audit.remarks[0].sentence
+
+
+def test_as_many_devices_beside_more_and_more_nodes_are_those_of_each(tmp_path: Path) -> None:
+    text = "| Nodes | GPUs | Samples per minute |\n|---|---|---|\n| 2 | 8 | 2900 |\n| 4 | 8 | 5010 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(16, 1.0), (32, 1.73)]}
+
+
+def test_devices_with_their_batch_in_one_column(tmp_path: Path) -> None:
+    text = """
+| Num_GPUs x Images_Per_GPU | Training time |
+|---|---|
+| 8x4 | 5h 12 |
+| 16x4 | 2h 48 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(8, 1.0), (16, 1.86)]}
+
+
+@pytest.mark.parametrize("cell", ["2x8xH100", "16 c5.xlarge nodes (16 actors)", "2 x 8 x A100"])
+def test_nodes_devices_and_hardware_in_a_cell(tmp_path: Path, cell: str) -> None:
+    few = "8 c5.xlarge nodes (8 actors)" if "actors" in cell else "8xH100"
+    text = f"| Config | tok/s |\n|---|---|\n| {few} | 1000 |\n| {cell} | 1900 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert [scale.row.gpus for scale in audit.table.scales] == [8, 16]
+
+
+def test_sizes_of_models_below_size_are_models(tmp_path: Path) -> None:
+    text = """
+| GPUs | Size | TFLOPs |
+|---|---|---|
+| 8 | 20B | 108.4 |
+| 80 | 200B | 98.8 |
+| 160 | 200B | 97.0 |
+"""
+    audits, _, _ = read(tmp_path, text, TFLOPs="throughput_per_gpu")
+    assert series(audits)["200B"] == [(80, 1.0), (160, 1.96)]
+    assert quantity_of(audits[-1]).header == "TFLOP/s"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 
 from scalestudy.analyse.published.bases import overlap
-from scalestudy.analyse.published.series import global_batch
+from scalestudy.analyse.published.series import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
@@ -77,12 +77,14 @@ def _batches(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Rows whose global batch is not their batch per device times devices, with or without accumulation."""
     known = [(row, row.batch_per_gpu, row.global_batch) for row in rows]
     stated = [(row, each, whole) for row, each, whole in known if each is not None and whole is not None]
-    factors = {whole / (each * row.gpus) for row, each, whole in stated if each > 0}
+    factors = {whole / (each * replicas(row)) for row, each, whole in stated if each > 0}
     if len(factors) == 1 and len(stated) >= FEWEST and factors.pop() > 1:
         return  # the same number of micro-batches everywhere, or sequences of several parts
     for row, each, whole in stated:
-        if not isclose(each * row.gpus, whole, rel_tol=0.005):
-            text = f"{each:g} samples on each of {row.gpus} devices are {each * row.gpus:g}"
+        count = replicas(row)
+        if not isclose(each * count, whole, rel_tol=0.005):
+            which = f"{count} devices" if count == row.gpus else f"{count} replicas of the model"
+            text = f"{each:g} samples on each of {which} are {each * count:g}"
             yield Remark("batch", row.gpus, f"line {row.line}: {text}, but a global batch of {whole:g} is printed")
 
 

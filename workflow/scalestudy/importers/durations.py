@@ -34,7 +34,7 @@ def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
         if max(times) <= min(times) * _ALIKE:
             return Printed(sum(times) / len(times), (max(times) - min(times)) / 2 or 1.0)
         return None
-    text = _AND.sub(" ", text)
+    text = re.sub(r"^(\d+ ?h) ?([0-5]?\d)$", r"\1 \2m", _AND.sub(" ", text))  # 5h 15
     if re.fullmatch(r"\d+['\u2032] ?[\d.]+ ?(?:[\"\u2033]|'')|[\d.]+ ?[\"\u2033]", text):
         text = f"0m{text}" if "'" not in text and "\u2032" not in text else text
         text = re.sub(r"[\"\u2033]|''", "s", text).replace("'", "m").replace("\u2032", "m")

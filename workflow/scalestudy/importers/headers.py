@@ -183,7 +183,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return label
     if SPREAD.search(bare):
         return "ignore"
-    if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc\b", bare) or bare == "ga":
+    if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc", bare) or bare == "ga":
         return "accumulation"
     if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
         return "ignore"

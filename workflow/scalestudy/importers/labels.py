@@ -24,6 +24,7 @@ _OF_A_MODEL = re.compile(
 _OF_PARAMETERS = re.compile(
     r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
 )
+_SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BM]")
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
@@ -135,7 +136,8 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     for place, one in enumerate(meanings):
         differs = len(set(map(plain, raw.cells(place)))) > 1
         free = one.role in ("ignore", "label") and normal(one.header) not in said
-        if free and differs and _OF_PARAMETERS.fullmatch(normal(one.header)):
+        sized = normal(one.header) == "size" and all(map(_SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
+        if free and differs and (sized or _OF_PARAMETERS.fullmatch(normal(one.header))):
             return with_role(meanings, place, "model")
     return meanings
 

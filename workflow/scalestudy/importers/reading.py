@@ -85,8 +85,9 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         text = f"{where}: no column of devices, such as gpus; {_short(has)}"
         raise _NoScalingError(text, f"; {raw.legend_lacks or devices_hint(raw, meanings)}")
     if not roles & {*MEASURED} and UNSAID in raw.header:
-        options = f"--column '{UNSAID}=throughput' or --column '{UNSAID}=total_time_s'"
-        raise _NoScalingError(f"{where}: what are the numbers below the devices? Add {options}, for example")
+        kinds = {"throughput": "of all devices", "throughput_per_gpu": "per device", "total_time_s": "for a time"}
+        options = ", ".join(f"--column '{UNSAID}={kind}' ({words})" for kind, words in kinds.items())
+        raise _NoScalingError(f"{where}: what are the numbers below the devices? Add one of {options}")
     if not roles & {*MEASURED, *STATED}:
         text = f"{where}: no column of a throughput, a step time or a speedup; {_short(has)}"
         raise _NoScalingError(text, f"; {measurement_hint(raw, meanings)}")

@@ -6,7 +6,7 @@ import re
 
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
-    r"process(?:es|ors?)?|procs?|threads?|cores?|v?cpus|pes|learners?|trainers?|replicas?|executors?|goroutines?)"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|v?cpus|pes|learners?|trainers?|replicas?|executors?|goroutines?|actors?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
@@ -146,7 +146,9 @@ LABELS = (
     ("case", r"case|series|experiment|exp"),
     (
         "strategy",
-        r"strateg(?:y|ies)|parallelism|parallelization|methods?|distribution|ddp|zero(?: stage)?|algorithms?",
+        r"strateg(?:y|ies)|parallelism|parallelization|methods?|distribution|ddp|zero(?: stage)?|algorithms?|"
+        r"shard(?:ing)?(?: (?:strategy|mode|type|level|method))?|"
+        r"(?:fsdp|parallel\w*|distribut\w*) (?:strategy|mode|type|method)",
     ),
     (
         "framework",
@@ -167,7 +169,8 @@ LABELS = (
     ("throughput_unit", r"throughput ?unit|unit"),
     (
         "label",
-        r"source|data ?set|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|max ?len|dimensions?|"
+        r"source|data ?set|data(?: ?set)? ?sizes?|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|"
+        r"max ?len|dimensions?|"
         r"resolution|(?:image|input|crop) ?size|"
         r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
         r"(?:config(?:uration)?s?|setups?)|settings?|optimi[sz]er|compiler?|xla|"

@@ -84,6 +84,7 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     if len(named) != 1 or not pairs or not all(nodes.isdecimal() and gpus.isdecimal() for nodes, gpus in pairs):
         return meanings
     fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
+    fewer |= len({gpus for _, gpus in pairs}) == 1 < len({nodes for nodes, _ in pairs})  # 8 of 2, of 4 and of 8
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
 
 

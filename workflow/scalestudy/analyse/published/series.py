@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isclose
+from math import isclose, prod
 
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.degrees import is_degree
@@ -100,7 +100,7 @@ def _with_accumulation(rows: list[PublishedRow]) -> list[PublishedRow]:
     whole = [(row, stated or 0.0) for row, stated, _ in known]
     if any(row.global_batch is not None for row in rows):
         fits = {
-            index: sum(isclose(each * row.gpus, row.global_batch or 0, rel_tol=0.02) for row, each in way)
+            index: sum(isclose(each * replicas(row), row.global_batch or 0, rel_tol=0.02) for row, each in way)
             for index, way in enumerate((micro, whole))
         }
         chosen = whole if fits[1] > fits[0] else micro
@@ -239,11 +239,18 @@ def global_batch(row: PublishedRow) -> float | None:
     """Returns samples per step over all devices, as stated or from the batch per device."""
     if row.global_batch is not None:
         return row.global_batch
-    return None if row.batch_per_gpu is None else row.batch_per_gpu * row.gpus
+    return None if row.batch_per_gpu is None else row.batch_per_gpu * replicas(row)
+
+
+def replicas(row: PublishedRow) -> int:
+    """Return the devices, or how many groups of them there are that compute a batch together (TP, PP, CP)."""
+    sizes = [row.label(name) for name in ("tp", "pp", "cp")]
+    together = prod(int(size) for size in sizes if size.isdecimal() and int(size) > 0)
+    return row.gpus // together if row.gpus % together == 0 else row.gpus
 
 
 def batch_per_gpu(row: PublishedRow) -> float | None:
     """Returns samples per step on each device, as stated or from the global batch."""
     if row.batch_per_gpu is not None:
         return row.batch_per_gpu
-    return None if row.global_batch is None else row.global_batch / row.gpus
+    return None if row.global_batch is None else row.global_batch / replicas(row)
