@@ -347,4 +347,44 @@ def test_sizes_of_models_below_size_are_models(tmp_path: Path) -> None:
 """
     audits, _, _ = read(tmp_path, text, TFLOPs="throughput_per_gpu")
     assert series(audits)["200B"] == [(80, 1.0), (160, 1.96)]
-    assert quantity_of(audits[-1]).header == "TFLOP/s"
+    assert quantity_of(audits[-1]).header == "tflop/s"
+
+
+def test_one_process_per_gpu_in_a_caption_is_no_rate_of_each(tmp_path: Path) -> None:
+    text = """
+It runs under `torchrun`, one process per GPU. Samples per second:
+
+| processes | batch/proc | ddp | manual |
+| ---: | ---: | ---: | ---: |
+| 1 | 4 | 8.5 | 8.1 |
+| 2 | 4 | 15.2 | 13.9 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(2, 1.79), (2, 1.72)]
+
+
+def test_rows_of_batches_beside_one_without_and_a_placement_that_is_not_read(tmp_path: Path) -> None:
+    text = """
+| batch/GPU | 1 GPU | 2 GPUs one node | 2 GPUs two nodes |
+| :--- | ---: | ---: | ---: |
+| 4 | 11.2 | 21.5 (1.92x) | 1.6 (0.14x) |
+| 32 | 88.7 | 163.2 (1.84x) | 13.3 (0.15x) |
+| 32, bf16 | | 165.1 (1.86x) | 23.7 (0.27x) |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(2, 1.92), (2, 1.84)]
+    assert not any(audit.remarks for audit in audits)
+    assert "'32, bf16' is not a number" in notes
+
+
+def test_a_size_of_a_model_and_a_number_are_two_labels(tmp_path: Path) -> None:
+    text = """
+| Size | Cx | Target tokens | 4 GPUs | 8 GPUs |
+|---|---:|---:|---:|---:|
+| 480M | 1 | 8.4B | 4.3h | 2.6h |
+| 480M | 2 | 16.9B | 7.1h | 4.0h |
+| 810M | 1 | 15.1B | 9.3h | 5.3h |
+| 810M | 2 | 30.2B | 21.6h | 11.7h |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(8, 1.65), (8, 1.77), (8, 1.75), (8, 1.85)]

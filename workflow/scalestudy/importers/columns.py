@@ -129,7 +129,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
     found = relative_columns(per_others(per_node(found, said), said), raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
-    found = by_parameters(over_other_systems(found, said), raw, said)
+    of_models = by_parameters(over_other_systems(found, said), raw, said)
+    found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = by_their_ratios(found, raw, said)
     found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)

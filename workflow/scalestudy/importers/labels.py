@@ -24,6 +24,8 @@ _OF_A_MODEL = re.compile(
 _OF_PARAMETERS = re.compile(
     r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
 )
+_ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
+"""How the ranks are placed, which says nothing of a rate: one process per GPU."""
 _SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BM]")
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
@@ -211,6 +213,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
 
 def _named_in(words: str) -> Meaning | None:
     """The measurement that a caption names with its unit: 'Throughput (images/s)'."""
+    words = _ONE_EACH.sub("", words)
     for part in (
         words,
         *re.findall(r"[(\[\uff08]([^()\[\]\uff08\uff09]+)[)\]\uff09]", words),

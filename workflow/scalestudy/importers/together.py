@@ -140,7 +140,10 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
         return [f"{bare} {read_as}", f"{bare} {second}"]
     whole = f"{plain(first)} {second}"
-    if (across := count_of_header(header)) and count_of_header(whole) is None:
+    across = count_of_header(header)
+    if across and across[1] and meaning_of(across[1]).role == "ignore":
+        return []  # `2 GPUs two nodes`: the ratio would remain without its measurement
+    if across and count_of_header(whole) is None:
         return [first, f"{across[0].gpus} GPUs {second}"]
     return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
 

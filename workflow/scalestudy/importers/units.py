@@ -47,7 +47,7 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     if found is None:
         tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
         flops = re.search(r"(?:\b([kmgtpe])(?:iga|era|eta|ega|xa)?)?-?\w?flop", bare)
-        return (f"{(flops[1] or '').upper()}FLOP/s" if flops else tokens), 1.0
+        return (f"{flops[1] or ''}flop/s" if flops else tokens), 1.0
     behind = _FACTOR_BEHIND.search(bare)
     factor = _FACTORS.get(found["factor"] or (behind[1] if behind else ""), 1.0)
     period = re.sub(r"^(?:/|per|p) ?", "", found["period"])

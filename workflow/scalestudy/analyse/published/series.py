@@ -222,7 +222,8 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
         for row in rows:
             parts.setdefault(batch(row), []).append(row)
         comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
-        if None in parts or comparable <= kept:
+        without = parts.get(None, [])  # a baseline without a batch is that of all
+        if any(row.gpus == min(other.gpus for other in rows) for row in without) or comparable <= kept:
             continue
         if len(parts) > 1:
             best, kept = (words, parts), comparable
@@ -232,7 +233,8 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]
     words, parts = best
-    return [(" ".join(filter(None, (said, f"{words} {value:g}"))), part) for value, part in parts.items()]
+    names = {value: f"without a {words}" if value is None else f"{words} {value:g}" for value in parts}
+    return [(" ".join(filter(None, (said, names[value]))), part) for value, part in parts.items()]
 
 
 def global_batch(row: PublishedRow) -> float | None:
