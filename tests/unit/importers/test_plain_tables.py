@@ -388,3 +388,30 @@ def test_a_size_of_a_model_and_a_number_are_two_labels(tmp_path: Path) -> None:
 """
     audits, _, _ = read(tmp_path, text)
     assert [found[-1] for found in series(audits).values()] == [(8, 1.65), (8, 1.77), (8, 1.75), (8, 1.85)]
+
+
+def test_rows_with_units_of_their_own_are_quantities(tmp_path: Path) -> None:
+    text = """
+| Benchmark | 8 GPUs | 16 GPUs | Status |
+|---|---|---|---|
+| GPU health | 8/8 PASS | 16/16 PASS | PASS |
+| Step | 310 ms | 325 ms | PASS |
+| Training | 331,842 tok/s | 632,970 tok/s | PASS |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert (16, 1.91) in [found[-1] for found in series(audits).values()]
+    assert all(scale.throughput.value != 16 for audit in audits for scale in audit.table.scales)
+
+
+def test_a_rate_an_efficiency_and_other_rows(tmp_path: Path) -> None:
+    text = """
+| metric | 1 worker | 8 workers |
+|---|---|---|
+| aggregate rate | 80 /hr | **292 /hr** |
+| time of one | 45.0 s | 98.6 s |
+| scaling efficiency | \N{EM DASH} | **46 %** (292 against 640) |
+| OOM kills | \N{EM DASH} | **0** |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert (8, 3.65) in [found[-1] for found in series(audits).values()]
+    assert not any(remark.kind == "efficiency" for audit in audits for remark in audit.remarks)

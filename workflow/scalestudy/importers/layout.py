@@ -24,6 +24,7 @@ from scalestudy.importers.numbered import (
 from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
+from scalestudy.importers.quantities_of_rows import names_of_rows
 from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
@@ -57,7 +58,7 @@ def upright(table: RawTable) -> RawTable:
         across = _across(table)
     if not across:
         return with_product(table)
-    first = [row[1][0] if row[1] else "" for row in table.rows]
+    first = names_of_rows(table, across)
     known = [meaning_of(name).role for name in first]
     if not {*known} & {*MEASURED}:
         known = [known_role(name) for name in first]
@@ -71,9 +72,11 @@ def upright(table: RawTable) -> RawTable:
     named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
     if not others and named and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
-    if measured and meaning_of(table.header[0]).role not in ("model", "strategy", "framework"):
+    own = first != [row[0] if row else "" for _, row in table.rows]  # units
+    if measured and (own or meaning_of(table.header[0]).role not in ("model", "strategy", "framework")):
         ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
-        return _with_ratios(_turned(table, across, first), table, ratios, measured)
+        best = min(measured, key=lambda place: MEASURED.index(known[place]))
+        return _with_ratios(_turned(table, across, first), table, ratios, best)
     return _stacked(table, across)
 
 
@@ -160,9 +163,8 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
     return replace(table, header=(own, *([name] if told else []), *first), rows=rows)
 
 
-def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], measured: list[int]) -> RawTable:
+def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int) -> RawTable:
     """The turned table with the speedups that stand behind its best measurement, as those of its last row."""
-    best = min(measured, key=lambda place: MEASURED.index(meaning_of(table.rows[place][1][0]).role))
     cells = table.rows[best][1]
     stated = [cells[place] if place < len(cells) else "" for place in ratios]
     last = len(turned.rows) - 1
