@@ -415,3 +415,18 @@ def test_a_rate_an_efficiency_and_other_rows(tmp_path: Path) -> None:
     audits, _, _ = read(tmp_path, text)
     assert (8, 3.65) in [found[-1] for found in series(audits).values()]
     assert not any(remark.kind == "efficiency" for audit in audits for remark in audit.remarks)
+
+
+def test_rows_that_differ_in_a_column_that_was_not_read_are_named(tmp_path: Path) -> None:
+    text = """
+| GPUs | img/s | buckets | streams |
+|---|---|---|---|
+| 1 | 100 | 4 | 1 |
+| 2 | 190 | 4 | 1 |
+| 2 | 195 | 8 | 1 |
+| 2 | 196 | 8 | 2 |
+"""
+    (audit,), _, notes = read(tmp_path, text)
+    assert [remark.kind for remark in audit.remarks] == ["printed twice"]
+    assert "lines 5 and 6 and 7 are one configuration by all columns that were read" in notes
+    assert "differ in buckets, streams" in notes

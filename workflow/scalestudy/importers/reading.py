@@ -15,6 +15,7 @@ from scalestudy.importers.counts_in_words import note_on_servers
 from scalestudy.importers.headers import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.mean_ratios import notes_on_mean_ratios
+from scalestudy.importers.merged_rows import notes_on_merged_rows
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
@@ -99,6 +100,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     unread = [plain(header) for header in raw.header if header and header not in used]
     notes = [*notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
+    notes += notes_on_merged_rows(tables, raw, meanings)
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
