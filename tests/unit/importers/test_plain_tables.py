@@ -430,3 +430,19 @@ def test_rows_that_differ_in_a_column_that_was_not_read_are_named(tmp_path: Path
     assert [remark.kind for remark in audit.remarks] == ["printed twice"]
     assert "lines 5 and 6 and 7 are one configuration by all columns that were read" in notes
     assert "differ in buckets, streams" in notes
+
+
+def test_an_efficiency_of_weak_scaling_stays_one(tmp_path: Path) -> None:
+    """It follows from the times as a speedup of constant work would."""
+    text = """
+## Weak scaling
+
+| CPUs | time (s) | efficiency |
+|---|---|---|
+| 1 | 50.0 | 100% |
+| 2 | 51.2 | 97.7% |
+| 4 | 52.1 | 96.0% |
+| 8 | 53.9 | 92.8% |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert (audit.checked.speedups, audit.checked.efficiencies, audit.remarks) == (0, 4, ())

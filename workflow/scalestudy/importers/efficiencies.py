@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scalestudy.importers.cells import read_cell
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.cells import read_cell, share
+from scalestudy.importers.following import following
 from scalestudy.importers.headers import Meaning, is_utilization, normal, with_role
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.quantities import most_are
@@ -13,6 +13,8 @@ from scalestudy.importers.raw import RawTable
 
 _CLOSE = 0.03
 """Relative difference up to which a ratio follows from the measurement beside it. Wider than rounding."""
+_ABOVE = 110.0
+"""Per cent above which a number is rather a speedup than an efficiency."""
 _FEWEST = 3
 _MOST = 0.75
 """Rows that have to show it, and their share of all."""
@@ -26,37 +28,25 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     if len(devices) != 1 or len(measured) != 1 or len(stated) != 1 or normal(meanings[stated[0]].header) in said:
         return meanings
     of_times = meanings[measured[0]].role in TIMES
-    places = devices[0], measured[0]
-    if not most_are("efficiency", raw.cells(stated[0])) or not _follows(
-        raw, (*places, stated[0]), 0, of_times=of_times
-    ):
+
+    def follows(place: int, power: int) -> bool:
+        places = (devices[0], measured[0], place)
+        close = following(raw, places, of_times=of_times, close=_CLOSE, power=power)
+        return len(close) >= _FEWEST and sum(close) >= _MOST * len(close)
+
+    if not _are_above_one(raw.cells(stated[0])) or not follows(stated[0], 0):
         return meanings
     found = with_role(meanings, stated[0], "printed_speedup")
     for place, one in enumerate(found):
-        share = (
-            one.role == "ignore" and normal(one.header) not in said and most_are("efficiency", raw.cells(place))
-        )
-        if share and not is_utilization(one.header) and _follows(raw, (*places, place), 1, of_times=of_times):
+        free = one.role == "ignore" and normal(one.header) not in said and not is_utilization(one.header)
+        if free and most_are("efficiency", raw.cells(place)) and follows(place, 1):
             return with_role(found, place, "printed_efficiency")
     return found
 
 
-def _follows(raw: RawTable, places: Sequence[int], power: int, *, of_times: bool) -> bool:
-    """Whether percentages are speedups (power 0) or efficiencies (1). places: devices, measurement, percentage."""
-    rows = []
-    for _, row in raw.rows:
-        try:
-            measured, stated = (read_cell(row[place]).printed.value for place in places[1:])
-            rows.append((read_count(row[places[0]]).gpus, measured, stated / 100))
-        except (ValueError, IndexError):
-            continue
-    rows = sorted(row for row in rows if min(row) > 0)
-    if not rows:
+def _are_above_one(cells: Sequence[str]) -> bool:
+    """Whether most percentages but the first are too large for efficiencies. Those of weak scaling follow too."""
+    if not most_are("efficiency", cells):
         return False
-    fewest, first, _ = rows[0]
-    close = [
-        abs((first / measured if of_times else measured / first) * (fewest / gpus) ** power / stated - 1) < _CLOSE
-        for gpus, measured, stated in rows
-        if gpus > fewest
-    ]
-    return len(close) >= _FEWEST and sum(close) >= _MOST * len(close)
+    above = [cell for cell in cells if share([cell], read_cell) and read_cell(cell).printed.value > _ABOVE]
+    return len(above) >= _MOST * (len(cells) - 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.cells import plain
+from scalestudy.importers.following import following
 from scalestudy.importers.headers import Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
@@ -26,7 +26,11 @@ def mean_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[
         return meanings
     for place, one in enumerate(meanings):
         mean = one.role == "printed_speedup" and _MEAN.search(plain(one.header).lower())
-        if mean and normal(one.header) not in said and not _follows(raw, meanings, (devices, measured[0], place)):
+        if not mean or normal(one.header) in said:
+            continue
+        of_times = meanings[measured[0]].role in TIMES
+        close = following(raw, (devices, measured[0], place), of_times=of_times, close=_CLOSE)
+        if 2 * sum(close) < len(close):
             return with_role(meanings, place, "ignore", per=MEAN)
     return meanings
 
@@ -38,24 +42,3 @@ def notes_on_mean_ratios(meanings: Sequence[Meaning]) -> list[str]:
         " it was not checked"
     )
     return [f"{plain(one.header)} {why}" for one in meanings if one.per == MEAN]
-
-
-def _follows(raw: RawTable, meanings: Sequence[Meaning], places: tuple[int, int, int]) -> bool:
-    """Whether half of the ratios or more are those of the measurement. places: devices, measurement, ratio."""
-    rows = []
-    for _, row in raw.rows:
-        try:
-            measured = read_cell(row[places[1]]).printed.value
-            ratio = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # `1.000 baseline`
-            rows.append((read_count(row[places[0]]).gpus, measured, float(ratio[0] if ratio else 0)))
-        except (ValueError, IndexError):
-            continue
-    rows = sorted(row for row in rows if min(row[1:]) > 0)
-    _, first, unit = rows[0] if rows else (1, 1.0, 1.0)
-    of_times = meanings[places[1]].role in TIMES
-    close = [
-        abs((first / measured if of_times else measured / first) * unit / ratio - 1) < _CLOSE
-        for gpus, measured, ratio in rows
-        if gpus > rows[0][0]
-    ]
-    return 2 * sum(close) >= len(close)
