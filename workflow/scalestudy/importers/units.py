@@ -20,6 +20,8 @@ _PER_SECOND = re.compile(
     r"(?:1? ?/ ?(?:s|secs?|seconds?)|s ?(?:\^? ?\(?-1\)?|\u207b))(?P<device>/[a-z]+)?[)\]]"
 )
 """Work with its unit as that of a number: samples (1/s), images (/sec), tokens (s^-1)."""
+_SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
+"""Simulated time over time: ns/day, simulated years per day."""
 _FACTORS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9}
 _FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
 """A factor behind the unit: tokens/day (B)."""
@@ -46,12 +48,19 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
     if found is None:
         tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
+        if simulated := _SIMULATED.search(bare):
+            return simulated[0].replace(" per ", "/"), 1.0
         flops = re.search(r"(?:\b([kmgtpe])(?:iga|era|eta|ega|xa)?)?-?\w?flop", bare)
         return (f"{flops[1] or ''}flop/s" if flops else tokens), 1.0
     behind = _FACTOR_BEHIND.search(bare)
     factor = _FACTORS.get(found["factor"] or (behind[1] if behind else ""), 1.0)
     period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
+
+
+def is_of_a_simulation(unit: str) -> bool:
+    """Return whether a rate is that of one simulation as a whole, whatever its size."""
+    return bool(_SIMULATED.fullmatch(unit))
 
 
 def is_of_parts(unit: str) -> bool:

@@ -8,11 +8,11 @@ from scalestudy.analyse.published.growth import falls, in_order, throughput_grow
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
+from scalestudy.importers.counted import counted_in, number_of
 from scalestudy.importers.headers import NAMELESS, Meaning
 from scalestudy.importers.published import CLOCKED, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.quantity import Quantity, quantity_of
-from scalestudy.publish.words.counted import counted_in, number_of
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 ROLES = {

@@ -222,8 +222,9 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
         for row in rows:
             parts.setdefault(batch(row), []).append(row)
         comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
-        without = parts.get(None, [])  # a baseline without a batch is that of all
-        if any(row.gpus == min(other.gpus for other in rows) for row in without) or comparable <= kept:
+        sizes = {row.gpus for value, part in parts.items() if value is not None for row in part}
+        needed = any(row.gpus not in sizes or row.gpus == min(sizes) for row in parts.get(None, []))
+        if needed or comparable <= kept:  # rows without a batch may be those of any
             continue
         if len(parts) > 1:
             best, kept = (words, parts), comparable

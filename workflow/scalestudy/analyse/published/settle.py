@@ -6,7 +6,6 @@ speedup or an efficiency. The reading that explains most of the printed speedups
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -17,14 +16,10 @@ from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hard
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.cells import Printed
 from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
+from scalestudy.importers.units import is_of_a_simulation
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
-
-_OF_A_SIMULATION = re.compile(
-    r"\b(?:ns|us|ps|fs|years?|days?|timesteps?) ?(?:/|per) ?(?:day|d|h|hour|s)\b|\bs[yd]pd\b"
-)
-"""Headers of rates of one simulation as a whole: ns/day, simulated years per day."""
 
 Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
@@ -232,7 +227,7 @@ def _without_ratios(
     if role in OF_STEPS and table.scaling:
         return table.scaling
     own = table.column(role)
-    if role == "throughput" and table.scaling == WEAK and own and _OF_A_SIMULATION.search(own.header.lower()):
+    if role == "throughput" and table.scaling == WEAK and own and is_of_a_simulation(own.unit):
         return PER_DEVICE  # the rate of one simulation, whose work grows with the devices
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
     below = HARDLY[0] if table.scaling == WEAK else FALLS
