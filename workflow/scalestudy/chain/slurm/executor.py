@@ -205,6 +205,12 @@ class PatientExecutor(Executor):
             return True
         if status.state == "NODE_FAIL" and status.nodes:
             self._failed_nodes.add(status.nodes)
+        if status.state != "CANCELLED" and is_done(job.job):  # as after a controller that did not see the end
+            self.logger.info(
+                f"SLURM job {job.external_jobid} ended as {status.state}, but all of its runs are measured."
+            )
+            self._succeeded(job)
+            return True
         self._failed(job, f"ended as {status.state}" + (f" ({status.reason})" if status.reason else ""))
         return True
 
