@@ -84,7 +84,8 @@ _NO_HARDWARE = re.compile(
 
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
-_SIZE_OF_A_MODEL = re.compile(r"\d{1,4}(?:\.\d+)?[BbM]")
+SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
+"""The size of a model by its parameters: 7B, 1.3B, 480M."""
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
@@ -163,7 +164,7 @@ def read_count(text: str) -> Count:
     inside_way = said if STRATEGIES.search(said) or said == "DP" else ""
     way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
-    model, hardware = (rest, "") if _SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
+    model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 
 

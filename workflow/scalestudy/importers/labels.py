@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
-from scalestudy.importers.counts import nodes_by_each
+from scalestudy.importers.counts import SIZE_OF_A_MODEL, nodes_by_each
 from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
 from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
 from scalestudy.importers.quantities import quantity_of
@@ -26,7 +26,6 @@ _OF_PARAMETERS = re.compile(
 )
 _ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
 """How the ranks are placed, which says nothing of a rate: one process per GPU."""
-_SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BM]")
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
@@ -138,7 +137,7 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     for place, one in enumerate(meanings):
         differs = len(set(map(plain, raw.cells(place)))) > 1
         free = one.role in ("ignore", "label") and normal(one.header) not in said
-        sized = normal(one.header) == "size" and all(map(_SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
+        sized = normal(one.header) == "size" and all(map(SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
         if free and differs and (sized or _OF_PARAMETERS.fullmatch(normal(one.header))):
             return with_role(meanings, place, "model")
     return meanings
