@@ -48,7 +48,8 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     if spoiled:
         assert "measured under other load on the host" in " ".join(said.split())
     if found.answer is None:
-        assert spoiled and "ended=1" in said, said
+        busy = spoiled or "the host is busy" in said  # waiting for a quiet moment takes of the budget
+        assert busy and "ended=1" in said, said
     elif found.answer["accumulation_steps"] == 8:
         assert spoiled and "No setting is shown to be better than the present one." in said, said
         assert all(one.gain.low < 1 for one in found.finalists), said
