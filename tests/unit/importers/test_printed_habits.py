@@ -363,7 +363,7 @@ def test_the_parts_of_a_step_are_of_the_work_of_the_step(tmp_path: Path) -> None
 
 
 def test_a_column_amp_of_numbers_is_one_of_several_measurements(tmp_path: Path) -> None:
-    """It is no label, whose values would change from row to row."""
+    """As a label it would have another value in each row."""
     lines = ("1 GPU;371;760;1044", "4 GPUs;1402;2790;3795")
     found = audited(tmp_path, "img/s\n\n" + table("Devices;fp32;amp;amp + channels_last", *lines))
     assert [(audit.case, len(audit.remarks)) for audit in found] == [

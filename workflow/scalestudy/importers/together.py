@@ -26,7 +26,7 @@ _BOTH = re.compile(
 )
 _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
 _OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
-"""The work of each device, which no rate is."""
+"""The size of the work of each device. It is no rate."""
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6

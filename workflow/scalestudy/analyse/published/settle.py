@@ -226,8 +226,8 @@ def _without_ratios(
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
         return table.scaling
-    own = table.column(role)
-    if role == "throughput" and table.scaling == WEAK and own and is_of_a_simulation(own.unit):
+    column = table.column(role)
+    if role == "throughput" and table.scaling == WEAK and column and is_of_a_simulation(column.unit):
         return PER_DEVICE  # the rate of one simulation, whose work grows with the devices
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
     below = HARDLY[0] if table.scaling == WEAK else FALLS
@@ -239,7 +239,6 @@ def _without_ratios(
         return FALLING[role]
     if role == "steps_per_s" and not other_work and any(gain(known, role) > hardly(known) for known in grown):
         return STRONG  # steps of more samples would not get faster
-    column = table.column(role)
     if role == "throughput" and any(gain(known, role) > hardly(known) for known in grown):
         return TOGETHER  # one column has one meaning, so a series that grows shows it for the others
     for known in grown:
