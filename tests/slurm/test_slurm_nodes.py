@@ -73,6 +73,9 @@ def test_a_requeued_job_measures_the_run_again(submitting: Submitting) -> None:
     job = launch.job
     submitting.cluster.run("scontrol", "requeue", job)
     wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=120)
+    wait_for(lambda: submitting.cluster.states() == ["idle", "idle"], seconds=120)
+    # A node refuses credentials that are no younger, in whole seconds, than the end of the job's first start.
+    time.sleep(3)
     submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
     # The queue is empty for a moment before the job begins again.
     wait_for(lambda: {"ok"} == {record.outcome for record in submitting.records().values()}, seconds=600)
