@@ -76,7 +76,7 @@ _FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
 _PERCENT = re.compile(r"^(?:per ?cent|pct)\b", re.IGNORECASE)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
-_TIMES = r"(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?)\b"
+_TIMES = r"(?:ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b"
 _TWO_TIMES = re.compile(rf"{_TIMES}\.?\W+(?:and )?\d[\d.]* ?{_TIMES}", re.IGNORECASE)
 
 

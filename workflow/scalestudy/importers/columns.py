@@ -26,12 +26,13 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
+from scalestudy.importers.kinds_by_ratios import factors
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
 from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.pairs import with_pairs
-from scalestudy.importers.published import MEASURED, RATES
+from scalestudy.importers.published import MEASURED, RATES, TIMES
 from scalestudy.importers.quantities import of_a_step, quantity_of
 from scalestudy.importers.ratio_rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios import (
@@ -52,6 +53,7 @@ from scalestudy.importers.whose import (
     of_each_node,
     of_one_scaling,
     over_other_systems,
+    per_device_in_words,
     per_node,
     per_others,
 )
@@ -105,7 +107,8 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
         return meaning
     if said == "step_time_ms":
         return replace(meaning, role="step_time_s", unit="ms")
-    unit = {"step_time_s": "s", "total_time_s": "s"}.get(said, "") if said != meaning.role else ""
+    timed = said in (*TIMES, "step_time_s") and said != meaning.role
+    unit = meaning_of(f"time {header}").unit or "s" if timed else ""
     per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
@@ -126,8 +129,10 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
+    found = factors(found, raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
-    found = relative_columns(per_others(per_node(found, said), said), raw, said)
+    found = per_others(per_node(per_device_in_words(found, raw, said), said), said)
+    found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_parameters(over_other_systems(found, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)

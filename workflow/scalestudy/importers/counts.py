@@ -84,6 +84,7 @@ _NO_HARDWARE = re.compile(
 
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
+_DATA_PARALLEL = "DP"
 SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
 """The size of a model by its parameters: 7B, 1.3B, 480M."""
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
@@ -160,8 +161,9 @@ def read_count(text: str) -> Count:
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
     rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
-    other = rest.startswith("+") or bool(STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)))  # no device
-    inside_way = said if STRATEGIES.search(said) or said == "DP" else ""
+    ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
+    other = rest.startswith("+") or bool(ways)  # no device
+    inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
     way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)

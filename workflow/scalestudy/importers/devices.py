@@ -231,6 +231,11 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
 
 
+def is_alone(label: str) -> bool:
+    """Return whether a label says no more than that a run is on one device: Baseline, No DDP."""
+    return bool(_ALONE.fullmatch(label.strip()))
+
+
 def _is_alone(cell: str, others: Sequence[Count]) -> bool:
     """Whether a label without a number is of one device: a baseline, or the hardware of the other labels."""
     words = plain(cell).lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.cells import Printed, plain
+from scalestudy.importers.cells import ABOUT, Printed, plain
 
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _PART = r"(\d+(?:\.\d+)?)"
@@ -23,6 +23,9 @@ def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
 
     of_hours: whether '12:30' is hours and minutes, not minutes and seconds.
     """
+    if about := re.fullmatch(r"(?:~|about|approx\.?|approximately|around|circa|ca\.?) ?(.+)", plain(text).lower()):
+        exact = read_duration(about[1], of_hours=of_hours)
+        return Printed(exact.value, exact.value * ABOUT) if exact else None
     text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)(?=\]?$)", "", plain(text).lower())
     text = re.sub(r"^\[([^\[\]]*)\]$", r"\1", text)
     if (

@@ -11,6 +11,7 @@ from typing import Any
 from scalestudy.importers.cells import PICTURE, plain
 from scalestudy.importers.languages import in_english
 from scalestudy.importers.ratio_headers import ratio_of
+from scalestudy.importers.spelling import spelled_out
 from scalestudy.importers.terms import (
     AFTER_DEVICE,
     COUNT,
@@ -68,6 +69,8 @@ EXACTLY = (
     "cuda visible devices",
     "visible devices",
     "gpu ids",
+    "pe",
+    "npe",
     "device ids",
 )
 """Headers of devices that say no more."""
@@ -109,7 +112,7 @@ def normal(header: str) -> str:
     if header.strip() == NAMELESS:
         return ""
     words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
-    text = re.sub(r"[_\s]+", " ", in_english(words.lower()).replace("#", " # ")).strip(" :")
+    text = re.sub(r"[_\s]+", " ", spelled_out(in_english(words.lower())).replace("#", " # ")).strip(" :")
     text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[[\da-c]\d?\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
@@ -193,6 +196,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "steps_per_s"
     if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):
         return "throughput"
+    if re.search(RATED, bare.partition(" (")[0]):  # tokens/s (training time of 1T tokens)
+        return "throughput"
     if (time := _time(bare)) and not re.search(
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
@@ -244,6 +249,8 @@ def _time(bare: str) -> str:
     if re.search(OF_ONE, bare):
         return "time_s"
     in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    if re.fullmatch(rf"(?:mean|median|med|avg|average|min|max|best)? ?[(\[] ?{TIME_UNIT} ?[)\]]", bare):
+        return "time_s"
     if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
         return "step_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)

@@ -94,7 +94,8 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         alike = [one.header for kind, one in named if kind == UNKNOWN][:_MOST_NAMED]
         options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
         return f"the numbers fall as devices are added: if they are times, add {options}"
-    return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'"
+    again = "; give --column again for each further column of measurements" if len(named) > 1 else ""
+    return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'{again}"
 
 
 def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:

@@ -7,32 +7,38 @@ import re
 _WORDS = {
     "per gpu batch": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡) ?(?:batch(?: ?size)?|bs|批(?:次)?(?:大小|量)?)",
     "per gpu": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡)(?= ?(?:吞|速|样本))",
-    "gpus": r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|进程数|"
+    "gpus": r"số (?:lượng )?gpu|jumlah gpu|"
+    r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|进程数|"
     r"线程数|台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
-    "nodes": r"节点数?|机器数|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
+    "nodes": r"số (?:nút|máy)|jumlah node|"
+    r"节点数?|机器数|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
     "single step ": r"单步|每步",
     "samples/s": r"每秒(?:处理)?(?:样本|图像|图片)数?",
     "tokens/s": r"每秒(?:处理)?(?:令牌|词元|token)数?",
-    "efficiency": r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
+    "efficiency": r"hiệu (?:suất|quả|năng)(?: song song)?|efisiensi|"
+    r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
     r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik",
-    "speedup": r"(?:线性)?加速比|加速倍数|加速|提速|速度向上(?:率|比)?|高速化(?:率)?|スピードアップ|"
+    "speedup": r"(?:hệ số |độ |mức )?tăng tốc|percepatan|"
+    r"(?:线性)?加速比|加速倍数|加速|提速|速度向上(?:率|比)?|高速化(?:率)?|スピードアップ|"
     r"속도 ?향상(?:률)?|배속|가속(?:비|률)?|aceleraci[oó]n|acelera[cç][aã]o|ganho|accelerazione|h[ıi]zlanma|"
     r"versnelling|beschleunigung|acc[eé]l[eé]ration|ускорение|przyspieszenie",
-    "throughput": r"(?:训练)?吞吐(?:率|量)?|スループット|처리량|(?:训练|处理|処理|学習)?速度|속도|"
+    "throughput": r"thông lượng|tốc độ|"
+    r"(?:训练)?吞吐(?:率|量)?|スループット|처리량|(?:训练|处理|処理|学習)?速度|속도|"
     r"geschwindigkeit|d[eé]bit|rendimiento|vaz[aã]o|durchsatz|пропускная способность|скорость",
     "performance": r"(?:训练)?性能(?!提|下|损|对|比|指|分)|성능(?! ?향상)",
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
-    "time": r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
+    "time": r"thời gian(?: chạy| thực thi| huấn luyện)?|waktu(?: eksekusi)?|"
+    r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
-    "threads": r"hilos|f[aä]den|потоки|w[aą]tki",
-    "processes": r"procesos|processos|prozesse|processus|процессы|procesy",
-    "cores": r"n[uú]cleos|kerne|c[oœ]e?urs|ядра",
-    "seconds": r"segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
-    "minutes": r"minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
-    "hours": r"stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
+    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos|f[aä]den|потоки|w[aą]tki",
+    "processes": r"(?:số )?tiến trình|jumlah proses|procesos|processos|prozesse|processus|процессы|procesy",
+    "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos|kerne|c[oœ]e?urs|ядра",
+    "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
+    "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
+    "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",
     "memory": r"显存|内存|メモリ|메모리",
     "ideal ": r"理想(?:线性)?",

@@ -11,7 +11,7 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
-from scalestudy.importers.devices import with_product
+from scalestudy.importers.devices import is_alone, with_product
 from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
 from scalestudy.importers.kinds_by_ratios import by_ratio
 from scalestudy.importers.numbered import (
@@ -103,6 +103,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = named[1]
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
+    found = dict(sorted((found | _of_one_device(table, found)).items()))
     bare = {
         place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
     }
@@ -120,6 +121,15 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found
+
+
+def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The column `Baseline` beside two or more columns of several devices each."""
+    sizes = {_size(devices) for devices, _ in across.values()}
+    places = [place for place, header in enumerate(table.header) if place and is_alone(plain(header))]
+    if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
+        return {}
+    return {places[0]: ("1", "")}
 
 
 def _count(words: str) -> int:

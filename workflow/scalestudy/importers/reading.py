@@ -21,6 +21,7 @@ from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.tables import read_tables
 from scalestudy.importers.variants import variants_of
+from scalestudy.importers.whose import note_on_words
 
 _MOST_SHOWN = 5
 
@@ -98,7 +99,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
-    notes = [*notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
+    notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += notes_on_merged_rows(tables, raw, meanings)
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))

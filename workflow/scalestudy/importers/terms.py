@@ -45,6 +45,8 @@ STEP = (
 )
 OF_ONE = (
     rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
+    r"\b(?:s|secs?|seconds?|min|minutes?|h|hours?)\W*(?:/|\bper\b) ?"
+    r"(?:m|model(?:led)?|sim(?:ulated|ulation)?)?[ -]?(?:day|month|year)s?\b|"
     rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
 )
 """Headers of the time of one piece of work: ms/token."""

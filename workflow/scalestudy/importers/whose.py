@@ -10,7 +10,7 @@ from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, NODE
+from scalestudy.importers.terms import DEVICE, NODE, PER_DEVICE, RATED, SECOND, WORK
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
 _STATISTIC = re.compile(
@@ -30,6 +30,12 @@ _ANOTHER = (
     rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
 )
 _ONE_KIND = re.compile(r"gpu|device|accelerator|cpu|core|process|proc|rank|card")
+_SAID_PER_DEVICE = re.compile(
+    rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
+    r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
+    rf" ?(?:per|/) ?{DEVICE}\b"
+)
+"""A sentence that says that the rates of a table are those of a device."""
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
 _OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
@@ -123,6 +129,27 @@ def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
         for one, of_them in zip(meanings, own, strict=True)
     ]
     return _without(named, foreign, said)
+
+
+def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read throughputs as those of a device if a sentence beside the table says so: Samples/s are per GPU."""
+    if not any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences):
+        return meanings
+    return [
+        replace(one, role="throughput_per_gpu", per="gpu")
+        if one.role == "throughput" and not one.per and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
+    """Return a note if a sentence beside the table, and no header, says that throughputs are per device."""
+    per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
+    if not per_device or any(map(PER_DEVICE.search, per_device)):
+        return []
+    said = any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences)
+    return ["the throughputs are per device, as the text beside the table says"] if said else []
 
 
 def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -1,0 +1,122 @@
+"""Words of headers and of sentences that say what numbers are: abbreviations, languages, `per GPU` below a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.headers import meaning_of
+from test_plain_tables import read, series
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [
+        ("Thput", "throughput"),
+        ("Throughtput (img/s)", "throughput"),
+        ("tput [MB/s]", "throughput"),
+        ("SU", "printed_speedup"),
+        ("Effiency", "printed_efficiency"),
+        ("Parallel effeciency", "printed_efficiency"),
+        ("Output", "ignore"),
+        ("Sufficiency", "ignore"),
+        ("Deficiency", "ignore"),
+    ],
+)
+def test_abbreviations_and_typing_errors_are_what_they_mean(header: str, role: str) -> None:
+    assert meaning_of(header).role == role
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "unit"),
+    [
+        ("mean [ms]", "time_s", "ms"),
+        ("Median (s)", "time_s", "s"),
+        ("std [s]", "ignore", ""),
+        ("s/mday", "time_s", "s"),
+        ("min/simulated year", "time_s", "min"),
+        ("Thời gian (s)", "time_s", "s"),
+        ("Số tiến trình (P)", "gpus", ""),
+        ("Waktu (detik)", "time_s", "s"),
+        ("Percepatan", "printed_speedup", ""),
+        ("PE", "gpus", ""),
+        ("Tokens/s (training time of 1T tokens)", "throughput", "tokens/s"),
+    ],
+)
+def test_what_a_header_is_of(header: str, role: str, unit: str) -> None:
+    assert (meaning_of(header).role, meaning_of(header).unit) == (role, unit)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Samples/s are per GPU.",
+        "All throughputs (samples per second) are given per GPU.",
+        "Throughput numbers here are measured per device",
+    ],
+)
+@pytest.mark.parametrize("below", [True, False])
+def test_a_sentence_beside_a_table_says_whose_its_throughputs_are(
+    tmp_path: Path, sentence: str, *, below: bool
+) -> None:
+    rows = "| GPUs | Samples/s |\n|---|---|\n| 1 | 389 |\n| 4 | 381 |\n| 8 | 377 |\n"
+    text = f"{rows}\n{sentence}\n" if below else f"{sentence}\n\n{rows}"
+    (audit,), asked, notes = read(tmp_path, text)
+    assert not asked
+    assert series([audit]) == {"table": [(1, 1.0), (4, 3.92), (8, 7.75)]}
+    assert "per device, as the text beside the table says" in notes
+
+
+def test_a_batch_per_gpu_beside_a_table_says_nothing_of_its_throughputs(tmp_path: Path) -> None:
+    rows = "| GPUs | Samples/s |\n|---|---|\n| 1 | 389 |\n| 4 | 1520 |\n"
+    text = f"Throughput of training, batch size 32 per GPU\n\n{rows}"
+    (audit,), _, notes = read(tmp_path, text)
+    assert series([audit]) == {"table": [(1, 1.0), (4, 3.91)]}
+    assert not notes
+
+
+def test_factors_below_strategies_are_speedups_if_they_grow(tmp_path: Path) -> None:
+    text = """
+| | DDP | FSDP |
+|---|---|---|
+| 2 GPUs | 1.9x | 1.7x |
+| 4 GPUs | 3.7x | 3.2x |
+| 8 GPUs | 7.2x | 6.1x |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"ddp": [(2, 1.9), (4, 3.7), (8, 7.2)], "fsdp": [(2, 1.7), (4, 3.2), (8, 6.1)]}
+    falling = ("3.7x", "1.8x"), ("7.2x", "1.9x"), ("3.2x", "1.6x"), ("6.1x", "1.7x")
+    for printed, other in falling:
+        text = text.replace(printed, other)
+    with pytest.raises(UserError, match="give --column again for each further column"):
+        read(tmp_path, text)
+
+
+def test_a_baseline_beside_several_devices_is_on_one(tmp_path: Path) -> None:
+    text = """
+| | Baseline | 2-GPU DP | 2-GPU DDP | 4-GPU DDP |
+|---|---|---|---|---|
+| Epoch time | 4m 12s | 3m 20s | 2m 14s | 1m 12s |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"dp": [(1, 1.0), (2, 1.26)], "ddp": [(1, 1.0), (2, 1.88), (4, 3.5)]}
+
+
+def test_durations_in_days_and_about(tmp_path: Path) -> None:
+    text = """
+| Hardware | Training time |
+|---|---|
+| 1x V100 | ~ 2 d 4 h |
+| 4x V100 | about 14.5 h |
+| 8x V100 | 7 hours, 45 minutes |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(1, 1.0), (4, 3.59), (8, 6.71)]}
+
+
+def test_a_time_that_the_user_names_has_the_unit_of_its_header(tmp_path: Path) -> None:
+    text = "| GPUs | A (ms) |\n|---|---|\n| 1 | 412 |\n| 2 | 210 |\n"
+    (audit,), _, _ = read(tmp_path, text, **{"A (ms)": "time_s"})
+    assert audit.settled.series[0].rows[0].gpus == 1
+    assert not audit.source.unknown_units

@@ -1,0 +1,30 @@
+"""The words of headers as they are meant: abbreviations and typing errors."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from functools import lru_cache
+
+_SHORT = (
+    (re.compile(r"\b(?:th?r?u?-?puts?|through-puts?|thrpts?|thpts?)(?![a-z])"), "throughput"),
+    (re.compile(r"^s/?u\b\.?|\bspd-?up\b"), "speedup"),
+)
+"""Abbreviations in lower case, and what they mean."""
+_MEANT = ("throughput", "efficiency", "speedup")
+_SHORTEST = 6
+_ALIKE = 0.85
+"""Similarity of a word and the one that is meant: one or two letters of seven to ten are wrong."""
+
+
+def spelled_out(text: str) -> str:
+    """Return a header in lower case with its abbreviated and misspelt words of measurements as they are meant."""
+    for pattern, word in _SHORT:
+        text = pattern.sub(word, text)
+    return re.sub(rf"[a-z]{{{_SHORTEST},}}", lambda found: _meant(found[0]), text)
+
+
+@lru_cache(maxsize=8192)
+def _meant(word: str) -> str:
+    close = get_close_matches(word, _MEANT, n=1, cutoff=_ALIKE)
+    return close[0] if close and close[0][0] == word[0] and not word.startswith(close[0]) else word
