@@ -1,4 +1,4 @@
-"""Words of headers and of sentences that say what numbers are: abbreviations, languages, `per GPU` below a table."""
+"""Words of headers and sentences that say what numbers are: short forms, other languages, `per GPU`."""
 
 from __future__ import annotations
 
