@@ -120,3 +120,35 @@ def test_a_time_that_the_user_names_has_the_unit_of_its_header(tmp_path: Path) -
     (audit,), _, _ = read(tmp_path, text, **{"A (ms)": "time_s"})
     assert audit.settled.series[0].rows[0].gpus == 1
     assert not audit.source.unknown_units
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "factor"),
+    [
+        ("seconds / 100 iters", "step_time_s", 0.01),
+        ("s/1k iters", "step_time_s", 0.001),
+        ("1,000 steps (s)", "step_time_s", 0.001),
+        ("s/it", "step_time_s", 1.0),
+    ],
+)
+def test_the_time_of_several_steps_is_shared_among_them(header: str, role: str, factor: float) -> None:
+    assert (meaning_of(header).role, meaning_of(header).factor) == (role, factor)
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "unit"),
+    [
+        ("second_epoch_time", "total_time_s", ""),
+        ("elapsed time (miliseconds)", "total_time_s", "ms"),
+        ("T_total (s)", "total_time_s", "s"),
+        ("T_comm (s)", "ignore", ""),
+        ("Tmax (C)", "ignore", ""),
+        ("TGS", "throughput_per_gpu", ""),
+        ("Without CP TFLOPS / GPU", "throughput_per_gpu", "tflop/s"),
+        ("Speedup with CP / without CP", "ignore", ""),
+        ("Linear scaling (min)", "ignore", ""),
+        ("Eff. BS", "global_batch", ""),
+    ],
+)
+def test_what_other_headers_are_of(header: str, role: str, unit: str) -> None:
+    assert (meaning_of(header).role, meaning_of(header).unit) == (role, unit)

@@ -1,22 +1,27 @@
 """Says which rows of a published series are of other setups or batches than the baseline."""
 
 from collections.abc import Iterator, Sequence
+from math import isclose
 
 from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, batch_per_gpu, global_batch
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.hardware import hardware_of
-from scalestudy.importers.labels import framework_of
+from scalestudy.importers.labels import framework_of, is_length
 from scalestudy.importers.published import PublishedRow
+
+_ALIKE = 0.1
+"""Relative difference between the growth of the work and that of the devices."""
 
 
 def other_setups(table: Table) -> Iterator[Remark]:
     """Return remarks on rows that differ in their model, hardware, framework, strategy or precision."""
     rows = [scale.row for scale in table.scales]
-    for what in KINDS_OF_SETUP:
+    lengths = [name for name in dict.fromkeys(name for row in rows for name in row.labels) if is_length(name)]
+    for what in (*KINDS_OF_SETUP, *lengths):
         values = [row.label(what) for row in rows]
         if len({_distinct(what, value) for value in values} - {""}) > 1:
-            yield _changes(what, rows, values)
+            yield _changes("sequence length" if what in lengths else what, rows, values)
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:
@@ -44,9 +49,16 @@ def _distinct(what: str, value: str) -> str:
 def other_batches(table: Table) -> Iterator[Remark]:
     """Return remarks on rows in which neither the batch per device nor the global batch is constant."""
     rows = [scale.row for scale in table.scales]
+    unsaid = [batch for row in rows if (batch := row.number("batch")) is not None]
     per_gpu, whole = [batch_per_gpu(row) for row in rows], [global_batch(row) for row in rows]
-    if None not in per_gpu and len(set(per_gpu)) > 1 and len(set(whole)) > 1:
-        yield _changes("batch per device", rows, [f"{batch:g}" for batch in per_gpu])
+    of_neither = len(unsaid) == len(rows)
+    if of_neither and None in per_gpu:  # whichever of the two it is
+        per_gpu = [*unsaid]
+        whole = [batch / row.gpus for batch, row in zip(unsaid, rows, strict=True)]
+    if None in per_gpu or len(set(per_gpu)) < 2 or len(set(whole)) < 2:
+        return
+    what, values = ("batch", unsaid) if of_neither else ("batch per device", per_gpu)
+    yield _changes(what, rows, [f"{batch:g}" for batch in values])
 
 
 def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> Remark:
@@ -55,9 +67,26 @@ def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> 
     return Remark("confounded", None, text)
 
 
+def _work_grows(rows: Sequence[PublishedRow]) -> bool:
+    """Whether throughput times time, the work of a run, grows as the devices do."""
+    work = [
+        (row.gpus, rate * seconds)
+        for row in rows
+        if (rate := row.number("throughput")) and (seconds := row.number("total_time_s") or row.number("time_s"))
+    ]
+    least, first = min(work, default=(1, 1.0))
+    return len({gpus for gpus, _ in work}) > 1 and all(
+        isclose(done / first, gpus / least, rel_tol=_ALIKE) for gpus, done in work
+    )
+
+
 def labelled(table: Table, called: set[str]) -> Iterator[Remark]:
     """Return remarks on tables called strong with a constant batch per device, or weak with a global one."""
     rows = [scale.row for scale in table.scales]
+    if called == {"strong"} and _work_grows(rows):
+        text = "called strong, but throughput times time, the work of a run, grows with the devices: this is weak"
+        yield Remark("label", None, f"{text} scaling")
+        return
     per_gpu = {batch_per_gpu(row) for row in rows}
     if len({row.gpus for row in rows}) < 2 or None in per_gpu:
         return

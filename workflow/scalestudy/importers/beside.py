@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scalestudy.importers.cells import Printed, plain, read_cell
 from scalestudy.importers.counts import read_count
+from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import TEXTS, Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
@@ -19,7 +20,10 @@ _MOST = 0.75
 
 
 def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out a speedup that is 1 in a row of each number of devices, and over this row in the others."""
+    """Leaves out a speedup that is 1 in a row of each number of devices, and over this row in the others.
+
+    A number of devices without any such ratio is none of them.
+    """
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
     labels = any(one.role in TEXTS for one in meanings)
@@ -33,22 +37,25 @@ def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 def notes_on_rows_beside(meanings: Sequence[Meaning]) -> list[str]:
     """Return why a speedup over rows on the same number of devices was left out."""
-    why = "is 1 in a row of each number of devices and compares the others with it: no speedup over fewer devices"
+    why = "compares rows on the same number of devices with the one that is 1, not with fewer devices"
     return [f"{plain(one.header)} {why}" for one in meanings if one.per == BESIDE]
 
 
 def _explains(raw: RawTable, places: tuple[int, int, int], *, of_times: bool) -> bool:
     """Whether ratios follow from rows with 1 on one number of devices. places: devices, measurement, ratio."""
     groups: dict[int, list[tuple[Printed, Printed]]] = {}
+    sizes = set()
     for _, row in raw.rows:
         try:
             gpus = read_count(row[places[0]]).gpus
-            measured, ratio = (read_cell(row[place]) for place in places[1:])
+            sizes.add(gpus)
+            measured = read_duration(row[places[1]]) or read_cell(row[places[1]]).printed
+            ratio = read_cell(row[places[2]])
         except (ValueError, IndexError):
             continue
-        if measured.printed.low > 0 and not ratio.percent:
-            groups.setdefault(gpus, []).append((measured.printed, ratio.printed))
-    return len(groups) > 1 and _follow(groups, of_times=of_times)
+        if measured.low > 0 and not ratio.percent:
+            groups.setdefault(gpus, []).append((measured, ratio.printed))
+    return len(sizes) > 1 and bool(groups) and _follow(groups, of_times=of_times)
 
 
 def _follow(groups: Mapping[int, Sequence[tuple[Printed, Printed]]], *, of_times: bool) -> bool:

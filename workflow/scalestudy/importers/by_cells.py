@@ -27,6 +27,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     cells, role = raw.cells(place), meaning.role
     if role == "step_time_ms":
         return replace(meaning, role="step_time_s", unit="ms")
+    if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
+        return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
     if _is_size(meaning, cells, raw):
         return replace(meaning, role="label")
     if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):

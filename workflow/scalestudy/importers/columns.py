@@ -45,6 +45,7 @@ from scalestudy.importers.ratios import (
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.serial_rows import with_serial_rows
 from scalestudy.importers.steps_up import with_steps
+from scalestudy.importers.terms import IDEAL
 from scalestudy.importers.together import with_ratios
 from scalestudy.importers.whose import (
     by_statistic,
@@ -178,11 +179,35 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
             replace(one, role="label") if one.role == "gpus" and at != total else one
             for at, one in enumerate(meanings)
         ]
+    if (whole := _beyond_a_node(meanings, raw)) is not None:
+        return [
+            replace(one, role="gpus_per_node") if one.role == "gpus" and at != whole else one
+            for at, one in enumerate(meanings)
+        ]
     ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
     best = devices[ranks.index(min(ranks))]
     if ranks.count(min(ranks)) > 1:
         return meanings
     return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
+
+
+def _beyond_a_node(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """The place of ranks 1, 2, 4, 8, 16 beside GPUs 1, 2, 4, 4, 4, which are those of a node; else None."""
+    places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
+    rows = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if len(places) != 2 or len(rows) < 3 or not all(cell.isdecimal() for row in rows for cell in row):
+        return None
+    for own, other in ((0, 1), (1, 0)):
+        most = max(int(row[own]) for row in rows)
+        saturated = {int(row[other]) for row in rows if int(row[other]) > most}
+        below = {int(row[other]) for row in rows if int(row[other]) <= most}
+        if (
+            len(saturated) > 1
+            and len(below) > 1
+            and all(int(row[own]) == min(int(row[other]), most) for row in rows)
+        ):
+            return places[other]
+    return None
 
 
 def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
@@ -203,7 +228,8 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         named = _quantities(cells)
-        if meaning.role == "ignore" and normal(meaning.header) not in said and not never_a_label(meaning.header):
+        never = never_a_label(meaning.header) or re.match(rf"{IDEAL}\b", normal(meaning.header))
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
             own = meaning_of(most) if most else of_a_step(meaning, cells)
             if own.role in RATES or (nothing and own.role != "ignore"):

@@ -24,7 +24,6 @@ from scalestudy.importers.terms import (
     NODE,
     OF_A_PART,
     OF_ALL,
-    OF_ONE,
     PER_DEVICE,
     PRECISIONS,
     RATED,
@@ -37,7 +36,14 @@ from scalestudy.importers.terms import (
     UNIT_OF_TIME,
     WORK,
 )
-from scalestudy.importers.units import in_its_unit, rest_of, share_of_a_step, unit_of_work, unit_part
+from scalestudy.importers.time_headers import time_of
+from scalestudy.importers.units import (
+    in_its_unit,
+    rest_of,
+    share_of_a_step,
+    unit_of_work,
+    unit_part,
+)
 
 ROLES = (
     *("gpus", "nodes", "gpus_per_node", "batch_per_gpu", "global_batch", "batch", "accumulation"),
@@ -113,6 +119,7 @@ def normal(header: str) -> str:
         return ""
     words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", spelled_out(in_english(words.lower())).replace("#", " # ")).strip(" :")
+    text = re.sub(r"\bsecond (?=(?:epoch|run|pass|trial|phase|stage|half)\b)", "2nd ", text)
     text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[[\da-c]\d?\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
     text = re.sub(r"(?<=[a-z]) ?- ?(?=(?:fp|tf|bf)\d\d|mixed)", " - ", text)
@@ -188,7 +195,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc", bare) or bare == "ga":
         return "accumulation"
-    if re.match(rf"{IDEAL}\b", bare) and re.search(rf"\btime\b|seconds?|\(m?s\)|{WORK} ?{SECOND}", bare):
+    if re.match(rf"{IDEAL}\b", bare) and re.search(
+        rf"\btime\b|seconds?|[(\[](?:{TIME_UNIT}|h|hours?|days?)[)\]]|{WORK} ?{SECOND}", bare
+    ):
         return "ignore"
     if ratio := ratio_of(text, bare, precisions):
         return ratio
@@ -198,7 +207,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "throughput"
     if re.search(RATED, bare.partition(" (")[0]):  # tokens/s (training time of 1T tokens)
         return "throughput"
-    if (time := _time(bare)) and not re.search(
+    if (time := time_of(bare)) and not re.search(
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
         return time
@@ -236,37 +245,6 @@ def _label(text: str) -> str:
     return ""
 
 
-def _time(bare: str) -> str:
-    """step_time_s, total_time_s or time_s if the header is of a time."""
-    if (
-        re.search(r"% ?of|\bas %|\(%\)|\bshare\b|fraction", bare)
-        or OF_A_PART.search(bare)
-        or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
-    ):
-        return ""
-    timed = re.search(TIMED, bare)
-    inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
-    if re.search(OF_ONE, bare):
-        return "time_s"
-    in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
-    if re.fullmatch(rf"(?:mean|median|med|avg|average|min|max|best)? ?[(\[] ?{TIME_UNIT} ?[)\]]", bare):
-        return "time_s"
-    if inverse or in_units or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare)):
-        return "step_time_s"
-    hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
-    if hours or re.fullmatch(
-        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]", bare
-    ):
-        return "total_time_s"
-    if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
-        return "total_time_s"
-    if re.fullmatch(
-        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare
-    ):
-        return "time_s"
-    return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""
-
-
 def _is_rate(bare: str) -> bool:
     if re.search(r"\b(?:ideal|expected|linear|theor\w*|target)\b", bare):
         return False
@@ -282,7 +260,11 @@ def _is_rate(bare: str) -> bool:
         return True
     return bool(
         re.match(r"number of (?:mels|samples|tokens|frames|words|images|sequences|sentences)\b", bare)
-        or re.match(rf"(?:total |aggregated? |overall )?[gtp]?flops?\b(?! ?(?:util|%)|(?: ?/| per) ?{WORK})", bare)
+        or re.match(
+            r"(?:total |aggregated? |overall )?(?:giga|tera|peta|[gtp])?flops?\b"
+            rf"(?! ?(?:util|%)|(?: ?/| per) ?{WORK})",
+            bare,
+        )
     )
 
 

@@ -272,6 +272,13 @@ def _without_devices(label: str, gpus: int) -> str:
     return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())
 
 
+def is_length(name: str) -> bool:
+    """Return whether a label is the length of a sample in tokens, which sets the work of each of them."""
+    return (
+        bool(re.match(r"(?:max ?)?(?:seq\w*|context|prompt) ?-?(?:len\w*)?(?: |$|\()", name)) and "par" not in name
+    )
+
+
 def is_size_of_work(name: str) -> bool:
     """Return whether a label says how much is computed, so that its values are no variants of the same work."""
     return bool(_SIZE_OF_WORK.fullmatch(name))

@@ -6,6 +6,11 @@ import re
 
 from scalestudy.importers.terms import EFFICIENCY, OF_A_PRECISION, OTHER_RATIO, SCALING, SPEEDUP
 
+_WITH_AND_WITHOUT = re.compile(
+    r"\b(?:with|w/)(?!out|o) ?.*\b(?:without|w/o)\b|\b(?:without|w/o)\b.*\b(?:with|w/)(?!out|o)"
+)
+"""Ratios of a change to the training on the same devices: speedup with X / without X."""
+
 
 def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     """Return the role of a header of ratios; '' for another. bare: the text without its precisions."""
@@ -13,7 +18,7 @@ def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     efficiency = re.search(EFFICIENCY, bare)
     if not (scaling or speedup or efficiency):
         return ""
-    if OTHER_RATIO.search(bare):
+    if OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
         return "ignore"
     if efficiency:
         return "printed_efficiency"

@@ -21,6 +21,8 @@ _MOST_COLUMNS = 6
 _GAIN = re.compile(
     r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
 )
+_LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
+"""Headers of the two ratios beside each other."""
 _SERIAL = re.compile(
     r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b"
 )
@@ -35,13 +37,15 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
     if devices is None:
         return meanings
+    letters = _LETTERS if {*_LETTERS} <= {plain(one.header) for one in meanings} else {}
     result = []
     for place, meaning in enumerate(meanings):
         unknown = meaning.role == "ignore" and normal(meaning.header) not in said
         if unknown and is_relative(meaning.header) and not OTHER_RATIO.search(normal(meaning.header)):
             found = _by_devices(raw, devices, place)
             if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and _starts_at_one(found):
-                meaning = replace(meaning, role="scaling_ratio")
+                role = letters.get(plain(meaning.header))
+                meaning = replace(meaning, role=role or "scaling_ratio", rest="" if role else meaning.rest)
         result.append(meaning)
     return result
 

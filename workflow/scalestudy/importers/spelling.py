@@ -11,7 +11,7 @@ _SHORT = (
     (re.compile(r"^s/?u\b\.?|\bspd-?up\b"), "speedup"),
 )
 """Abbreviations in lower case, and what they mean."""
-_MEANT = ("throughput", "efficiency", "speedup")
+_MEANT = ("throughput", "efficiency", "speedup", "milliseconds")
 _SHORTEST = 6
 _ALIKE = 0.85
 """Similarity of a word and the one that is meant: one or two letters of seven to ten are wrong."""

@@ -19,7 +19,9 @@ IN_CAMEL_CASE = re.compile(
     r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
 )
 """Where a word begins in a name such as numGpus or stepTimeMs."""
-PER_DEVICE = re.compile(rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b")
+PER_DEVICE = re.compile(
+    rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b|^tgs\b"
+)
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
 NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
@@ -56,12 +58,14 @@ REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
     rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"^tgs\b|\bhash ?rate\b|\b(?:giga|tera|peta|[gtp])flop/?s? ?(?:/|per) ?{DEVICE}\b|"
     rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps)\b|"
     r"[(\[][gtp]flop/?s[)\]]$"
 )
 """Rates that their own names say."""
 TIMED = (
     r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
+    r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
     r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
@@ -113,7 +117,7 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?batch)|"
+    rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
     rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
     rf"\blinear ?\(?%|% ?of {IDEAL}"
 )

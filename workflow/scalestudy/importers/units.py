@@ -8,7 +8,16 @@ from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, TIMED, UNI
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
-_STEPS = re.compile(r"(?:\(|\bfor |\bof |/ ?)(\d[\d,]{0,9}) ?(?:steps|iter(?:ation)?s|updates)\b")
+_STEPS = re.compile(
+    r"(?:^|\(|\bfor |\bof |\bper |/ ?)(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?"
+    r"(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
+)
+OF_SEVERAL_STEPS = re.compile(
+    r"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?"
+    r"\d[\d,]{0,9} ?k? ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b|"
+    r"^\d[\d,]{0,9} ?k? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
+)
+"""Headers of the time of several steps: s / 100 iters, 1000 steps (s)."""
 _OF_ONE = re.compile(
     r"\b(?:step|iter(?:ation)?) ?time|(?:\bper|/) ?(?:step|iter(?:ation)?)\b|\b(?:mean|avg|average|median)\b"
 )
@@ -79,7 +88,9 @@ def rest_of(bare: str) -> str:
 def share_of_a_step(header: str) -> float:
     """Return the share that one step has of the time of several: 0.05 for `wall (20 steps)`; 1 for that of one."""
     found = None if _OF_ONE.search(header) else _STEPS.search(header)
-    return 1 / max(int(found[1].replace(",", "")), 1) if found else 1.0
+    if found is None:
+        return 1.0
+    return 1 / max(int(found["count"].replace(",", "")) * (1000 if found["thousands"] else 1), 1)
 
 
 def clock_of(header: str) -> str:

@@ -63,8 +63,10 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "quantity": quantity.header,
             "counted": counted_in(audit.source),
             "rows": [
-                _row(scale, quantity, strong=audit.strong, other=scale.row in audit.table.other_bases)
+                _row(scale, quantity, strong=audit.strong, other=other)
+                for other in (False, True)
                 for scale in audit.table.scales
+                if (scale.row in audit.table.other_bases) == other
             ],
         }
         for audit, quantity in ((audit, quantity_of(audit)) for audit in audits)
@@ -232,10 +234,14 @@ def _base(table: Table, counted: str) -> str:
 
 
 def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool) -> dict[str, str]:
-    """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires."""
+    """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires.
+
+    other: it is a further baseline, which its strategy distinguishes.
+    """
     row = scale.row
     return {
-        "gpus": f"{row.gpus} {row.label('strategy')}".strip() if other else str(row.gpus),
+        "gpus": str(row.gpus),
+        "other": row.label("strategy") if other else "",
         "quantity": _text(quantity.of(scale), ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
         "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),

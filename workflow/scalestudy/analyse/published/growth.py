@@ -46,6 +46,6 @@ def time_grows(rows: Sequence[PublishedRow], role: str, by: float) -> bool:
 
 
 def throughput_grows(series: Iterable[Series]) -> bool:
-    """Return whether the throughput of a series is larger on its most devices than on its fewest."""
+    """Return whether the throughput of a series is largest on its most devices."""
     known = [sorted((row.gpus, row.throughput.value) for row in one.rows if row.throughput) for one in series]
-    return any(rates[-1][1] > rates[0][1] for rates in known if rates)
+    return any(rates[-1][1] == max(rate for _, rate in rates) > rates[0][1] for rates in known if rates)
