@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from scalestudy.errors import UserError
 from test_plain_tables import read, series
 
 
@@ -117,3 +119,64 @@ def test_the_parts_of_a_time_are_left_out_beside_their_total(tmp_path: Path) -> 
     (audit,), _, _ = read(tmp_path, text)
     assert series([audit]) == {"table": [(1, 1.0), (4, 3.65), (16, 10.19)]}
     assert (audit.checked.speedups, audit.checked.efficiencies, audit.remarks) == (3, 3, ())
+
+
+def test_tasks_beside_nodes_are_the_devices(tmp_path: Path) -> None:
+    text = """
+| Nodes | Tasks | Elapsed (s) |
+|---|---|---|
+| 1 | 1 | 120 |
+| 1 | 24 | 10 |
+| 2 | 48 | 6 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"table": [(1, 1.0), (24, 12.0), (48, 20.0)]}
+
+
+def test_ranks_times_threads_in_russian(tmp_path: Path) -> None:
+    text = """
+| # | Рангов | Потоков | Время (с) |
+|---|---|---|---|
+| 1 | 1 | 1 | 44.0 |
+| 2 | 1 | 12 | 8.0 |
+| 4 | 2 | 12 | 4.4 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert {pair for pairs in series(audits).values() for pair in pairs} >= {(1, 1.0), (12, 5.5), (24, 10.0)}
+
+
+def test_the_number_of_a_row_is_not_suggested_as_devices(tmp_path: Path) -> None:
+    text = "| # | Kind | Time (s) |\n|---|---|---|\n| 1 | a | 40 |\n| 2 | b | 21 |\n| 4 | c | 11 |\n"
+    with pytest.raises(UserError, match="add a column with the number of devices of each row"):
+        read(tmp_path, text)
+
+
+def test_a_speedup_that_is_printed_for_one_device_only_compares_nothing(tmp_path: Path) -> None:
+    rows = "".join(
+        f"| {size} | 1 | {time} | 1 |\n| {size} | 2 | {time / 2 + 0.1:.2f} | N/A |\n"
+        for size, time in (("a", 4.0), ("b", 8.0), ("c", 16.0), ("d", 32.0))
+    )
+    audits, _, notes = read(tmp_path, f"| input | Threads | Time (s) | Speedup |\n|---|---|---|---|\n{rows}")
+    assert len(audits) == 4
+    assert not notes
+
+
+def test_a_time_that_grows_is_said_as_a_time(tmp_path: Path) -> None:
+    text = "| Threads | Time (s) |\n|---|---|\n| 1 | 40 |\n| 2 | 21 |\n| 4 | 12 |\n| 8 | 13.5 |\n"
+    ((kind, sentence),) = kinds(tmp_path, text)
+    assert kind == "turns back"
+    assert sentence.startswith("the time grows from 4 to 8 devices (12 to 13.5)")
+
+
+def test_n_is_the_devices_if_a_header_is_their_speedup(tmp_path: Path) -> None:
+    text = (
+        "| n | T(n) | T(1)/T(n) |\n|---|---|---|\n| 1 | 100.2 | 1.00 |\n| 2 | 52.0 | 1.93 |\n| 4 | 27.9 | 3.59 |\n"
+    )
+    (audit,), _, _ = read(tmp_path, text)
+    assert (series([audit]), audit.remarks) == ({"table": [(1, 1.0), (2, 1.93), (4, 3.59)]}, ())
+
+
+def test_a_clock_of_three_parts_has_its_unit(tmp_path: Path) -> None:
+    text = "| Processes | Elapsed |\n|---|---|\n| 1 | 00:14:20 |\n| 2 | 00:07:31 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert not audit.source.unknown_units

@@ -79,10 +79,10 @@ def _turns_back(table: Table) -> Iterator[Remark]:
         if more.row.gpus == less.row.gpus:
             continue  # two configurations
         if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
-            text = (
-                f"throughput falls from {less.row.gpus} to {more.row.gpus} devices"
-                f" ({less.throughput.value:.4g} to {more.throughput.value:.4g})"
-            )
+            ends = [scale.throughput.value for scale in (less, more)]
+            times = [time for scale in (less, more) if (time := scale.row.number("whole_time_s")) is not None]
+            how, ends = ("the time grows", times) if len(times) == len(ends) else ("throughput falls", ends)
+            text = f"{how} from {less.row.gpus} to {more.row.gpus} devices ({ends[0]:.4g} to {ends[1]:.4g})"
             known = [scale for scale in _throughputs(table) if scale.row is not table.base]
             serial = [scale.karp_flatt for scale in known]
             per_gpu = {batch_per_gpu(scale.row) for scale in known}

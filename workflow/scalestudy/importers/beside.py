@@ -66,7 +66,7 @@ def _follow(groups: Mapping[int, Sequence[tuple[Printed, Printed]]], *, of_times
             return False
         for measured, ratio in rows:
             above, below = (unit, measured) if of_times else (measured, unit)
-            known += measured is not unit
+            known += ratio.value != 1
             fits = above.low / below.high <= ratio.high and ratio.low <= above.high / below.low
-            explained += measured is not unit and fits
+            explained += ratio.value != 1 and fits
     return known >= _FEWEST and explained >= _MOST * known

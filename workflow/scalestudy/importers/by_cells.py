@@ -17,7 +17,9 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.together import is_in_percent
 
-_OF_SCALING = re.compile(rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b")
+_OF_SCALING = re.compile(
+    rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b|t ?[(_]?1\)? ?/ ?t ?[(_]?n\b"
+)
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 

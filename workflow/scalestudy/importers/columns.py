@@ -57,6 +57,7 @@ from scalestudy.importers.whose import (
     per_device_in_words,
     per_node,
     per_others,
+    tasks_beside_nodes,
 )
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
@@ -129,6 +130,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _by_units(telling_labels(result, raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
+    result = tasks_beside_nodes(result, raw, said)
     found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
     found = factors(found, raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words

@@ -55,5 +55,5 @@ def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
 
 
 def is_duration_in_words(text: str) -> bool:
-    """Return whether a cell is a duration with the units of its parts: 1h 23m, not 12:30."""
-    return ":" not in text and read_duration(text) is not None
+    """Return whether a cell is a duration whose parts have known units: 1h 23m or 01:23:00, not 12:30."""
+    return text.count(":") != 1 and read_duration(text) is not None

@@ -62,7 +62,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED, *BATCHES) or never_a_label(meaning.header):
             continue
-        if OF_SEVERAL.search(meaning.header.lower()):
+        if OF_SEVERAL.search(meaning.header.lower()) or _COUNTS_ROWS.fullmatch(plain(meaning.header)):
             continue
         cells = raw.cells(place)
         counts = [found for cell in cells if (found := _count(cell))]
@@ -107,6 +107,10 @@ def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             text = f"the cells of '{_short(one.header)}' have several numbers each, such as '{_short(found[0])}'"
             return f"{text}: write one of them, such as the median, with its unit"
     return ""
+
+
+_COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNORECASE)
+"""Headers of the number of a row, which counts no devices."""
 
 
 def _fall(raw: RawTable, meanings: Sequence[Meaning]) -> bool:

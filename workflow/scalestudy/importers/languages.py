@@ -8,8 +8,8 @@ _WORDS = {
     "per gpu batch": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡) ?(?:batch(?: ?size)?|bs|批(?:次)?(?:大小|量)?)",
     "per gpu": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡)(?= ?(?:吞|速|样本))",
     "gpus": r"số (?:lượng )?gpu|jumlah gpu|"
-    r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|进程数|"
-    r"线程数|台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
+    r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|"
+    r"台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
     "nodes": r"số (?:nút|máy)|jumlah node|"
     r"节点数?|机器数|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
@@ -33,9 +33,12 @@ _WORDS = {
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
-    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos|f[aä]den|потоки|w[aą]tki",
-    "processes": r"(?:số )?tiến trình|jumlah proses|procesos|processos|prozesse|processus|процессы|procesy",
-    "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos|kerne|c[oœ]e?urs|ядра",
+    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos|f[aä]den|w[aą]tki|"
+    r"(?:число |количество |кол-во )?поток(?:и|ов|а)|线程数?|スレッド数?|스레드 ?수?",
+    "processes": r"(?:số )?tiến trình|jumlah proses|procesos|processos|prozesse|processus|procesy|进程数?|"
+    r"プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)",
+    "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos|kerne|c[oœ]e?urs|コア数?|코어 ?수?|核心?数|"
+    r"(?:число |количество |кол-во )?яд(?:ра|ер)",
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",

@@ -140,7 +140,8 @@ SPEEDUP = re.compile(
     r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
     rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
     r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
-    r"^speed ?ratio$|^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
+    r"^speed ?ratio$|^t ?[(_]?(?:1|s|seq)\)? ?/ ?t ?[(_]?[np]\)?$|"
+    r"^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
 RELATIVE = re.compile(
     r"^(?:relative(?: to)?|compared (?:to|with)|ratio(?: to| vs\.?| over)?|improvement|change|"

@@ -17,6 +17,7 @@ _STATISTIC = re.compile(
     r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
 )
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
+_TASKS = re.compile(r"(?:n|num(?:ber of)?|#|total)? ?tasks?")
 _EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?epochs?")
 _OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach)")
 """Headers of the time of an epoch, or until a target."""
@@ -129,6 +130,20 @@ def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
         for one, of_them in zip(meanings, own, strict=True)
     ]
     return _without(named, foreign, said)
+
+
+def tasks_beside_nodes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Tasks` beside nodes, as SLURM has them, as devices if they differ more than the nodes."""
+    roles = [one.role for one in meanings]
+    places = [at for at, one in enumerate(meanings) if _TASKS.fullmatch(normal(one.header))]
+    if "gpus" in roles or "nodes" not in roles or len(places) != 1 or normal(meanings[places[0]].header) in said:
+        return meanings
+    nodes = roles.index("nodes")
+    pairs = [(plain(row[nodes]), plain(row[places[0]])) for _, row in raw.rows if len(row) == len(meanings)]
+    if not all(one.isdecimal() and other.isdecimal() and int(other) >= int(one) for one, other in pairs):
+        return meanings
+    more = len({tasks for _, tasks in pairs}) > len({count for count, _ in pairs})
+    return with_role(meanings, places[0], "gpus") if more else meanings
 
 
 def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
