@@ -180,3 +180,109 @@ def test_a_clock_of_three_parts_has_its_unit(tmp_path: Path) -> None:
     text = "| Processes | Elapsed |\n|---|---|\n| 1 | 00:14:20 |\n| 2 | 00:07:31 |\n"
     (audit,), _, _ = read(tmp_path, text)
     assert not audit.source.unknown_units
+
+
+def test_floating_point_operations_per_device_are_not_held_against_tokens_of_all(tmp_path: Path) -> None:
+    text = """
+| GPUs | Accum | TFLOPs/GPU | tokens/s job |
+|---|---|---|---|
+| 4 | 1 | 478.6 | 668,120 |
+| 8 | 1 | 342.5 | 951,024 |
+| 16 | 1 | 415.5 | 1,911,440 |
+"""
+    assert not [kind for kind, _ in kinds(tmp_path, text) if kind == "throughput per device"]
+    of_one_unit = text.replace("TFLOPs/GPU", "tokens/s/GPU")
+    assert [kind for kind, _ in kinds(tmp_path, of_one_unit)].count("throughput per device") == 3
+
+
+def test_times_of_set_numbers_of_iterations_are_divided_by_them(tmp_path: Path) -> None:
+    text = """
+| GPUs | Iterations | Total Time (s) |
+|---|---|---|
+| 8 | 200 | 4000 |
+| 16 | 500 | 5200 |
+| 32 | 5,000 | 26500 |
+"""
+    (audit,), _, notes = read(tmp_path, text)
+    assert series([audit]) == {"table": [(8, 1.0), (16, 1.92), (32, 3.77)]}
+    assert "the times are of different numbers of Iterations and are divided by them" in notes
+
+
+def test_fewer_steps_of_larger_batches_and_those_of_a_solver_are_not_set(tmp_path: Path) -> None:
+    for steps in (("1000", "500", "250"), ("427", "428", "431")):
+        rows = "".join(f"| {2**at} | {count} | {800 / 2**at} |\n" for at, count in enumerate(steps))
+        audits, _, notes = read(tmp_path, f"| GPUs | Iterations | Total time (s) |\n|---|---|---|\n{rows}")
+        assert series(audits) == {"table": [(1, 1.0), (2, 2.0), (4, 4.0)]}
+        assert not notes
+
+
+def test_names_of_hosts_are_no_hardware(tmp_path: Path) -> None:
+    text = """
+| N | nodes | samples/s | speedup |
+|---|---|---|---|
+| 1 | host-2-20 | 63.6 | 1.00x |
+| 2 | host-2-[20,25] | 121.5 | 1.91x |
+| 3 | host-2-[10,20,25] | 166.6 | 2.62x |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert (audit.checked.speedups, audit.remarks) == (3, ())
+
+
+def test_a_baseline_that_was_scaled_itself_is_a_series(tmp_path: Path) -> None:
+    text = """
+Throughput (examples/s)
+
+| method | 1 GPU | 8 GPU | speed up |
+|---|---|---|---|
+| base | 118.5 | 865.6 | 7.3 |
+| amp+xla | 400 | 2720.8 | 6.8 |
+| speed up | 3.37 | 3.14 | |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"base": [(1, 1.0), (8, 7.3)], "amp+xla": [(1, 1.0), (8, 6.8)]}
+    assert [(audit.checked.speedups, audit.remarks) for audit in audits] == [(1, ()), (1, ())]
+
+
+def test_scaling_above_numbers_that_no_speedup_reaches_is_of_measurements(tmp_path: Path) -> None:
+    text = """
+Performance (tokens/second)
+
+| Size | 1 GPU | 8 GPU Strong Scaling | 8 GPU Efficiency |
+|---|---|---|---|
+| 125M | 50K | 320K | 80% |
+| 350M | 30K | 210K | 88% |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"125M": [(1, 1.0), (8, 6.4)], "350M": [(1, 1.0), (8, 7.0)]}
+    assert [(audit.checked.efficiencies, audit.remarks) for audit in audits] == [(1, ()), (1, ())]
+
+
+def test_a_share_of_parameters_is_no_efficiency(tmp_path: Path) -> None:
+    text = """
+| GPUs | Trainable | samples/s |
+|---|---|---|
+| 1 | 240.6 M (99.5%) | 8.9 |
+| 2 | 2.4 M (0.3%) | 17.1 |
+| 4 | 240.6 M (99.5%) | 33.5 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert all(audit.checked.efficiencies == 0 for audit in audits)
+
+
+def test_devices_of_a_base_that_is_not_measured_are_one(tmp_path: Path) -> None:
+    text = """
+| Configuration | Training speed |
+|---|---|
+| Single GPU | 1x |
+| 2 GPUs | 1.8x |
+| 4 GPUs | 6.5x |
+"""
+    sentences = [sentence for kind, sentence in kinds(tmp_path, text) if kind == "faster than its devices"]
+    assert len(sentences) == 1
+    assert sentences[0].startswith("6.5 times the baseline on 4 times its devices")
+
+
+def test_a_column_that_does_not_exist_is_answered_with_those_that_do(tmp_path: Path) -> None:
+    text = "| Size | 1 GPU | 8 GPU |\n|---|---|---|\n| 125M | 50 img/s | 320 img/s |\n"
+    with pytest.raises(UserError, match="has no such column; as they are read, its columns are Size, gpus, img/s"):
+        read(tmp_path, text, **{"8 GPU": "throughput"})

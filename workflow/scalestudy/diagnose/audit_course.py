@@ -26,7 +26,7 @@ def course_remarks(table: Table) -> Iterator[Remark]:
         if scale.speedup.high < 1 - HARDLY_SLOWER:
             yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
         if scale.efficiency.low > 1 + TOLERANCE and relative_to_another(table) is None:
-            devices = scale.row.gpus / (table.base or scale.row).gpus
+            devices = scale.row.gpus / table.base_gpus
             text = (
                 f"{scale.speedup.value:.3g} times the baseline on {devices:g} times its devices: the baseline was"
                 " slowed down, or the work is not the same"

@@ -9,7 +9,7 @@ from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.published import PrecisionRatio, PublishedRow, PublishedTable
-from scalestudy.importers.units import is_of_parts
+from scalestudy.importers.units import is_of_flops, is_of_parts
 
 HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "fp8": 0}
 """Precisions in their order."""
@@ -22,7 +22,7 @@ def row_remarks(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
     yield from _devices(rows)
     yield from _batches(rows)
     yield from _rates(rows, table)
-    yield from _per_device(rows)
+    yield from _per_device(rows, table)
 
 
 def precision_held(ratios: Sequence[PrecisionRatio]) -> list[tuple[PrecisionRatio, Interval]]:
@@ -110,8 +110,11 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
             yield Remark("throughput against step time", row.gpus, text)
 
 
-def _per_device(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Rows with both throughputs printed, one of which is not the other times the devices."""
+    columns = [table.column("throughput"), table.column("throughput_per_gpu")]
+    if len({is_of_flops(column.unit) for column in columns if column and column.unit}) > 1:
+        return  # FLOP/s beside tokens/s
     both = [(row, row.throughput, row.numbers.get("throughput_per_gpu")) for row in rows]
     factors = [
         ratio(limits_of(all_), limits_of(each.times(row.gpus))) for row, all_, each in both if all_ and each

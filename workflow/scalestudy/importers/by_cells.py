@@ -20,6 +20,9 @@ from scalestudy.importers.together import is_in_percent
 _OF_SCALING = re.compile(
     rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b|t ?[(_]?1\)? ?/ ?t ?[(_]?n\b"
 )
+_HOST = r"[a-z]+(?:-[a-z]+)*(?:-\d+|\d{3,})*(?:-?\[[\d,-]+\])?"
+_HOSTS = re.compile(rf"{_HOST}(?:, ?{_HOST})*")
+"""Names of hosts, and lists of them: node-17, cn[03,07]."""
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
@@ -49,7 +52,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):
-        return replace(meaning, role="hardware")  # names of hosts
+        hosts = len(set(cells)) == len(cells) and all(_HOSTS.fullmatch(plain(cell)) for cell in cells)
+        return replace(meaning, role="ignore" if hosts else "hardware")
     as_factors = role == "printed_efficiency" and not is_in_percent(cells) and most_are("speedup", cells)
     if as_factors or (role == "scaling" and numbers > 0.5):
         return replace(meaning, role="scaling_ratio")

@@ -17,6 +17,7 @@ from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, product_of_others
 from scalestudy.importers.efficiencies import by_their_ratios
 from scalestudy.importers.headers import (
+    NAMELESS,
     ROLES,
     TEXTS,
     Meaning,
@@ -62,6 +63,7 @@ from scalestudy.importers.whose import (
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: P
         if role not in ROLES:
             raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
         if normal(header) not in headers:
-            raise UserError(f"--column {header}={role}: {path} has no such column")
+            text = f"--column {header}={role}: {path} has no such column"
+            named = dict.fromkeys(plain(name) or NAMELESS for table in raw for name in arranged(table).header)
+            raise UserError(f"{text}; as they are read, its columns are {', '.join([*named][:_MOST_NAMED])}")
     lines = [table.line for table in raw]
     if corrections.table is not None and corrections.table not in lines:
         raise UserError(f"--line {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")

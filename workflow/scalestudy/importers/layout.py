@@ -12,10 +12,11 @@ from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import is_alone, with_product
-from scalestudy.importers.headers import TEXTS, is_utilization, meaning_of, normal
+from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.kinds_by_ratios import by_ratio
 from scalestudy.importers.numbered import (
     counted_across,
+    is_scaled_measurement,
     numbers_across,
     products_across,
     strategies_across,
@@ -25,6 +26,7 @@ from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.quantities_of_rows import names_of_rows
+from scalestudy.importers.ratio_of_rows import is_ratio_row
 from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
@@ -101,6 +103,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         elif named := count_of_header(header):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
             rest = named[1]
+            rest = "" if is_scaled_measurement(table, place, named) else rest
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
@@ -225,7 +228,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     of_times = known_role(quantities[0]) in TIMES
     rows = []
     for line, cells in table.rows:
-        if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or _is_ratio_of_rows(cells, across, corner)):
+        if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or is_ratio_row(table, cells, across, corner)):
             continue
         best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
         of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}
@@ -252,14 +255,6 @@ def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
     """Whether a column behind those of devices is a further measurement, of one size that its header may name."""
     behind = place > max(across) and meaning_of(table.header[place]).role in MEASURED
     return behind and share(table.cells(place), read_cell) > _MOST
-
-
-def _is_ratio_of_rows(cells: Sequence[str], across: Iterable[int], corner: str) -> bool:
-    """Whether a row between measurements has ratios of other rows, new / old speedup, or shares of the peak."""
-    ratio = meaning_of(cells[0]).role in STATED or is_utilization(cells[0])
-    if corner in ("speedup", "efficiency") or not ratio:
-        return False
-    return all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
 
 
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import nodes_by_each
+from scalestudy.importers.cells import plain, read_cell
+from scalestudy.importers.counts import Count, nodes_by_each
 from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.published import MEASURED
-from scalestudy.importers.quantities import known_role
+from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
 
@@ -25,6 +26,9 @@ _NUMBER_OF = re.compile(
 _NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
 _PRODUCT = re.compile(nodes_by_each())
 _FEW = 2
+_SCALING = re.compile(r"(?:strong |weak )?scaling")
+_BEYOND = 4
+"""Times its devices, a number above this is no speedup."""
 
 
 def numbers_across(header: Sequence[str]) -> dict[int, str]:
@@ -45,6 +49,18 @@ def products_across(header: Sequence[str]) -> dict[int, str]:
     if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
         return {}
     return {place: str(size) for place, size in enumerate(sizes, start=1)}
+
+
+def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str]) -> bool:
+    """Return whether `8 GPU Strong Scaling` is of measurements: numbers that are no speedup on its devices."""
+    if not _SCALING.fullmatch(named[1]):
+        return False
+    values = []
+    for cell in table.cells(place):
+        with suppress(ValueError):
+            ratio = quantity_of(cell) in ("speedup", "efficiency")
+            values.append(0.0 if ratio else read_cell(cell).printed.value)
+    return bool(values) and min(values) > _BEYOND * named[0].gpus
 
 
 def counted_across(header: Sequence[str], across: Iterable[int]) -> str:

@@ -116,8 +116,9 @@ class Reader:
             elif not is_blank(text):
                 self._number(line, place, text, variant, numbers, labels)
         if self.epochs is not None and (time := numbers.get("total_time_s")):
-            self.notes["the times are of different numbers of epochs and are divided by them"] = None
-            numbers["total_time_s"] = time.times(1 / int(plain(cells[self.epochs])))
+            counted = plain(self.meanings[self.epochs].header)
+            self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None
+            numbers["total_time_s"] = time.times(1 / int(plain(cells[self.epochs]).replace(",", "")))
         gpus = self._devices(line, cells, numbers)
         if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
             return None

@@ -34,8 +34,7 @@ MOST_OF = 0.6
 _QUANTITIES = re.compile(r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s)(?![^()]*\))")
 """What separates the quantities of a cell, outside brackets."""
 _RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015]|to)\s*~?[\d.,]+[^\d]*")
-WIDE = 3.0
-"""The same for a range, such as 3-5 h."""
+WIDE = 3.0  # ratio of the ends of a range, such as 3-5 h
 ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
 _PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
@@ -139,6 +138,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if unknown and (read_as := kind_by_ratios(cells, found)):
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
         return [f"{bare} {read_as}", f"{bare} {second}"]
+    if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
+        return []  # the share of another number, such as that of the trained parameters
     whole = f"{plain(first)} {second}"
     across = count_of_header(header)
     if across and across[1] and meaning_of(across[1]).role == "ignore":

@@ -9,7 +9,7 @@ from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, TIMED, UNI
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
 _STEPS = re.compile(
-    r"(?:^|\(|\bfor |\bof |\bper |/ ?)(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?"
+    r"(?:^|\(|, ?|\bfor |\bof |\bper |/ ?)(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?"
     r"(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
 )
 OF_SEVERAL_STEPS = re.compile(
@@ -70,6 +70,11 @@ def unit_of_work(bare: str) -> tuple[str, float]:
 def is_of_a_simulation(unit: str) -> bool:
     """Return whether a rate is that of one simulation as a whole, whatever its size."""
     return bool(_SIMULATED.fullmatch(unit))
+
+
+def is_of_flops(unit: str) -> bool:
+    """Return whether a rate is of floating-point operations."""
+    return "flop" in unit
 
 
 def is_of_parts(unit: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from scalestudy.importers.cells import plain
+from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.raw import RawTable
@@ -19,6 +21,11 @@ _STATISTIC = re.compile(
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _TASKS = re.compile(r"(?:n|num(?:ber of)?|#|total)? ?tasks?")
 _EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?epochs?")
+_STEPS_OF_A_RUN = re.compile(
+    r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?(?:steps|iter(?:ation)?s|updates)"
+)
+_ROUND = 10
+"""Numbers of steps that people set are multiples of it; those of a solver are not."""
 _OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach)")
 """Headers of the time of an epoch, or until a target."""
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
@@ -102,15 +109,26 @@ def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
         return None
     for place, one in enumerate(meanings):
         cells = list(map(plain, raw.cells(place)))
-        counted = one.role == "ignore" and all(re.fullmatch(r"[1-9]\d{0,4}", cell) for cell in cells)
-        if (
-            counted
-            and len(cells) == len(raw.rows)
-            and len(set(cells)) > 1
-            and _EPOCHS.fullmatch(normal(one.header))
-        ):
+        counted = one.role == "ignore" and all(re.fullmatch(r"[1-9][\d,]{0,6}", cell) for cell in cells)
+        if not counted or len(cells) < len(raw.rows) or len(set(cells)) < 2:
+            continue
+        if _EPOCHS.fullmatch(normal(one.header)) or _are_set_steps(one, raw, meanings, place):
             return place
     return None
+
+
+def _are_set_steps(one: Meaning, raw: RawTable, meanings: Sequence[Meaning], place: int) -> bool:
+    """Whether numbers of steps were set, such as 200 and 5000, and do not fall as with larger batches."""
+    devices = next((at for at, other in enumerate(meanings) if other.role == "gpus"), None)
+    if devices is None or not _STEPS_OF_A_RUN.fullmatch(normal(one.header)):
+        return False
+    counts = []
+    for _, row in raw.rows:
+        with suppress(ValueError):
+            counts.append((read_count(row[devices]).gpus, int(plain(row[place]).replace(",", ""))))
+    steps = [number for _, number in sorted(counts)]
+    rounded = all(number % _ROUND == 0 for number in steps)
+    return rounded and steps == sorted(steps) and steps[-1] >= 2 * steps[0]
 
 
 def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -122,7 +122,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them."""
     values = list(dict.fromkeys(row.label(name) for row in rows))
     plain = PLAIN if name == "strategy" else BASES if name not in KINDS_OF_SETUP else ()
-    values = [value for value in values if value.lower() not in plain] or values
+    if not _was_scaled_too(rows, name, plain):
+        values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
     sizes = {row.gpus for row in rows if not row.label(name)}
@@ -161,6 +162,19 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         )
         for value, part in parts.items()
     ]
+
+
+def _was_scaled_too(rows: list[PublishedRow], name: str, plain: tuple[str, ...]) -> bool:
+    """Whether the baseline was scaled like the others: each value of a label has the same numbers of devices."""
+    sizes: dict[str, set[int]] = {}
+    for row in rows:
+        sizes.setdefault(row.label(name), set()).add(row.gpus)
+    alike = len({frozenset(found) for found in sizes.values()}) == 1
+    return (
+        alike
+        and len(sizes) > 1
+        and any(value.lower() in plain and len(found) > 1 for value, found in sizes.items())
+    )
 
 
 def _bases_with_addition(strategy: str, rows: list[PublishedRow]) -> list[PublishedRow]:
