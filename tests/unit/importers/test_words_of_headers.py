@@ -65,7 +65,7 @@ def test_a_sentence_beside_a_table_says_whose_its_throughputs_are(
     (audit,), asked, notes = read(tmp_path, text)
     assert not asked
     assert series([audit]) == {"table": [(1, 1.0), (4, 3.92), (8, 7.75)]}
-    assert "per device, as the text beside the table says" in notes
+    assert "per device, as stated beside the table" in notes
 
 
 def test_a_batch_per_gpu_beside_a_table_says_nothing_of_its_throughputs(tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ _OF_TABLES = (
         "columns",
         multiple=True,
         metavar="HEADER=KIND",
-        help="What a column is, such as 'Speed=throughput_per_gpu' or 'Time=ignore'. A wrong KIND lists all"
-        " kinds.",
+        help="What a column is, such as 'Speed=throughput_per_gpu' or 'Time=ignore'. For several columns give it"
+        " several times. A wrong KIND lists all kinds.",
     ),
 )
 

@@ -187,7 +187,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     exact = text.replace(" ", "_")
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
-    if re.fullmatch(rf"(?:t ?[pn\d]?|perf(?:ormance)?|speed) ?[(\[/] ?(?:{TIME_UNIT}|h) ?[)\]]?", text):
+    if re.fullmatch(
+        rf"(?:t ?[pn\d]?|seq\.?|par\.?|perf(?:ormance)?|speed) ?[(\[/] ?(?:{TIME_UNIT}|h) ?[)\]]?", text
+    ):
         return "time_s"
     if label := _label(text):
         return label
@@ -205,7 +207,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "steps_per_s"
     if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):
         return "throughput"
-    if re.search(RATED, bare.partition(" (")[0]):  # tokens/s (training time of 1T tokens)
+    if re.search(RATED, bare.partition(" (")[0]) and _is_rate(bare):  # tokens/s (training time of 1T tokens)
         return "throughput"
     if (time := time_of(bare)) and not re.search(
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare

@@ -40,6 +40,8 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_RATIO_ON = re.compile(r"([SsEe])[_ ]?\(?(\d{1,6})\)?")
+"""Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
 _UNIT = re.compile(r"[a-z]{1,7}")
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
@@ -121,6 +123,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     fewest = min(_size(devices) for devices, _ in found.values())
     for place, header in enumerate(table.header):
         step = _STEP_UP.fullmatch(plain(header))
+        if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
+            found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
     return found

@@ -22,6 +22,7 @@ OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""
+BY_TABLE, BY_TEXT, BY_USER = "table", "text", "user"
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""
 
@@ -118,8 +119,8 @@ class PublishedTable:
     """Headers of the columns that were not."""
     scaling: str = ""
     """'weak' or 'strong' if its headers or headings say so."""
-    scaling_said: bool = False
-    """Whether the user says it, and not the table."""
+    scaling_by: str = BY_TABLE
+    """Who says it: BY_TABLE, BY_TEXT (a sentence on the batch) or BY_USER."""
     unknown_units: frozenset[str] = frozenset()
     """Roles of times whose unit is not stated. Ratios do not need it."""
     notes: tuple[str, ...] = ()
@@ -150,7 +151,7 @@ class PublishedFile:
 
     def answered(self, scaling: str) -> PublishedFile:
         """Return the file with the kind of scaling that the user says for the tables that do not say it."""
-        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_said=True) for one in self.tables]
+        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_by=BY_USER) for one in self.tables]
         return replace(self, tables=tuple(tables))
 
 

@@ -24,7 +24,8 @@ _GAIN = re.compile(
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
 _SERIAL = re.compile(
-    r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b"
+    r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b|"
+    r"^seq\.? (?:time|\((?:m?s|sec|min)\))"
 )
 _REMEASURED = 1.25
 """Ratio up to which times of a serial run are those of the same work."""

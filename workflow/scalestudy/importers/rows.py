@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.batch_in_words import scaling_by_batch
 from scalestudy.importers.cell_reader import CellReader
 from scalestudy.importers.cells import Printed, is_blank, is_ditto, plain
 from scalestudy.importers.counts import Count, read_count, with_node
@@ -16,7 +17,16 @@ from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEX
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_variant
 from scalestudy.importers.listed_devices import ids_in
-from scalestudy.importers.published import CLOCKED, MEASURED, STATED, PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.published import (
+    BY_TABLE,
+    BY_TEXT,
+    CLOCKED,
+    MEASURED,
+    STATED,
+    PrecisionRatio,
+    PublishedRow,
+    PublishedTable,
+)
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED
 from scalestudy.importers.together import why_unread
@@ -71,12 +81,14 @@ class Reader:
         kinds = (re.findall(r"\b(weak|strong)[ -]scaling", words.lower()) for words in contexts)
         named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
+        by_batch = "" if scaling else scaling_by_batch(self.raw, columns)
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
             rows=of_one_hardware(of_one_variant(rows)),
             columns=tuple(columns),
-            scaling=scaling.pop() if len(scaling) == 1 else "",
+            scaling=scaling.pop() if len(scaling) == 1 else by_batch,
+            scaling_by=BY_TEXT if by_batch else BY_TABLE,
             unknown_units=frozenset(one.role for one in columns if self.cells.is_without_unit(one)),
             notes=self._few_notes(),
             ratios=tuple(ratios),

@@ -42,6 +42,7 @@ _FEW = 3
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_|"
     r"\([^()]*\)\W*|"
+    r"[^|]{0,60}\b(?:batch[^|]{0,40} (?:per|global)|(?:per|global|total)[- ][^|]{0,20}batch)\b[^|]{0,60}|"
     r"[^|]*\b(?:throughputs?|[a-z]+/s(?:ec)?|per second)\b[^|.]* per [a-z]+\W*|"
     r"\W*(?:note:? )?(?:all |the )?(?:numbers|values|figures|results|units?|times|throughputs?|speeds?)"
     r"(?: (?:are|is|were|in|as)\b|:).*)",

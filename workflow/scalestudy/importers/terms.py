@@ -135,7 +135,8 @@ SCALING = re.compile(
     rf"\bscal(?:ing|e|ability)\b(?!(?<!scaling) factor)(?!(?<=scale) ?[(\[] ?(?:# ?)?(?:{DEVICE}|{NODE})[)\]])"
 )
 SPEEDUP = re.compile(
-    r"sp(?:ee)?d ?-?ups?\b|(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
+    r"sp(?:ee)?d ?-?ups?\b|^(?:relative )?speed (?:vs\.?|over|relative to|compared (?:to|with)) |"
+    r"(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
     rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"

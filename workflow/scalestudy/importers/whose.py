@@ -182,7 +182,7 @@ def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
     if not per_device or any(map(PER_DEVICE.search, per_device)):
         return []
     said = any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences)
-    return ["the throughputs are per device, as the text beside the table says"] if said else []
+    return ["the throughputs are per device, as stated beside the table"] if said else []
 
 
 def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -10,7 +10,7 @@ from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.counted import counted_in, number_of
 from scalestudy.importers.headers import NAMELESS, Meaning
-from scalestudy.importers.published import CLOCKED, PublishedFile, PublishedTable
+from scalestudy.importers.published import BY_TABLE, BY_TEXT, BY_USER, CLOCKED, PublishedFile, PublishedTable
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.quantity import Quantity, quantity_of
 
@@ -42,6 +42,11 @@ WHOSE = {
     settle.WEAK: "with a constant batch per device",
     settle.STRONG: "with a constant global batch",
 }
+STATED_BY = {
+    BY_TABLE: "as printed",
+    BY_TEXT: "as stated beside the table",
+    BY_USER: "as --scaling says",
+}
 MOST_LINES = 5
 """Lines that a note names."""
 RELATIVE = {
@@ -56,7 +61,7 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
     return [
         {
             "audit": audit,
-            "about": _about(audit.table, audit.scaling, said=audit.source.scaling_said),
+            "about": _about(audit.table, audit.scaling, audit.source.scaling_by),
             "base": _base(audit.table, counted_in(audit.source)),
             "relative": _relative(audit),
             "checked": _checked(audit),
@@ -187,7 +192,7 @@ def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:
     if settled.by_numbers:
         return "the printed ratios show it"
     if table.scaling == settle.STRONG:
-        return "as --scaling says" if table.scaling_said else "as the table says"
+        return "as the table says" if table.scaling_by == BY_TABLE else STATED_BY[table.scaling_by]
     known = [rows for one in settled.series if (rows := in_order(one.rows, "whole_time_s"))]
     fallen = any(falls(rows, "whole_time_s", 1.0) for rows in known)
     return "not stated; it falls as devices are added" if fallen else "not stated; this is the usual meaning"
@@ -217,12 +222,12 @@ def _relative(audit: Audit) -> str:
     return RELATIVE.get(held.kind, "")
 
 
-def _about(table: Table, scaling: str, *, said: bool) -> str:
+def _about(table: Table, scaling: str, scaling_by: str) -> str:
     labels = (
         " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
         for name in ABOUT
     )
-    called = f"{scaling} scaling {'as --scaling says' if said else 'as printed'}" if scaling else ""
+    called = f"{scaling} scaling {STATED_BY[scaling_by]}" if scaling else ""
     return "; ".join(filter(None, (", ".join(filter(None, labels)), called)))
 
 
