@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.diagnose.audit import audit_file
+from scalestudy.importers.reading import read_published
+from scalestudy.publish.audit import reading_view
 from test_plain_tables import read, series
 
 RATES = "| GPUs | it/s |\n|---|---|\n| 1 | 2.0 |\n| 2 | 1.96 |\n| 4 | 1.85 |\n"
@@ -73,3 +76,24 @@ def test_speedups_on_sizes_across_are_over_the_serial_time(tmp_path: Path) -> No
 """
     audits, _, _ = read(tmp_path, text)
     assert [(audit.checked.speedups, audit.remarks) for audit in audits] == [(2, ()), (2, ())]
+
+
+def test_a_baseline_of_printed_speedups_is_said_as_a_time_if_the_table_has_times(tmp_path: Path) -> None:
+    text = """
+| Threads | Time (s) | Speedup |
+|---|---|---|
+| 1 | 10.00 | 1.10 |
+| 2 | 5.10 | 2.16 |
+| 4 | 2.60 | 4.23 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    sentences = [remark.sentence for remark in audit.remarks]
+    assert "all printed speedups are relative to a time of 11, but the table prints 10 in line 4" in sentences
+
+
+def test_a_time_beside_a_throughput_is_said_to_give_no_speedup(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text("| Workers | img/s | Mean latency (s) |\n|---|---|---|\n| 1 | 10 | 0.2 |\n| 2 | 19 | 0.21 |\n")
+    file = read_published(path)
+    (view,) = reading_view(file, *audit_file(file, "table"))
+    assert view["columns"]["Mean latency (s)"] == "a time; speedups are recomputed from another column"

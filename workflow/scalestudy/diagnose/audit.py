@@ -23,6 +23,7 @@ from scalestudy.analyse.published.bases import (
 from scalestudy.analyse.published.series import Series, batch_per_gpu, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
@@ -213,9 +214,10 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
     common = common_baseline(speedups)
     if common is not None and table.base is not None:
         kind = "speedup" if table.base.gpus == 1 else "no base case"
+        what, shared, own = _shared_base(common, table.base, settled)
         text = (
-            f"all printed speedups are relative to a throughput of {common.value:.4g}, but the table"
-            f" prints {rate_of(table.base).value:.4g} in line {table.base.line}"
+            f"all printed speedups are relative to a {what} of {shared:.4g}, but the table"
+            f" prints {own:.4g} in line {table.base.line}"
         )
         yield Remark(kind, table.base.gpus, text)
     elif (other := of_another(speedups, table)) is not None:
@@ -243,6 +245,17 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
             f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
         )
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
+
+
+def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tuple[str, float, float]:
+    """What printed speedups are relative to, and what the table has instead: times if it has times.
+
+    common: the throughput that all printed speedups share.
+    """
+    rate, time = rate_of(base).value, base.number("whole_time_s")
+    if settled.given == "times" and time is not None:
+        return "time", time * rate / common.value, time
+    return "throughput", common.value, rate
 
 
 def _how(row: PublishedRow) -> str:

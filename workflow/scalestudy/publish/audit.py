@@ -184,6 +184,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
             words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"
     if role in table.unknown_units:
         words += "; unit not stated"
+    if settled is not None and role in settle.TIMES and settled.rate not in ("", role):
+        words += "; speedups are recomputed from another column"
     return words
 
 
