@@ -286,3 +286,45 @@ def test_a_column_that_does_not_exist_is_answered_with_those_that_do(tmp_path: P
     text = "| Size | 1 GPU | 8 GPU |\n|---|---|---|\n| 125M | 50 img/s | 320 img/s |\n"
     with pytest.raises(UserError, match="has no such column; as they are read, its columns are Size, gpus, img/s"):
         read(tmp_path, text, **{"8 GPU": "throughput"})
+
+
+def test_a_column_names_what_each_row_measures(tmp_path: Path) -> None:
+    text = """
+| precision | metric | 8 GPUs | 16 GPUs |
+|---|---|---|---|
+| full | images/sec | 338 | 671 |
+| full | hours/epoch | 1.052 | 0.530 |
+| half | images/sec | 563 | 1114 |
+| half | hours/epoch | 0.631 | 0.319 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"full": [(8, 1.0), (16, 1.99)], "half": [(8, 1.0), (16, 1.98)]}
+    assert not [remark for audit in audits for remark in audit.remarks]
+
+
+def test_a_header_of_two_lines_above_the_rule(tmp_path: Path) -> None:
+    text = """
+| Model | GPUs | Micro | TFlops | TFlops |
+| size  |      |    BS |   /GPU |      % |
+| ---:  | ---: |  ---: |  ----: |  ----: |
+| 1.7B  |   32 |    16 |    137 |    44% |
+| 1.7B  |   64 |    16 |    134 |    43% |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(32, 1.0), (64, 1.96)]}
+    assert audit.source.unread == ("TFlops %",)
+
+
+def test_a_strategy_behind_the_hardware_is_no_hardware(tmp_path: Path) -> None:
+    text = """
+| Configuration | Training time | Speedup |
+|---|---|---|
+| Baseline (1x T4) | ~2259 seconds | 1x |
+| Optimized (4x T4s) | ~650 seconds | ~3.5x |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert (audit.checked.speedups, audit.remarks) == (2, ())
+    text = "| Setup | img/s |\n|---|---|\n| 1x A100 | 45 |\n| 2x A100 DDP | 84 |\n| 4x A100 DDP | 160 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert {row.label("hardware") for row in audit.source.rows} == {"A100"}
+    assert audit.remarks == ()

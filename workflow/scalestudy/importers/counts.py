@@ -44,7 +44,8 @@ _FORMS = tuple(
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
-        rf"(?:\d{{1,4}} ?x? ?)?[a-z][a-z0-9 .-]*\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE})s?)\)",
+        r"(?:\d{1,4} ?x? ?)?[a-z][a-z0-9 .-]*"
+        rf"\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE}|[tlpk]\d\d?)s?)\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
@@ -85,6 +86,8 @@ _NO_HARDWARE = re.compile(
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
 _DATA_PARALLEL = "DP"
+_WAY_BEHIND = re.compile(rf"(?P<kind>\w.*?)[ ,+-]+(?P<way>{STRATEGIES.pattern})", re.IGNORECASE)
+"""The strategy behind the hardware: `A100 DDP`."""
 SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
 """The size of a model by its parameters: 7B, 1.3B, 480M."""
 _IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
@@ -166,6 +169,8 @@ def read_count(text: str) -> Count:
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
     way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
+    if behind := _WAY_BEHIND.fullmatch(rest):
+        rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 

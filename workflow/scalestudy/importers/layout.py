@@ -25,7 +25,7 @@ from scalestudy.importers.numbered import (
 from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
-from scalestudy.importers.quantities_of_rows import names_of_rows
+from scalestudy.importers.quantities_of_rows import in_one_row, names_of_rows, place_of_names
 from scalestudy.importers.ratio_of_rows import is_ratio_row
 from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
@@ -203,6 +203,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         for place in range(len(table.header))
         if place not in across and not _is_of_one_size(table, place, across)
     ]
+    metric = place_of_names(table, others)
+    others = [place for place in others if place != metric]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
     stated = [
         place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
@@ -228,6 +230,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         else table.header[place]
         for place in others
     )
+    named = [] if metric is None else list(dict.fromkeys(plain(cells[metric]) for _, cells in table.rows))
+    quantities = [*named, *(one for one in quantities if not named or one != corner)]
     header = (*labels, counted_across(table.header, across), *quantities)
     of_times = known_role(quantities[0]) in TIMES
     rows = []
@@ -242,9 +246,10 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
-                    values[words or corner] = cells[place]
+                    values[words or (corner if metric is None else plain(cells[metric]))] = cells[place]
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
+    rows = rows if metric is None else in_one_row(rows, len(quantities))
     return replace(table, header=header, rows=tuple(rows))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from scalestudy.importers.cells import is_blank
 from scalestudy.importers.headers import meaning_of
@@ -11,6 +11,8 @@ from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 
+Row = tuple[int, tuple[str, ...]]
+"""A line of a file and its cells."""
 _FEW = 2
 """Units from which the rows of a table have quantities of their own."""
 
@@ -43,3 +45,29 @@ def _named(name: str, unit: str) -> str:
     return (
         f"{name} ({inner['unit'] if inner else unit})" if not unit.startswith("throughput (") else f"{name} {unit}"
     )
+
+
+def place_of_names(table: RawTable, others: Sequence[int]) -> int | None:
+    """Return the place of a column that names what each row measures, such as img/s and hours/epoch; else None.
+
+    others: places of the columns without devices.
+    """
+    for place in others:
+        cells = table.cells(place)
+        roles = {meaning_of(cell).role for cell in cells}
+        if len(cells) == len(table.rows) and len(set(cells)) > 1 and roles <= {*MEASURED}:
+            return place
+    return None
+
+
+def in_one_row(rows: Sequence[tuple[int, tuple[str, ...]]], quantities: int) -> list[tuple[int, tuple[str, ...]]]:
+    """Return rows with equal labels and devices as one, each of whose last `quantities` cells is that of one row."""
+    found: dict[tuple[str, ...], tuple[int, tuple[str, ...]]] = {}
+    for line, cells in rows:
+        labels, own = cells[:-quantities], cells[-quantities:]
+        first, known = found.get(labels, (line, ("",) * quantities))
+        found[labels] = (
+            first,
+            tuple(one if is_blank(other) else other for one, other in zip(known, own, strict=True)),
+        )
+    return [(line, (*labels, *values)) for labels, (line, values) in found.items()]

@@ -57,8 +57,12 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
 
 
 def _header(lines: list[str], start: int) -> int:
-    """The number of lines of the header that begins in a line; 0 if none does. Only a grid has several."""
+    """The number of lines of the header that begins in a line; 0 if none does.
+
+    A grid may have several, and other tables two of as many words.
+    """
     most = MOST_HEADER_LINES if start and is_rule(lines[start - 1]) and "+" in lines[start - 1] else 1
+    most = max(most, 2) if _are_words(lines, start) else most
     for count in range(1, most + 1):
         line = lines[start + count - 1] if start + count - 1 < len(lines) else ""
         if "|" not in line or is_rule(line):
@@ -116,3 +120,11 @@ def cells_of(line: str) -> tuple[str, ...]:
     line = line[1:] if line.startswith("|") else line
     line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
     return tuple(cell.strip().replace("\\|", "|") for cell in _PIPE.split(line))
+
+
+def _are_words(lines: list[str], start: int) -> bool:
+    """Whether a table begins with two lines of as many cells without a number."""
+    first, second = (cells_of(lines[at]) if at < len(lines) else () for at in (start, start + 1))
+    alone = not start or "|" not in lines[start - 1]
+    named = all(not re.match(r"[-+~]?\d", cell.strip()) for cell in (*first, *second))
+    return alone and named and len(first) == len(second) > 1 and not is_rule(lines[start + 1])
