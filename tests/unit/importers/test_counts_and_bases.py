@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
+from scalestudy.importers.headers import meaning_of
 from test_plain_tables import read, series
 
 
@@ -328,3 +329,36 @@ def test_a_strategy_behind_the_hardware_is_no_hardware(tmp_path: Path) -> None:
     (audit,), _, _ = read(tmp_path, text)
     assert {row.label("hardware") for row in audit.source.rows} == {"A100"}
     assert audit.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("total", "ratio", "values"),
+    [
+        ("total", "speed-up", ("1.0", "3.56", "9.30")),
+        ("total", "efficiency", ("100%", "89%", "58.1%")),
+    ],
+)
+def test_a_column_that_explains_the_printed_ratios_is_the_measurement(
+    tmp_path: Path, total: str, ratio: str, values: tuple[str, str, str]
+) -> None:
+    text = f"""
+| procs | compute | comm | {total} | {ratio} |
+|---|---|---|---|---|
+| 1 | 120.0 | 0.0 | 120.0 | {values[0]} |
+| 4 | 30.5 | 3.2 | 33.7 | {values[1]} |
+| 16 | 7.9 | 5.0 | 12.9 | {values[2]} |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert (series([audit]), audit.remarks) == ({"table": [(1, 1.0), (4, 3.56), (16, 9.3)]}, ())
+
+
+def test_a_column_that_explains_them_by_chance_is_not(tmp_path: Path) -> None:
+    text = (
+        "| procs | a | speedup |\n|---|---|---|\n| 1 | 120.0 | 1.0 |\n| 4 | 90.0 | 3.56 |\n| 16 | 60.0 | 9.30 |\n"
+    )
+    (audit,), _, _ = read(tmp_path, text)
+    assert [remark.kind for remark in audit.remarks] == ["no base case"]
+
+
+def test_a_factor_in_front_of_the_work_is_its_factor() -> None:
+    assert (meaning_of("M reads/h").unit, round(meaning_of("M reads/h").factor, 3)) == ("reads/s", 277.778)

@@ -16,6 +16,7 @@ from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, product_of_others
 from scalestudy.importers.efficiencies import by_their_ratios
+from scalestudy.importers.explained import by_printed_ratios
 from scalestudy.importers.headers import (
     NAMELESS,
     ROLES,
@@ -143,7 +144,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_parameters(over_other_systems(found, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
-    found = by_their_ratios(found, raw, said)
+    found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
     found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
 

@@ -31,6 +31,8 @@ _PER_SECOND = re.compile(
 """Work with its unit as that of a number: samples (1/s), images (/sec), tokens (s^-1)."""
 _SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
 """Simulated time over time: ns/day, simulated years per day."""
+_COUNTED = "tok|im|sam|seq|read|row|rec|event|mess|edge|point|quer|req|frame|doc"
+"""How the names of work begin that a factor may be in front of: k tokens/s."""
 _FACTORS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9}
 _FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
 """A factor behind the unit: tokens/day (B)."""
@@ -54,7 +56,10 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     """Return the unit of a rate, such as tokens/s, and what a header multiplies its numbers by."""
     bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
     times = rf"(?P<period>{SECOND})"
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:tok|im|sam|seq)))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
+    found = re.search(
+        rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}",
+        bare,
+    )
     if found is None:
         tokens = "tok/s" if re.search(r"\btps\b", bare) else ""
         if simulated := _SIMULATED.search(bare):
