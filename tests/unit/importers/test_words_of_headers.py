@@ -152,3 +152,29 @@ def test_the_time_of_several_steps_is_shared_among_them(header: str, role: str, 
 )
 def test_what_other_headers_are_of(header: str, role: str, unit: str) -> None:
     assert (meaning_of(header).role, meaning_of(header).unit) == (role, unit)
+
+
+@pytest.mark.parametrize(
+    ("header", "role"), [("img_s", "throughput"), ("tokens_sec", "throughput"), ("epoch_s", "total_time_s")]
+)
+def test_rates_in_names_of_programs(header: str, role: str) -> None:
+    assert meaning_of(header).role == role
+
+
+@pytest.mark.parametrize("outer", ['{"threads": INNER}', '{"host": "a", "runs": {"threads": INNER}}'])
+def test_json_with_an_object_for_each_number_of_devices(tmp_path: Path, outer: str) -> None:
+    inner = '{"1": {"time_s": 4.0}, "2": {"time_s": 2.1}, "4": {"time_s": 1.2}}'
+    (audit,), _, _ = read(tmp_path, outer.replace("INNER", inner))
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.9), (4, 3.33)]}
+
+
+def test_json_whose_keys_name_devices(tmp_path: Path) -> None:
+    text = '{"model": "x", "runs": {"1gpu": {"img_s": 402}, "2gpu": {"img_s": 790}, "4gpu": {"img_s": 1500}}}'
+    (audit,), _, _ = read(tmp_path, text)
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.97), (4, 3.73)]}
+
+
+def test_json_whose_keys_may_be_anything_is_asked_about(tmp_path: Path) -> None:
+    text = '{"results": {"16": {"img_s": 402}, "32": {"img_s": 790}}}'
+    with pytest.raises(UserError, match="--column 'results=gpus'"):
+        read(tmp_path, text)

@@ -34,7 +34,9 @@ def time_of(bare: str) -> str:
     if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
         return "time_s"
     if hours or re.fullmatch(
-        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]", bare
+        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]|"
+        r"(?:total|epoch|train(?:ing)?) (?:s|secs?|min)",
+        bare,
     ):
         return "total_time_s"
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):

@@ -29,6 +29,10 @@ _PER_SECOND = re.compile(
     r"(?:1? ?/ ?(?:s|secs?|seconds?)|s ?(?:\^? ?\(?-1\)?|\u207b))(?P<device>/[a-z]+)?[)\]]"
 )
 """Work with its unit as that of a number: samples (1/s), images (/sec), tokens (s^-1)."""
+_WORK_S = re.compile(
+    r"(?<!per )(?<!/)\b(im(?:a)?ge?s?|samples?|tok(?:en)?s?|seqs?|examples?|frames?|sentences?) s(?:ec)?$"
+)
+"""Names of rates in programs: img_s, tokens_sec."""
 _SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
 """Simulated time over time: ns/day, simulated years per day."""
 _COUNTED = "tok|im|sam|seq|read|row|rec|event|mess|edge|point|quer|req|frame|doc"
@@ -41,6 +45,7 @@ _FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
 def in_its_unit(text: str) -> str:
     """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU, samples/s."""
     text = _PER_SECOND.sub(lambda found: f"{found['work']}/s{found['device'] or ''}", text)
+    text = _WORK_S.sub(r"\1/s", text)
     text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 

@@ -11,6 +11,7 @@ from scalestudy.importers.raw import RawTable
 
 MOST_LISTS = 50
 MOST_RECORDS = 20_000
+_DEEPEST = 4  # objects inside each other in which setups are looked for
 LONGEST = 2 * 2**20
 """Characters of a text whose records are read."""
 _LIST = re.compile(r"\[\s*(?=\{)")
@@ -36,7 +37,7 @@ def record_tables(text: str) -> Iterator[RawTable]:
     if not found and (table := _of_records(_objects(text, _start(text))[0])):
         yield table
     elif not found:
-        yield from _of_lists(text)
+        yield from [*_of_lists(text)] or _of_keys(text)
 
 
 def _start(text: str) -> int:
@@ -97,6 +98,26 @@ def _of_lists(text: str) -> Iterator[RawTable]:
                 rows = zip(*lists.values(), strict=True)
                 body = tuple((line, tuple(map(_text, row))) for row in rows)
                 yield RawTable(line, tuple(lists), body)
+
+
+def _of_keys(text: str) -> Iterator[RawTable]:
+    """Objects of JSON with an inner object for each setup: {"gpus": {"1": {"time_s": 4}, "2": {"time_s": 2}}}."""
+    for line, value in _objects(text, _start(text))[0]:
+        for name, inner in _named_objects("setup", value):
+            records = [one for one in inner.values() if isinstance(one, dict)]
+            if len(records) > 1 and len(records) == len(inner) and any(re.search(r"\d", key) for key in inner):
+                rows = [{name: key} | _flat(one) for key, one in inner.items()]
+                names = list(dict.fromkeys(key for row in rows for key in row))
+                body = tuple((line, tuple(row.get(key, "") for key in names)) for row in rows)
+                yield RawTable(line, tuple(names), body)
+
+
+def _named_objects(name: str, value: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """An object with its name, and those inside."""
+    yield name, value
+    for key, inner in value.items():
+        if isinstance(inner, dict) and depth < _DEEPEST:
+            yield from _named_objects(key, inner, depth + 1)
 
 
 def _text(value: object) -> str:
