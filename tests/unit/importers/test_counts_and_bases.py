@@ -362,3 +362,24 @@ def test_a_column_that_explains_them_by_chance_is_not(tmp_path: Path) -> None:
 
 def test_a_factor_in_front_of_the_work_is_its_factor() -> None:
     assert (meaning_of("M reads/h").unit, round(meaning_of("M reads/h").factor, 3)) == ("reads/s", 277.778)
+
+
+def test_tokens_per_gpu_are_not_held_against_floating_point_operations(tmp_path: Path) -> None:
+    rows = "| 8 | 3314 | 193 |\n| 16 | 3268 | 191 |\n| 1024 | 3163 | 184 |\n"
+    text = f"| GPU Num | TGS | TFLOPS |\n|---|---|---|\n{rows}"
+    audits, asked, _ = read(tmp_path, text)
+    assert not asked
+    assert not [remark for audit in audits for remark in audit.remarks]
+    assert {pairs[-1] for pairs in series(audits).values()} == {(1024, 122.03)}
+
+
+def test_a_column_of_words_is_no_time(tmp_path: Path) -> None:
+    text = """
+| Execution | GPUs | targets/sec | Speedup |
+|---|---|---|---|
+| 2B2 5M historical | 1 | 123.6 | 1.00 |
+| 2B2A canonical | 4 | 468.7 | 3.79 |
+"""
+    (audit,), _, notes = read(tmp_path, text)
+    assert (audit.checked.speedups, audit.remarks) == (2, ())
+    assert not notes

@@ -47,7 +47,7 @@ def test_abbreviations_and_typing_errors_are_what_they_mean(header: str, role: s
         ("T_total (s)", "total_time_s", "s"),
         ("T_comm (s)", "ignore", ""),
         ("Tmax (C)", "ignore", ""),
-        ("TGS", "throughput_per_gpu", ""),
+        ("TGS", "throughput_per_gpu", "tok/s"),
         ("Without CP TFLOPS / GPU", "throughput_per_gpu", "tflop/s"),
         ("Speedup with CP / without CP", "ignore", ""),
         ("Linear scaling (min)", "ignore", ""),

@@ -11,7 +11,7 @@ from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, normal
 from scalestudy.importers.listed_devices import ids_in
 from scalestudy.importers.published import MEASURED, TIMES
-from scalestudy.importers.quantities import are_times, most_are, of_steps, rate_of, unit_of_cells
+from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
 from scalestudy.importers.ratios import is_of_most, says_gain
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
@@ -23,6 +23,8 @@ _OF_SCALING = re.compile(
 _HOST = r"[a-z]+(?:-[a-z]+)*(?:-\d+|\d{3,})*(?:-?\[[\d,-]+\])?"
 _HOSTS = re.compile(rf"{_HOST}(?:, ?{_HOST})*")
 """Names of hosts, and lists of them: node-17, cn[03,07]."""
+_NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\d_]{4,}", re.IGNORECASE)
+"""A word that is no unit of time."""
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
@@ -49,6 +51,9 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
         return replace(meaning, unit=unit)
     numbers = share(cells, read_cell)
+    words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
+    if role == "time_s" and not meaning.unit and words:
+        return replace(meaning, role="label")  # such as the kind of execution
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

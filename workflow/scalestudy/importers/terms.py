@@ -36,7 +36,7 @@ COUNT = (
 SECOND = r"(?:/|\bper\b|p) ?(?:s|secs?|seconds?|min(?:ute)?s?|h|hr|hours?|day|ms)\b"
 WORK = (
     r"(?:[kmg]?(?:atoms?|particles?|cells?)[ -](?:time)?steps?|"
-    r"im(?:a)?ge?s?|samples?|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
+    r"im(?:a)?ge?s?|samples?|ex|tok(?:en)?s?|seq(?:uence)?s?|sentences?|frames?|words?|items?|mels?|examples?|"
     r"quer(?:y|ies)|reqs?|requests?|utterances?|videos?|clips?|graphs?|molecules?|atoms?|volumes?|records?|"
     r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
     r"ops|docs?|tasks?|jobs?|series|cells?|particles?|trials?|files?|reads?|events?|env(?:ironment)? steps?)"
@@ -104,7 +104,7 @@ PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
 NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
-    r"target|ideal|param|per (?:token|request)|"
+    r"target(?!s?/)|ideal|param|per (?:token|request)|"
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"

@@ -174,6 +174,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         words += f" {WHOSE[settled.whose]}"
         if settled.by_numbers:
             words += " (the printed ratios show it)"
+        elif role == "throughput" and settled.whose == settle.PER_DEVICE:
+            words += " (not stated; as another column shows)"
         elif role == "throughput" and column.per != "all":
             grows = throughput_grows(settled.series)
             words += f" (not stated; {'it grows with the devices' if grows else 'this is the usual meaning'})"
