@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest import Checkout, planned, until_decided
+from scalestudy.analyse.point.spoiled import FEWEST, NOT_MARKED
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import read_record
 
@@ -55,14 +56,19 @@ def documents_agree(results: Path) -> None:
     floors = pd.read_csv(results / "floors.csv")
     (row,) = floors.to_dict("records")
     assert (row["workload"], row["variant"]) == ("first", "single")
-    runs = pd.read_csv(results / "runs.csv").query("outcome == 'ok'")
-    runs = runs.pivot(index="repeat", columns="variant", values="step_time_s")
-    ratios = (runs["single-again"] / runs["single"]).dropna()
+    runs = pd.read_csv(results / "runs.csv", keep_default_na=False).query("outcome == 'ok' and variant != 'ddp'")
+    runs["step_time_s"] = runs["step_time_s"].astype(float)
+    # A repeat with a run that other load disturbed is left out as long as two others are left.
+    for measured in (runs[runs["spoiled"].isin(NOT_MARKED)], runs):
+        by_variant = measured.pivot(index="repeat", columns="variant", values="step_time_s")
+        ratios = (by_variant["single-again"] / by_variant["single"]).dropna()
+        if len(ratios) >= FEWEST:
+            break
     assert (row["repeats_compared"], row["most_repeats"]) == (len(ratios), 4)
-    assert len(ratios) >= 3
+    assert len(ratios) >= FEWEST
     assert row["step_time_difference"] == pytest.approx(ratios.prod() ** (1 / len(ratios)) - 1)
     assert row["smallest_difference"] > 0
-    assert isnan(row["smallest_difference_low"]) == (len(ratios) == 3), "three repeats say nothing of its limits"
+    assert isnan(row["smallest_difference_low"]) == (len(ratios) <= 3), "three repeats say nothing of its limits"
 
     numbers = json.loads((results / "numbers.json").read_text())["numbers"]
     smallest = numbers["first.single.floor.smallest_difference_percent"]
