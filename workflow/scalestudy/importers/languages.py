@@ -28,7 +28,7 @@ _WORDS = {
     r"geschwindigkeit|d[eé]bit|rendimiento|vaz[aã]o|durchsatz|пропускная способность|скорость",
     "performance": r"(?:训练)?性能(?!提|下|损|对|比|指|分)|성능(?! ?향상)",
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
-    "time": r"thời gian(?: chạy| thực thi| huấn luyện)?|waktu(?: eksekusi)?|"
+    "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
     r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",

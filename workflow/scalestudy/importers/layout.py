@@ -40,7 +40,7 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
-_RATIO_ON = re.compile(r"([SsEe])[_ ]?\(?(\d{1,6})\)?")
+_RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
 """Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
 _UNIT = re.compile(r"[a-z]{1,7}")
 _MOST = 0.5
