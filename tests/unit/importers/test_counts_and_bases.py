@@ -383,3 +383,11 @@ def test_a_column_of_words_is_no_time(tmp_path: Path) -> None:
     (audit,), _, notes = read(tmp_path, text)
     assert (audit.checked.speedups, audit.remarks) == (2, ())
     assert not notes
+
+
+def test_rows_that_end_before_the_devices_are_no_error(tmp_path: Path) -> None:
+    text = (
+        "| Iterations | Total time (s) | GPUs |\n|---|---|---|\n| 100 | 40 | 1 |\n| 200 | 41 |\n| 400 | 42 | 4 |\n"
+    )
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits) == {"table": [(1, 1.0), (4, 3.81)]}

@@ -124,10 +124,10 @@ def _are_set_steps(one: Meaning, raw: RawTable, meanings: Sequence[Meaning], pla
         return False
     counts = []
     for _, row in raw.rows:
-        with suppress(ValueError):
+        with suppress(ValueError, IndexError):
             counts.append((read_count(row[devices]).gpus, int(plain(row[place]).replace(",", ""))))
     steps = [number for _, number in sorted(counts)]
-    rounded = all(number % _ROUND == 0 for number in steps)
+    rounded = bool(steps) and all(number % _ROUND == 0 for number in steps)
     return rounded and steps == sorted(steps) and steps[-1] >= 2 * steps[0]
 
 
