@@ -42,3 +42,14 @@ def test_rows_that_are_in_no_case_are_named(tmp_path: Path, capsys: pytest.Captu
     assert "line 4 was not compared: no other number of devices has the same labels and batch" in text
     text = printed(tmp_path, capsys, rows=rows[:3])
     assert "not compared" not in text
+
+
+def test_a_further_baseline_is_below_the_scales_with_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ("Strategy,GPUs,img/s", "with DDP on threads,1,100", "plain FSDP,1,115", "DDP MPI,2,190")
+    lines = printed(tmp_path, capsys, rows=rows).splitlines()
+    (named,) = [at for at, line in enumerate(lines) if line.startswith("  Another baseline, plain FSDP:")]
+    scales = [line.split()[0] for line in lines[named - 2 : named]]
+    assert (scales, lines[named + 1].split()[:2]) == (["1", "2"], ["1", "115"])
+    assert all(len(line) <= 80 for line in lines)
