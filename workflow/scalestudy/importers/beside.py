@@ -37,7 +37,7 @@ def over_rows_beside(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 def notes_on_rows_beside(meanings: Sequence[Meaning]) -> list[str]:
     """Return why a speedup over rows on the same number of devices was left out."""
-    why = "compares rows on the same number of devices with the one that is 1, not with fewer devices"
+    why = "compares rows on the same number of devices with their row of 1x, and not with fewer devices"
     return [f"{plain(one.header)} {why}" for one in meanings if one.per == BESIDE]
 
 

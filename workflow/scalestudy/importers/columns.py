@@ -16,7 +16,7 @@ from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, product_of_others
 from scalestudy.importers.efficiencies import by_their_ratios
-from scalestudy.importers.explained import by_printed_ratios
+from scalestudy.importers.explained import by_printed_ratios, factors
 from scalestudy.importers.headers import (
     NAMELESS,
     ROLES,
@@ -28,7 +28,6 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
-from scalestudy.importers.kinds_by_ratios import factors
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
@@ -201,19 +200,17 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
 def _beyond_a_node(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
     """The place of ranks 1, 2, 4, 8, 16 beside GPUs 1, 2, 4, 4, 4, which are those of a node; else None."""
     places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
-    rows = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
-    if len(places) != 2 or len(rows) < 3 or not all(cell.isdecimal() for row in rows for cell in row):
+    cells = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if len(places) != 2 or len(cells) < 3 or not all(cell.isdecimal() for row in cells for cell in row):
         return None
-    for own, other in ((0, 1), (1, 0)):
-        most = max(int(row[own]) for row in rows)
-        saturated = {int(row[other]) for row in rows if int(row[other]) > most}
-        below = {int(row[other]) for row in rows if int(row[other]) <= most}
-        if (
-            len(saturated) > 1
-            and len(below) > 1
-            and all(int(row[own]) == min(int(row[other]), most) for row in rows)
-        ):
-            return places[other]
+    first, second = zip(*(map(int, row) for row in cells), strict=True)
+    for each, whole, place in ((first, second, places[1]), (second, first, places[0])):
+        most = max(each)
+        beyond = {count for count in whole if count > most}
+        if len(beyond) < 2 or len({*whole} - beyond) < 2:
+            continue
+        if all(own == min(count, most) for own, count in zip(each, whole, strict=True)):
+            return place
     return None
 
 

@@ -231,7 +231,7 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
     return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
 
 
-def is_alone(label: str) -> bool:
+def says_one_device(label: str) -> bool:
     """Return whether a label says no more than that a run is on one device: Baseline, No DDP."""
     return bool(_ALONE.fullmatch(label.strip()))
 

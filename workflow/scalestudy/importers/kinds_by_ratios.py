@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
 from math import isclose
 
 from scalestudy.importers.cells import read_cell
-from scalestudy.importers.headers import Meaning, never_a_label, normal
-from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios import CLOSE
 from scalestudy.importers.raw import UNSAID, RawTable
 
 _MOST_TIMES = 10
 """Doublings of the devices that an efficiency may be of."""
-_FACTOR = 1.5
-"""A factor that a speedup over fewer devices reaches."""
 
 
 def kind_by_ratios(cells: Sequence[str], found: Sequence[re.Match[str] | None]) -> str:
@@ -29,30 +22,6 @@ def kind_by_ratios(cells: Sequence[str], found: Sequence[re.Match[str] | None]) 
     kinds = [_kinds(cells[:place], one) for place, one in enumerate(found) if one]
     both = set.intersection(*kinds) if kinds else set()
     return both.pop() if len(both) == 1 else ""
-
-
-def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Read factors that grow, such as 1.9x, 3.7x and 7.2x below DDP, as speedups if nothing is measured."""
-    roles = {one.role for one in meanings}
-    if roles & {*MEASURED, *STATED} or not roles & {"gpus", "nodes"}:
-        return meanings
-    return [
-        replace(one, role="printed_speedup", rest=one.rest or normal(one.header))
-        if one.role in ("ignore", "strategy")
-        and normal(one.header) not in said
-        and not never_a_label(one.header)
-        and _grow(raw.cells(place))
-        else one
-        for place, one in enumerate(meanings)
-    ]
-
-
-def _grow(cells: Sequence[str]) -> bool:
-    """Whether all cells are factors, and most are larger than the one above them."""
-    if len(cells) < 2 or any(quantity_of(cell) != "speedup" for cell in cells):
-        return False
-    values = [read_cell(cell).printed.value for cell in cells]
-    return sum(last > first for first, last in pairwise(values)) > len(values) / 2 and max(values) > _FACTOR
 
 
 def _kinds(above: Sequence[str], one: re.Match[str]) -> set[str]:

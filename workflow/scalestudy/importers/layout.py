@@ -11,7 +11,7 @@ from scalestudy.importers.cells import is_blank, plain, read_cell, share
 from scalestudy.importers.counted_headers import count_of_header
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.degrees import is_degree
-from scalestudy.importers.devices import is_alone, with_product
+from scalestudy.importers.devices import says_one_device, with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.kinds_by_ratios import by_ratio
 from scalestudy.importers.numbered import (
@@ -133,7 +133,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
 def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
     """The column `Baseline` beside two or more columns of several devices each."""
     sizes = {_size(devices) for devices, _ in across.values()}
-    places = [place for place, header in enumerate(table.header) if place and is_alone(plain(header))]
+    places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]
     if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
         return {}
     return {places[0]: ("1", "")}

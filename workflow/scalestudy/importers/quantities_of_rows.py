@@ -61,7 +61,10 @@ def place_of_names(table: RawTable, others: Sequence[int]) -> int | None:
 
 
 def in_one_row(rows: Sequence[tuple[int, tuple[str, ...]]], quantities: int) -> list[tuple[int, tuple[str, ...]]]:
-    """Return rows with equal labels and devices as one. Each of the last `quantities` cells is that of one row."""
+    """Return rows with equal labels and devices as one.
+
+    quantities: how many cells at the end of a row are measurements. Each is taken from the row that has it.
+    """
     found: dict[tuple[str, ...], tuple[int, tuple[str, ...]]] = {}
     for line, cells in rows:
         labels, own = cells[:-quantities], cells[-quantities:]

@@ -31,7 +31,7 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import NOT_MEASURED
 from scalestudy.importers.together import why_unread
 from scalestudy.importers.variants import Variant, own_part
-from scalestudy.importers.whose import counts_of_epochs
+from scalestudy.importers.whose import run_lengths
 
 _MOST_NOTES = 20
 _SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
@@ -51,7 +51,7 @@ class Reader:
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
         self._not_measured = self._marked()
-        self.epochs = counts_of_epochs(meanings, raw)
+        self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
         self.has_ratios = any(meaning.role in STATED for meaning in meanings)
 
@@ -127,10 +127,10 @@ class Reader:
                 labels[name] = text
             elif not is_blank(text):
                 self._number(line, place, text, variant, numbers, labels)
-        if self.epochs is not None and (time := numbers.get("total_time_s")):
-            counted = plain(self.meanings[self.epochs].header)
+        if self.lengths is not None and (time := numbers.get("total_time_s")):
+            counted = plain(self.meanings[self.lengths].header)
             self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None
-            numbers["total_time_s"] = time.times(1 / int(plain(cells[self.epochs]).replace(",", "")))
+            numbers["total_time_s"] = time.times(1 / int(plain(cells[self.lengths]).replace(",", "")))
         gpus = self._devices(line, cells, numbers)
         if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
             return None

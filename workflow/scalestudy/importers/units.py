@@ -8,13 +8,11 @@ from scalestudy.importers.terms import DEVICE, PERIODS, SECOND, STEP, TIMED, UNI
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
-_STEPS = re.compile(
-    r"(?:^|\(|, ?|\bfor |\bof |\bper |/ ?)(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?"
-    r"(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
-)
+_OF_STEPS = r"(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
+"""A number of steps: 100 iters, 1k steps."""
+_STEPS = re.compile(rf"(?:^|\(|, ?|\bfor |\bof |\bper |/ ?){_OF_STEPS}")
 OF_SEVERAL_STEPS = re.compile(
-    r"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?"
-    r"\d[\d,]{0,9} ?k? ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b|"
+    rf"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?{_OF_STEPS}|"
     r"^\d[\d,]{0,9} ?k? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
 )
 """Headers of the time of several steps: s / 100 iters, 1000 steps (s)."""
@@ -61,10 +59,7 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     """Return the unit of a rate, such as tokens/s, and what a header multiplies its numbers by."""
     bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
     times = rf"(?P<period>{SECOND})"
-    found = re.search(
-        rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}",
-        bare,
-    )
+    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
     if found is None:
         tokens = "tok/s" if re.search(r"\bt[pg]s\b", bare) else ""
         if simulated := _SIMULATED.search(bare):

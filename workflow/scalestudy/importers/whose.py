@@ -102,8 +102,8 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
 
 
-def counts_of_epochs(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
-    """Return the place of a column of differing numbers of epochs beside times of whole runs, or None."""
+def run_lengths(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """Return the place of a column of differing numbers of epochs or steps beside times of whole runs, or None."""
     whole = [normal(one.header) for one in meanings if one.role == "total_time_s"]
     if not whole or any(_OF_EPOCHS.search(name) for name in whole) or any(one.role in STATED for one in meanings):
         return None
@@ -166,7 +166,7 @@ def tasks_beside_nodes(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 
 def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read throughputs as those of a device if a sentence beside the table says so: Samples/s are per GPU."""
-    if not any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences):
+    if not _is_said_per_device(raw):
         return meanings
     return [
         replace(one, role="throughput_per_gpu", per="gpu")
@@ -181,8 +181,12 @@ def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
     per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
     if not per_device or any(map(PER_DEVICE.search, per_device)):
         return []
-    said = any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences)
+    said = _is_said_per_device(raw)
     return ["the throughputs are per device, as stated beside the table"] if said else []
+
+
+def _is_said_per_device(raw: RawTable) -> bool:
+    return any(_SAID_PER_DEVICE.search(normal(words)) for words in raw.sentences)
 
 
 def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
