@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -62,6 +63,17 @@ from scalestudy.record.lock import exclusive
 with exclusive(Path("host.lock"), waiting=lambda: None):
     run_group([sys.executable, "starter.py", "start"], environment=dict(os.environ), log=Path("log.txt"),
               time_limit_s=60, watch=lambda: None, grace_s=2)
+"""
+
+SYS_EXIT = {"x86_64": 60, "aarch64": 93}
+"""Numbers of the system call that ends one thread."""
+DYING = f"""
+import ctypes, os, signal, threading, time
+def last():
+    while True:
+        time.sleep(0.1)
+threading.Thread(target=last, daemon=True).start()
+signal.signal(signal.SIGTERM, lambda *_: ctypes.CDLL(None).syscall({SYS_EXIT.get(platform.machine())}, 0))
 """
 
 
@@ -133,6 +145,24 @@ def test_the_lock_of_a_killed_launcher_leaves_no_file(place: Path) -> None:
     launcher.kill()
     launcher.wait()
     wait_for(lambda: not (place / "host.lock").exists(), seconds=30)
+
+
+@pytest.mark.skipif(platform.machine() not in SYS_EXIT, reason="the number of the system call is not known")
+def test_a_launcher_whose_threads_do_not_end_at_once_leaves_no_lock(place: Path) -> None:
+    """SIGKILL ends threads one by one, and on a busy host the last may end long after the main thread.
+
+    Here the main thread ends, and the other one does not until the test is over.
+    """
+    launcher = subprocess.Popen([sys.executable, "-c", DYING + LAUNCHER])
+    try:
+        found = pids(place)
+        launcher.terminate()
+        wait_for(lambda: not (place / "host.lock").exists(), seconds=30)
+        assert launcher.poll() is None
+        assert [name for name in NAMES if alive(found[name])] == []
+    finally:
+        launcher.kill()
+        launcher.wait()
 
 
 def test_who_reads_the_log_is_not_of_the_launch(place: Path) -> None:

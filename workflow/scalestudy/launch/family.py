@@ -97,8 +97,20 @@ def living() -> Iterator[int]:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError):
-                if entry.stat().st_uid == os.getuid() and _status(int(entry.name))[0] not in ("Z", "X"):
+                if entry.stat().st_uid == os.getuid() and not has_ended(int(entry.name)):
                     yield int(entry.name)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended, or its main thread has.
+
+    A killed process remains the parent of its children until its last thread has ended. On a busy host that can
+    take longer than the end of a run.
+    """
+    try:
+        return _status(pid)[0] in ("Z", "X")
+    except (OSError, IndexError):
+        return True
 
 
 def _status(pid: int) -> list[str]:

@@ -83,7 +83,7 @@ def main() -> int:
     )
     leftovers.remove_shared_memory(memory)
     leftovers.remove_sharing_folders(temporary, folders)
-    if os.getppid() != task["launcher"]:
+    if os.getppid() != task["launcher"] or family.has_ended(task["launcher"]):
         for lock in task["locks"]:  # their holder is gone, and while we hold them no other process can
             with contextlib.suppress(OSError):
                 Path(lock).unlink()
