@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.cell_units import is_in_percent
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, normal
@@ -15,7 +16,6 @@ from scalestudy.importers.quantities import are_times, most_are, of_steps, quant
 from scalestudy.importers.ratios import is_of_most, says_gain
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, REAL_TIME
-from scalestudy.importers.together import is_in_percent
 
 _OF_SCALING = re.compile(
     rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b|t ?[(_]?1\)? ?/ ?t ?[(_]?n\b"

@@ -6,23 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.cell_units import in_percent, is_in_percent, of_another_quantity, prefix_of, unit_of_time
 from scalestudy.importers.cells import Printed, has_decimal_commas, read_cell
 from scalestudy.importers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios import is_gain
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.repeats import mean_of_repeats, repeats_in, unit_of_repeats
 from scalestudy.importers.terms import SECONDS
-from scalestudy.importers.together import (
-    in_percent,
-    is_in_percent,
-    mean_of_repeats,
-    of_another_quantity,
-    prefix_of,
-    repeats_in,
-    unit_of_repeats,
-    unit_of_time,
-)
 from scalestudy.importers.units import clock_of
 
 _LIKE_A_FRACTION = 1.5

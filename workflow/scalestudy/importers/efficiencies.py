@@ -15,6 +15,8 @@ _CLOSE = 0.03
 """Relative difference up to which a ratio follows from the measurement beside it. Wider than rounding."""
 _ABOVE = 110.0
 """Per cent above which a number is rather a speedup than an efficiency."""
+_FAR_ABOVE = 150.0
+"""Per cent above which it is one even if fewer rows show it, all of them."""
 _FEWEST = 3
 _MOST = 0.75
 """Rows that have to show it, and their share of all."""
@@ -32,9 +34,10 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     def follows(place: int, power: int) -> bool:
         places = (devices[0], measured[0], place)
         close = following(raw, places, of_times=of_times, close=_CLOSE, power=power)
-        return len(close) >= _FEWEST and sum(close) >= _MOST * len(close)
+        few = bool(close) and all(close) and _are_above_one(raw.cells(stated[0]), _FAR_ABOVE)
+        return few or (len(close) >= _FEWEST and sum(close) >= _MOST * len(close))
 
-    if not _are_above_one(raw.cells(stated[0])) or not follows(stated[0], 0):
+    if not _are_above_one(raw.cells(stated[0]), _ABOVE) or not follows(stated[0], 0):
         return meanings
     found = with_role(meanings, stated[0], "printed_speedup")
     for place, one in enumerate(found):
@@ -44,9 +47,9 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     return found
 
 
-def _are_above_one(cells: Sequence[str]) -> bool:
+def _are_above_one(cells: Sequence[str], limit: float) -> bool:
     """Whether most percentages but the first are too large for efficiencies. Those of weak scaling follow too."""
     if not most_are("efficiency", cells):
         return False
-    above = [cell for cell in cells if share([cell], read_cell) and read_cell(cell).printed.value > _ABOVE]
+    above = [cell for cell in cells if share([cell], read_cell) and read_cell(cell).printed.value > limit]
     return len(above) >= _MOST * (len(cells) - 1)

@@ -28,8 +28,8 @@ from scalestudy.importers.published import (
     PublishedTable,
 )
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.repeats import why_unread
 from scalestudy.importers.terms import NOT_MEASURED
-from scalestudy.importers.together import why_unread
 from scalestudy.importers.variants import Variant, own_part
 from scalestudy.importers.whose import run_lengths
 

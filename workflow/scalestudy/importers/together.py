@@ -1,17 +1,16 @@
-"""Cells with two things in them: a measurement with its ratio, or several measurements of one setup."""
+"""Cells with two things in them: a measurement with its ratio, or quantities of different units."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import isclose
 
-from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
+from scalestudy.importers.cells import plain, read_cell
 from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers import meaning_of, never_a_label, normal
 from scalestudy.importers.kinds_by_ratios import kind_by_ratios
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
@@ -33,12 +32,6 @@ MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
 _QUANTITIES = re.compile(r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s)(?![^()]*\))")
 """What separates the quantities of a cell, outside brackets."""
-_RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015]|to)\s*~?[\d.,]+[^\d]*")
-WIDE = 3.0  # ratio of the ends of a range, such as 3-5 h
-ALIKE = 1.5
-"""Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
-_PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
-_MOST_PARTS = 20
 
 
 def with_ratios(table: RawTable) -> RawTable:
@@ -179,122 +172,3 @@ def _sign_last(cell: str) -> str:
 
 def _is_duration(cells: list[str]) -> bool:
     return any(re.search(r"\d ?[hm]\w* ?\d", cell) for cell in cells)
-
-
-def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
-    """Return the mean of several measurements in a cell, or the middle of a range, with half their spread.
-
-    None if the cell has one number, or numbers too different to be of one setup.
-    """
-    text = _without_remark(text)
-    parts = [part for part in _PARTS.split(text) if part and not is_blank(part)]
-    if not 2 <= len(parts) <= _MOST_PARTS:
-        return None
-    try:
-        cells = [read_cell(part, comma=comma) for part in parts]
-    except ValueError:
-        return None
-    if len({cell.unit for cell in cells if cell.unit}) > 1:
-        return None  # 60 s / 52 GB
-    numbers = [cell.printed for cell in cells]
-    low, high = min(one.value for one in numbers), max(one.value for one in numbers)
-    most = WIDE if _RANGE.fullmatch(text) else ALIKE
-    if not low > 0 or high > low * most or any(cell.percent or cell.unit.lower() == "x" for cell in cells[:-1]):
-        return None
-    last = max(one.last for one in numbers)
-    mean = sum(one.value for one in numbers) / len(numbers)
-    half = (high - low) / 2
-    return Printed(mean, last if isclose(low, high) else half + min(last, half))
-
-
-def unit_of_repeats(text: str) -> str:
-    """Return the last of several measurements in a cell, which has their unit."""
-    return _PARTS.split(_without_remark(text))[-1]
-
-
-def _without_remark(text: str) -> str:
-    """A cell without a remark in brackets behind it, which may have further numbers: 4-5 h (1-2 h in stage 1)."""
-    return re.sub(r"(?<=[^\s(]) ?\([^()]*\)$", "", plain(text))
-
-
-_PREFIXED = re.compile(
-    r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
-)
-_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-
-
-def prefix_of(unit: str, cells: Sequence[str]) -> float:
-    """Return the factor of a unit such as Gbps in a column that has other prefixes too; else 1."""
-    own = _PREFIXED.match(unit)
-    others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
-    return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
-
-
-_OF_A_RATIO = re.compile(
-    r"x(?!\w)|times|fold|faster|slower|speed|eff|scal|of |vs|over|compared|linear|ideal|rel|w\.?r\.?t|\W|"
-    r"(?:sub|super)-?linear|base|ref|best|optimal|good|excellent|poor|peak|max|avg|mean|"
-    r"on |with |at |for |from |to ",
-    re.IGNORECASE,
-)
-
-
-def of_another_quantity(unit: str) -> bool:
-    """Return whether the words behind the number of a ratio are the unit of something else: 15 PFLOP/s."""
-    return bool(unit) and not _OF_A_RATIO.match(unit)
-
-
-def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
-    """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
-    if meaning.role not in STATED and meaning.role != "precision_ratio":
-        return False
-    values = []
-    for cell in cells:
-        try:
-            values.append(read_cell(cell, comma=comma))
-        except ValueError:
-            if repeats_in(cell, comma=comma) and "%" in cell:
-                return True
-    if any(value.percent for value in values) or "%" in meaning.header:
-        return True
-    return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
-
-
-def is_in_percent(cells: Sequence[str]) -> bool:
-    """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
-    return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
-
-
-def why_unread(text: str) -> str:
-    """Return why a cell has no number that can be read."""
-    words = plain(text)
-    several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (", " in words or words[0] == "[")
-    return (
-        "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
-    )
-
-
-def mean_of_repeats(text: str) -> str:
-    """Return the mean that follows repeats and an arrow or equals sign. Other texts are returned unchanged."""
-    found = _TO_MEAN.fullmatch(plain(text))
-    if found is None:
-        return text
-    repeats = re.split(r"[;,/|+]", found["repeats"])
-    several = 1 < len(repeats) <= _MOST_REPEATS and all(_REPEAT.fullmatch(one.strip()) for one in repeats)
-    return found["mean"] if several else text
-
-
-_MOST_REPEATS = 20
-_REPEAT = re.compile(r"[\d.,]+ ?[a-z]{0,3}", re.IGNORECASE)
-_TO_MEAN = re.compile(
-    r"(?P<repeats>[\d.,;/|+\sa-z]+?)\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*(?P<mean>[\d.,]+ ?[a-z]{0,3})",
-    re.IGNORECASE,
-)
-
-
-def unit_of_time(text: str) -> str:
-    """Return the unit of time in a cell; empty if it has none."""
-    try:
-        unit = read_cell(text).unit
-    except ValueError:
-        return ""
-    return meaning_of(f"time ({unit})").unit if unit else ""
