@@ -95,7 +95,7 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
         batch, time = global_batch(row), row.step_time_s
         if row.throughput is not None and time is not None and batch and time.low > 0:
             found.append((row, row.throughput, limits_of(time).inverse(batch), batch, time))
-    if "step_time_s" in table.unknown_units or not found:
+    if "step_time_s" in table.unknown_units or table.is_of_a_quantile("step_time_s") or not found:
         return
     if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
         common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])

@@ -1,4 +1,4 @@
-"""Reads how many devices a header names, and its other words: 8 GPUs, 8 GPU training time, A100 x8."""
+"""Reads how many devices a header names, and its other words: 8 GPUs, 8 GPU training time, A100 x8, TP2 DP4."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import NUMBERS, WORDS, Count, in_digits, nodes_by_each
+from scalestudy.importers.counts_in_words import count_of_degrees
 from scalestudy.importers.terms import DEVICE, GEFORCE, HARDWARE
 from scalestudy.importers.terms import NODE as _NODE
 
@@ -70,7 +71,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     for form in _OF_HARDWARE:
         if found := form.fullmatch(words):
             return Count(int(found["gpus"]), hardware=found["rest"]), ""
-    return None
+    count, degrees = count_of_degrees(words) or (Count(0), {})
+    return (Count(count.gpus), _inside(count.words)) if len(degrees) > 1 else None
 
 
 def _inside(words: str) -> str:

@@ -9,7 +9,7 @@ from math import prod
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.languages import simplified
-from scalestudy.importers.terms import ALONE, DEVICE, GEFORCE, HARDWARE, PRECISIONS, STRATEGIES
+from scalestudy.importers.terms import ALONE, DEVICE, GEFORCE, HARDWARE, PRECISIONS, SERIAL_RUN, STRATEGIES
 from scalestudy.importers.terms import NODE as _NODE
 
 MOST_GPUS = 10**8
@@ -65,7 +65,7 @@ _FORMS = tuple(
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
         r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",
-        rf"(?P<single>single|one|serial|sequential)[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
+        rf"(?P<single>single|one|{SERIAL_RUN})[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
     )
 )
 _SUM = re.compile(r"\s+\+\s+")

@@ -19,7 +19,7 @@ from scalestudy.importers.counts import (
     nodes_by_each,
     read_count,
 )
-from scalestudy.importers.terms import DEVICE, HARDWARE, NODE
+from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, SERIAL_RUN
 
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
@@ -49,7 +49,7 @@ _IN_WORDS = tuple(
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE})\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
-        r"\b(?:single|serial|sequential)\b",
+        rf"\b(?:single|{SERIAL_RUN})\b",
     )
 )
 _JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)(?: an?| the)?\s*$", re.IGNORECASE)
@@ -71,11 +71,10 @@ def count_in_words(text: str) -> Count:
     servers = _SERVERS.search(words)
     if servers:
         words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
-    degrees = {found["kind"].lower(): int(found["size"]) for found in DEGREES.finditer(_apart(words))}
-    if degrees and prod(degrees.values()) > 0 and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
-        rest = " ".join(DEGREES.sub(" ", _apart(words)).split()).strip(" ,;/+x*")
+    if (of_degrees := count_of_degrees(words)) and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
+        count, degrees = of_degrees
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
-        return Count(prod(degrees.values()), words=rest or (ways[0] if len(ways) == 1 else ""))
+        return replace(count, words=count.words or (ways[0] if len(ways) == 1 else ""))
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()
@@ -94,6 +93,18 @@ def count_in_words(text: str) -> Count:
             hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
             return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
+
+
+def count_of_degrees(words: str) -> tuple[Count, dict[str, int]] | None:
+    """Return the product of the degrees of parallelism in a text, beside its other words, and each of them.
+
+    None if it has no degree: TP=2/DP=8 tokens/s.
+    """
+    words = _apart(words)
+    degrees = {found["kind"].lower(): int(found["size"]) for found in DEGREES.finditer(words)}
+    gpus = prod(degrees.values())
+    rest = " ".join(DEGREES.sub(" ", words).split()).strip(" ,;/+x*")
+    return (Count(gpus, words=rest), degrees) if degrees and gpus else None
 
 
 def count_or_none(text: str, *, alone: bool = False) -> Count | None:

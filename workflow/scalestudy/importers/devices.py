@@ -26,7 +26,7 @@ from scalestudy.importers.instances import devices_of_instance
 from scalestudy.importers.listed_devices import as_listed, count_by, is_of_several
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE
+from scalestudy.importers.terms import DEVICE, IDEAL, NODE, PER_DEVICE, SERIAL_RUN
 
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
@@ -55,7 +55,8 @@ _NAMED = ("hardware", "label", "strategy")
 _MOST_OF = 0.75
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
-    r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process)\b",
+    r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process|"
+    rf"{SERIAL_RUN})\b",
     re.IGNORECASE,
 )
 """Labels of a run on one device, beside labels that name several."""

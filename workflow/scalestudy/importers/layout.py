@@ -14,6 +14,7 @@ from scalestudy.importers.degrees import is_degree
 from scalestudy.importers.devices import says_one_device, with_product
 from scalestudy.importers.headers import TEXTS, meaning_of, normal
 from scalestudy.importers.kinds_by_ratios import by_ratio
+from scalestudy.importers.listed_devices import lists_across
 from scalestudy.importers.numbered import (
     counted_across,
     is_scaled_measurement,
@@ -116,7 +117,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
-        sizes_across = numbers_across(table.header) or products_across(table.header)
+        sizes_across = numbers_across(table.header) or products_across(table.header) or lists_across(table.header)
         found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
@@ -176,7 +177,7 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
     )
     name = "strategy" if any(STRATEGIES.fullmatch(words) for _, words in across.values()) else "setup"
     corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
-    own = table.header[0] if corner else counted_across(table.header, across)
+    own = table.header[0] if corner else counted_across(table.header[place] for place in across)
     return replace(table, header=(own, *([name] if told else []), *first), rows=rows)
 
 
@@ -232,7 +233,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     )
     named = [] if metric is None else list(dict.fromkeys(plain(cells[metric]) for _, cells in table.rows))
     quantities = [*named, *(one for one in quantities if not named or one != corner)]
-    header = (*labels, counted_across(table.header, across), *quantities)
+    header = (*labels, counted_across(table.header[place] for place in across), *quantities)
     of_times = known_role(quantities[0]) in TIMES
     rows = []
     for line, cells in table.rows:

@@ -1,4 +1,4 @@
-"""Columns of devices whose cells list ids, or name variants on the same devices."""
+"""Columns of devices whose cells or headers list ids, or whose cells name variants on the same devices."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, read_count
@@ -46,6 +47,22 @@ def ids_in(cell: str) -> list[int]:
             return []
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     return found if found == sorted(set(found)) else []
+
+
+def lists_across(header: Sequence[str]) -> dict[int, str]:
+    """Return place -> devices of the columns `GPU 0`, `GPU 0,1`, `GPU 0-3`: each list has the shorter ones."""
+    lists = {
+        place: set(ids_in(name))
+        for place, name in enumerate(header)
+        if place and re.match(r"(?:cuda|gpus?|ids?)\b", plain(name).lower())
+    }
+    ordered = sorted(lists.values(), key=len)
+    nested = all(shorter < longer for shorter, longer in pairwise(ordered))
+    return (
+        {place: str(len(ids)) for place, ids in lists.items()}
+        if nested and len(ordered) > 1 and ordered[0]
+        else {}
+    )
 
 
 def is_of_several(cells: Sequence[str]) -> bool:

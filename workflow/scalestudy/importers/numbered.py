@@ -63,9 +63,9 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
     return bool(values) and min(values) > _BEYOND * named[0].gpus
 
 
-def counted_across(header: Sequence[str], across: Iterable[int]) -> str:
+def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
-    nouns = [found[0] for place in across if (found := _NOUN.search(normal(header[place])))]
+    nouns = [found[0] for header in headers if (found := _NOUN.search(normal(header)))]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +21,7 @@ CLOCKED = (*TIMES, SERIAL)
 OF_STEPS = ("step_time_s", "steps_per_s")
 OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""
+_QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""
 BY_TABLE, BY_TEXT, BY_USER = "table", "text", "user"
@@ -133,6 +135,11 @@ class PublishedTable:
     def column(self, role: str) -> Meaning | None:
         """Return the column of a role."""
         return next((meaning for meaning in self.columns if meaning.role == role), None)
+
+    def is_of_a_quantile(self, role: str) -> bool:
+        """Return whether the column of a role is of a median or an extreme, which may be far from the mean."""
+        column = self.column(role)
+        return column is not None and bool(_QUANTILE.search(column.header.lower()))
 
     @property
     def on_one_machine(self) -> bool:

@@ -15,7 +15,7 @@ from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
 from scalestudy.importers.published import MEASURED, RATES, SERIAL, STATED, TIMES
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import IDEAL, OTHER_RATIO
+from scalestudy.importers.terms import IDEAL, OTHER_RATIO, SERIAL_RUN
 
 _MOST_COLUMNS = 6
 _GAIN = re.compile(
@@ -24,7 +24,7 @@ _GAIN = re.compile(
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
 _SERIAL = re.compile(
-    r"\b(?:serial|sequential|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b|"
+    rf"\b(?:{SERIAL_RUN}|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b|"
     r"^seq\.? (?:time|\((?:m?s|sec|min)\))"
 )
 _REMEASURED = 1.25

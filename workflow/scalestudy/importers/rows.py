@@ -29,12 +29,12 @@ from scalestudy.importers.published import (
 )
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.repeats import why_unread
-from scalestudy.importers.terms import NOT_MEASURED
+from scalestudy.importers.terms import NOT_MEASURED, SERIAL_RUN
 from scalestudy.importers.variants import Variant, own_part
 from scalestudy.importers.whose import run_lengths
 
 _MOST_NOTES = 20
-_SERIAL = re.compile(r"(?:serial|sequential)\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
+_SERIAL = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 _ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
 """A row on the host alone; `CPUx04` is on four."""

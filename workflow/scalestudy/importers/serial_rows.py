@@ -8,9 +8,10 @@ from dataclasses import replace
 from scalestudy.importers.cells import is_blank, plain
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import SERIAL_RUN
 
 SERIAL = "serial"
-_NAMED = re.compile(r"(?:serial|sequential)\b", re.IGNORECASE)
+_NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
 
 
 def with_serial_rows(table: RawTable) -> RawTable:

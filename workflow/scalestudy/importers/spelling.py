@@ -9,6 +9,13 @@ from functools import lru_cache
 _SHORT = (
     (re.compile(r"\b(?:th?r?u?-?puts?|through-puts?|thrpts?|thpts?)(?![a-z])"), "throughput"),
     (re.compile(r"^s/?u\b\.?|\bspd-?up\b"), "speedup"),
+    (re.compile(r"^rel\b\.?"), "relative"),
+    (re.compile(r"^norm\b\.?"), "normalized"),
+    (re.compile(r"\bmin of(?= \d)"), "fastest of"),
+    (
+        re.compile(r"^(?!.*latenc)(?=.*\b(?:step|iter(?:ation)?|epoch|wall|run-?time|elapsed)\b)(.*)\bp50\b"),
+        r"\1median",
+    ),
 )
 """Abbreviations in lower case, and what they mean."""
 _MEANT = ("throughput", "efficiency", "speedup", "milliseconds")

@@ -107,6 +107,11 @@ NEVER = re.compile(
     r"target(?!s?/)|ideal|param|per (?:token|request)|"
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
+SERIAL_RUN = (
+    r"(?:serial|sequential|secuencial|sequencial|s[eé]quentiel(?:le)?|sequen[tz]iell|seriell|sequenziale|seriale|"
+    r"串行|顺序|順序|逐次|직렬|순차|последовательн\w*)"
+)
+"""Words for a run of one process, in the languages of headers."""
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
 _WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
 """Headers of a measurement that has its spread beside it."""

@@ -16,7 +16,7 @@ from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios import CLOSE
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE
+from scalestudy.importers.terms import DEVICE, IDEAL
 
 _BOTH = re.compile(
     r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s(?:->|\u2192)\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
@@ -26,6 +26,7 @@ _BOTH = re.compile(
 _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
 _OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
 """The size of the work of each device. It is no rate."""
+_IDEAL = re.compile(IDEAL, re.IGNORECASE)
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6
@@ -106,6 +107,11 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
     signed = bool(both) and all(one["sign"] and one["open"].strip() in ("(", "[") for one in both)
     of_scaling = named is not None and signed and normal(named["second"]) == "scaling"
+    of_ideal = (
+        named is not None and meaning_of(named["first"]).role in STATED and _IDEAL.fullmatch(named["second"])
+    )
+    if named and of_ideal and len(both) >= MOST_OF * len(cells):
+        return [named["first"], f"{named['second']} {named['first']}"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
         never_a_label(header)

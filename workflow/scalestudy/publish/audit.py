@@ -10,7 +10,15 @@ from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.cells import Printed, plain
 from scalestudy.importers.counted import counted_in, number_of
 from scalestudy.importers.headers import NAMELESS, Meaning
-from scalestudy.importers.published import BY_TABLE, BY_TEXT, BY_USER, CLOCKED, PublishedFile, PublishedTable
+from scalestudy.importers.published import (
+    BY_TABLE,
+    BY_TEXT,
+    BY_USER,
+    CLOCKED,
+    MEASURED,
+    PublishedFile,
+    PublishedTable,
+)
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.quantity import Quantity, quantity_of
 
@@ -186,7 +194,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
             words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"
     if role in table.unknown_units:
         words += "; unit not stated"
-    if settled is not None and role in settle.TIMES and settled.rate not in ("", role):
+    if settled is not None and role in MEASURED and settled.rate not in ("", role):
         words += "; speedups are recomputed from another column"
     return words
 

@@ -12,6 +12,7 @@ from scalestudy.importers.durations import read_duration
 from scalestudy.importers.headers import meaning_of
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
 from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables
+from scalestudy.importers.numbered import counted_across
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
@@ -50,6 +51,8 @@ _COMMAND = re.compile(
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
 """The number of devices in a command."""
+_OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "workers"}
+"""What the numbers in commands are of, where their names do not say it."""
 SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
 """The sign of a comment in front of an item."""
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
@@ -181,7 +184,14 @@ def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[
     """The rows with a column of devices instead of labels, if all labels are no more than that."""
     if not all(_is_count(row[SETUP]) for _, row in rows):
         return rows
-    return [(line, {"gpus" if name == SETUP else name: text for name, text in row.items()}) for line, row in rows]
+    own = _noun_of([row[SETUP] for _, row in rows])
+    return [(line, {own if name == SETUP else name: text for name, text in row.items()}) for line, row in rows]
+
+
+def _noun_of(labels: Sequence[str]) -> str:
+    """The header of devices that are labelled so: `threads` of `OMP_NUM_THREADS=1` and of `2 threads`."""
+    options = {re.split("[ =]", label)[0] for label in labels}
+    return _OPTIONS[options.pop()] if len(options) == 1 and options <= {*_OPTIONS} else counted_across(labels)
 
 
 def _quantities(text: str) -> dict[str, str]:
@@ -229,13 +239,14 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
             devices = said["devices"]
         named = bool(command) or names_devices(devices)
         pair = None if named else pair
-        if not text and next(iter(block), "") in (SETUP, "gpus") and number == below:
+        first = next(iter(block), "")
+        if not text and (first == SETUP or _is_devices(first)) and number == below:
             continue  # an empty line below the devices
         if block and (named or not text or (pair and pair["name"] in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         if named:
-            block = {"gpus": re.findall(r"\d+", devices)[-1]} if command else {SETUP: devices}
+            block = {_noun_of([devices]): re.findall(r"\d+", devices)[-1]} if command else {SETUP: devices}
             start, below = number, number + 1
             if head and not command and head["name"]:
                 block[head["name"]] = head["value"]
