@@ -40,6 +40,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="label")
     if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):
         return replace(meaning, role="ignore" if is_of_most(raw, place, meanings) else "printed_speedup")
+    if role == "label" and _has_a_measured_twin(meanings, place, raw):
+        return replace(meaning, role="ignore")  # by the unit of its cells, below
     if _is_no_measurement(meaning, cells) or _is_work_of_models(meanings, place, raw):
         return replace(meaning, role="ignore")
     if role == "throughput" and most_are("efficiency", cells):
@@ -97,6 +99,13 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
         # A property of the data, such as `Number of images`; the name of a part of the work, such as `Ops`.
         return len(set(cells)) == 1 < len(cells) or (role == "throughput" and are_times(cells))
     return role in TIMES and most_are("efficiency", cells)  # a share of another time
+
+
+def _has_a_measured_twin(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
+    """Whether all cells have a unit of a measurement, and those of a column with an unknown header the same one."""
+    own = {quantity_of(cell) for cell in raw.cells(place)}
+    others = [at for at, one in enumerate(meanings) if at != place and one.role == "ignore"]
+    return len(own) == 1 and own != {""} and any({*map(quantity_of, raw.cells(at))} == own for at in others)
 
 
 def _is_work_of_models(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:

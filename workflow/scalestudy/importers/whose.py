@@ -38,6 +38,8 @@ _ANOTHER = (
     rf"last|before|min|t ?1|[a-z] ?=))(?!.*\b(?:{DEVICE}|{NODE})\b)[a-z]"
 )
 _ONE_KIND = re.compile(r"gpu|device|accelerator|cpu|core|process|proc|rank|card")
+_OF_A_PROGRAM = re.compile(r"worker|actor|process|proc|rank|task")
+"""Devices that a program counts over all nodes, while hardware is also counted in each of them."""
 _SAID_PER_DEVICE = re.compile(
     rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
     r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
@@ -98,7 +100,8 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     if len(named) != 1 or not pairs or not all(nodes.isdecimal() and gpus.isdecimal() for nodes, gpus in pairs):
         return meanings
     fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
-    fewer |= len({gpus for _, gpus in pairs}) == 1 < len({nodes for nodes, _ in pairs})  # 8 of 2, of 4 and of 8
+    same = len({gpus for _, gpus in pairs}) == 1 < len({nodes for nodes, _ in pairs})  # 8 of 2, of 4 and of 8
+    fewer |= same and not _OF_A_PROGRAM.search(normal(meanings[named[0]].header))
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
 
 

@@ -35,7 +35,7 @@ ROLES = {
     "throughput_per_gpu": "throughput per device",
     "steps_per_s": "steps per time",
     "step_time_s": "time of a step",
-    "total_time_s": "time of a whole training or epoch",
+    "total_time_s": "time of a whole run or epoch",
     "time_s": "a time",
     "serial_time_s": "time of a serial run, which speedups may be relative to",
     "printed_speedup": "speedup, as printed",
