@@ -181,9 +181,12 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
             yield Remark("no base case", None, text)
         elif table.scales:
             devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
+            unit = next((row for row in rows if row.number("printed_speedup") == 1), None)
+            over = f"assumed to be relative to {devices}"
+            over = over if unit is None else f"relative to line {unit.line} with 1x"
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                f" printed speedups are assumed to be relative to {devices}"
+                f" printed speedups are {over}"
             )
             yield Remark("no base case", None, text)
         return

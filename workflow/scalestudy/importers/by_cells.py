@@ -102,7 +102,7 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
 
 
 def _has_a_measured_twin(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
-    """Whether all cells have a unit of a measurement, and those of a column with an unknown header the same one."""
+    """Whether all cells have a unit of a measurement, and those below an unknown header the same one."""
     own = {quantity_of(cell) for cell in raw.cells(place)}
     others = [at for at, one in enumerate(meanings) if at != place and one.role == "ignore"]
     return len(own) == 1 and own != {""} and any({*map(quantity_of, raw.cells(at))} == own for at in others)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cell_units import in_percent, is_in_percent, of_another_quantity, prefix_of, unit_of_time
-from scalestudy.importers.cells import Printed, has_decimal_commas, read_cell
+from scalestudy.importers.cells import SHOWN, Printed, has_decimal_commas, plain, read_cell
 from scalestudy.importers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.headers import Meaning, meaning_of
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED
@@ -50,7 +50,7 @@ class CellReader:
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration
         if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
-            self.notes["cells with several numbers are read as their mean"] = None
+            self._note_mean(text, mean)
             cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
             text = unit_of_repeats(text)
         else:
@@ -73,6 +73,12 @@ class CellReader:
                 labels["throughput_unit"] = "/gpu"
             return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
         return cell.printed.times(meaning.factor)
+
+    def _note_mean(self, text: str, mean: Printed) -> None:
+        """Note once that cells have several numbers, with the first of them as an example."""
+        words = "cells with several numbers are read as their mean"
+        if not any(note.startswith(words) for note in self.notes):
+            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {mean.value:.4g}"] = None
 
     def is_without_unit(self, meaning: Meaning) -> bool:
         """Return whether neither the header nor a cell of a column of times has a unit."""

@@ -12,6 +12,8 @@ NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?",
 """Accepted forms of a number. Everything that is calculated from such numbers is finite."""
 _LONGEST = 400
 """Characters of a cell that are read; a number and its unit are shorter."""
+SHOWN = 60
+"""Characters of a cell that a message quotes."""
 _BLANK = re.compile(
     r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import is_blank, plain
+from scalestudy.importers.cells import SHOWN, is_blank, plain
 from scalestudy.importers.counts import WORDS, Count
 from scalestudy.importers.counts_in_words import count_or_none
 from scalestudy.importers.headers import meaning_of, normal
@@ -20,7 +20,6 @@ _LONGEST_LINE = 500
 _FEW = 2
 _FIRST = 3
 """Columns at the left that labels may be in."""
-_SHOWN = 60
 _EACH = re.compile(rf"{PER_NODE.pattern}|\beach\b", re.IGNORECASE)
 _NODES = re.compile(rf"(?:\d|\b(?:{WORDS}|single)) ?-?{NODE}\b", re.IGNORECASE)
 _OF_ALL = re.compile(
@@ -59,9 +58,7 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         said = ", ".join(f"{name} is {words}" for name, (_, words, _) in found.items())
         line = min(line for line, _, _ in found.values())
         if missing := [name for name in names if name not in found]:
-            text = (
-                f"line {line} names devices ({said}), but not those of '{missing[0][:_SHOWN]}': write them there"
-            )
+            text = f"line {line} names devices ({said}), but not those of '{missing[0][:SHOWN]}': write them there"
             return replace(table, legend_lacks=text)
         new = {name: words for name, (_, words, _) in found.items()}
         note = f"{said}, by the text in line {line}"
@@ -71,7 +68,7 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         return replace(table, rows=rows, note=note)
     for line, text in near:
         if (one := _OF_ALL.search(text)) and not _EACH.search(one[0].partition(" ")[2]):
-            text = f"line {line} names one number of devices for all ('{text[:_SHOWN]}'), and scaling needs two"
+            text = f"line {line} names one number of devices for all ('{text[:SHOWN]}'), and scaling needs two"
             return replace(table, legend_lacks=text)
     return table
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from scalestudy.importers.batch_in_words import scaling_by_batch
 from scalestudy.importers.cell_reader import CellReader
-from scalestudy.importers.cells import Printed, is_blank, is_ditto, plain
+from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain
 from scalestudy.importers.counts import Count, read_count, with_node
 from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
-from scalestudy.importers.devices import of_kind
+from scalestudy.importers.devices import of_kind, without_noun
 from scalestudy.importers.hardware import of_one_hardware
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
@@ -38,8 +38,6 @@ _SERIAL = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 _ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
 """A row on the host alone; `CPUx04` is on four."""
-_SHOWN = 60
-"""Characters of a cell that a message quotes."""
 
 
 class Reader:
@@ -158,7 +156,7 @@ class Reader:
         labels: dict[str, str],
     ) -> None:
         meaning = self.meanings[place]
-        quoted = f"'{text}'" if len(text) <= _SHOWN else f"'{text[:_SHOWN]}...'"
+        quoted = f"'{text}'" if len(text) <= SHOWN else f"'{text[:SHOWN]}...'"
         try:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
@@ -180,7 +178,7 @@ class Reader:
                 else:
                     self._leave_out(line, meaning, f"{quoted} is not above 0")
         except ValueError as error:
-            why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= _SHOWN else ""
+            why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= SHOWN else ""
             named = "whole number" in why or "names no" in why
             self._leave_out(line, meaning, why if named else f"{quoted} {why_unread(text)}")
 
@@ -195,7 +193,7 @@ class Reader:
 
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
         self.noted.add(line)
-        self.notes[f"line {line}, {plain(meaning.header)[:_SHOWN]}: {why}, so the cell was left out"] = None
+        self.notes[f"line {line}, {plain(meaning.header)[:SHOWN]}: {why}, so the cell was left out"] = None
 
     def _count(self, place: int, text: str) -> Count:
         meaning = self.meanings[place]
@@ -206,12 +204,12 @@ class Reader:
             return Count(len(ids_in(text)))
         if meaning.per == INSTANCES and (gpus := devices_of_instance(text)):
             self.notes[
-                f"'{plain(text)[:_SHOWN]}' has {gpus} device{'' if gpus == 1 else 's'} by its provider's list"
+                f"'{plain(text)[:SHOWN]}' has {gpus} device{'' if gpus == 1 else 's'} by its provider's list"
             ] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
             return each_node(self._named(text, self.raw.cells(place)), self.raw.cells(place))
-        count = with_node(read_count(text), text, self.raw.cells(place))
+        count = with_node(read_count(without_noun(meaning.header, text)), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
         return count
@@ -223,7 +221,7 @@ class Reader:
         except ValueError:
             if names_one(cells):
                 raise ValueError(f"'{plain(text)}' names no number of devices") from None
-            self.notes[f"'{plain(text)[:_SHOWN]}' names no number of devices and is read as one"] = None
+            self.notes[f"'{plain(text)[:SHOWN]}' names no number of devices and is read as one"] = None
             return Count(1, words=plain(text))
 
     def _devices(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> int | None:

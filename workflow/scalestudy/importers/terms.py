@@ -145,7 +145,7 @@ SPEEDUP = re.compile(
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
     rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
-    r"\b(?:relative|normali[sz]ed) (?:performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
+    r"\b(?:relative|normali[sz]ed) (?:perf|performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
     r"^speed ?ratio$|^t ?[(_]?(?:1|s|seq)\)? ?/ ?t ?[(_]?[np]\)?$|"
     r"^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
