@@ -156,3 +156,10 @@ def test_the_row_of_printed_speedups_without_measurements(tmp_path: Path) -> Non
     assert [remark.sentence.rpartition("the ")[2] for remark in audit.remarks] == [
         "printed speedups are relative to line 3 with 1x"
     ]
+
+
+@pytest.mark.parametrize("cell", ["baseline", "**baseline**", "Reference", "(base)"])
+def test_a_cell_that_says_baseline_needs_no_note(tmp_path: Path, cell: str) -> None:
+    text = f"| Workers | Time (s) | vs 1 worker |\n|---|---|---|\n| 1 | 95 | {cell} |\n| 2 | 50 | 1.9x faster |\n"
+    (audit,), asked, notes = read(tmp_path, text)
+    assert (series([audit]), asked, notes, audit.remarks) == ({"table": TIMES[:2]}, [], "", ())

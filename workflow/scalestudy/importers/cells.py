@@ -151,6 +151,11 @@ def is_blank(text: str) -> bool:
     return bool(_BLANK.fullmatch(_REMARK.sub("", text) or text) or _BLANK.fullmatch(text))
 
 
+def says_base(text: str) -> bool:
+    """Return whether a cell says that its row is what ratios are relative to: baseline, (ref.)."""
+    return bool(re.match(r"\W*(?:base|ref)", plain(text).lower()))
+
+
 def is_ditto(text: str) -> bool:
     """Return whether a cell says that it is as the cell above."""
     return plain(text).lower() in ('"', "''", "\u201d", "\u2033", "\u3003", "^^", "^", "\u2191", "ditto", "same")

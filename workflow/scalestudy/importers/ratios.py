@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from math import nan
 
-from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
+from scalestudy.importers.cells import Printed, is_blank, plain, read_cell, says_base
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
@@ -133,7 +133,7 @@ def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Prin
     found: list[tuple[int, Printed | None]] = []
     for _, row in raw.rows:
         try:
-            blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
+            blank = is_blank(row[place]) or says_base(row[place])
             gpus = _count(row[devices])
             if blank and not gpus:
                 continue  # a mean, or a run that failed

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.batch_in_words import scaling_by_batch
 from scalestudy.importers.cell_reader import CellReader
-from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain
+from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain, says_base
 from scalestudy.importers.counts import Count, read_count, with_node
 from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
 from scalestudy.importers.devices import of_kind, without_noun
@@ -123,7 +123,7 @@ class Reader:
                 above[place] = text = above.get(place, "") if empty else text
                 name = meaning.role if meaning.role != "label" else normal(meaning.header)
                 labels[name] = text
-            elif not is_blank(text):
+            elif not is_blank(text) and not (meaning.role in STATED and says_base(text)):
                 self._number(line, place, text, variant, numbers, labels)
         if self.lengths is not None and (time := numbers.get("total_time_s")):
             counted = plain(self.meanings[self.lengths].header)
