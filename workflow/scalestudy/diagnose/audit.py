@@ -25,7 +25,7 @@ from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK,
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
-from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks
+from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks, utilization_remarks
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
@@ -137,6 +137,7 @@ def _audit(
     ]
     if not mixed:
         remarks += _ratios(table, speedups, efficiencies, settled)
+        remarks += utilization_remarks(series.rows)
         remarks += unprinted(table) if efficiency_printed else []
     elif own := as_the_base(table):
         part = recompute(own, source.rows)

@@ -1,18 +1,20 @@
 """Numbers of a published row that contradict each other: batches, devices, throughput, time, precision."""
 
 from collections.abc import Iterator, Sequence
-from math import isclose
+from math import isclose, log
 
 from scalestudy.analyse.published.bases import overlap
 from scalestudy.analyse.published.series import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.published import PrecisionRatio, PublishedRow, PublishedTable
+from scalestudy.importers.published import UTILIZATION, PrecisionRatio, PublishedRow, PublishedTable
 from scalestudy.importers.units import is_of_flops, is_of_parts
 
 HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "fp8": 0}
 """Precisions in their order."""
+_APART = 1.05
+"""Ratio up to which a utilization and a throughput may differ: they may be means over different steps."""
 FEWEST = 2
 """Rows from which a common factor between two columns counts, such as the tokens of a sample."""
 
@@ -52,6 +54,29 @@ def precision_remarks(ratios: Sequence[PrecisionRatio]) -> Iterator[Remark]:
         what = "speedup of the precision" if all(one.precisions) else "ratio of two columns"
         text = f"line {one.line}: the {what} is printed as {one.printed.value:g}"
         yield Remark("precision", one.gpus, f"{text}, but the columns beside it give {computed.value:.2f}")
+
+
+def utilization_remarks(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """A remark if the utilization changes otherwise than the throughput of a device."""
+    known = [(row, row.throughput, row.numbers.get(UTILIZATION)) for row in rows]
+    both = [
+        (row, limits_of(rate.times(1 / row.gpus)), limits_of(used))
+        for row, rate, used in known
+        if rate and used and rate.low > 0 and used.low > 0
+    ]
+    if not both:
+        return
+    base, rate, used = min(both, key=lambda one: one[0].gpus)
+    changes = [(row, ratio(own, used), ratio(each, rate)) for row, each, own in both if row.gpus > base.gpus]
+    apart = [(row, more, faster, ratio(more, faster)) for row, more, faster in changes]
+    apart = [one for one in apart if one[3].low > _APART or one[3].high < 1 / _APART]
+    if apart:
+        row, more, faster, _ = max(apart, key=lambda one: abs(log(one[3].value)))
+        text = (
+            f"the share of the peak FLOP/s is {more.value:.2f} times that on {base.gpus}, but the throughput of a"
+            f" device is {faster.value:.2f} times that: for one model and sequence length both change alike"
+        )
+        yield Remark("utilization", row.gpus, text)
 
 
 def _quotient(one: PrecisionRatio, *, second: bool) -> Interval:

@@ -12,6 +12,7 @@ KINDS = (
     "batch",
     "throughput against step time",
     "throughput per device",
+    "utilization",
     "speedup",
     "efficiency",
     "efficiency not printed",

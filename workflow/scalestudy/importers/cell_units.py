@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scalestudy.importers.cells import plain, read_cell
 from scalestudy.importers.headers import Meaning, meaning_of
-from scalestudy.importers.published import STATED
+from scalestudy.importers.published import STATED, UTILIZATION
 from scalestudy.importers.repeats import repeats_in
 
 _PREFIXED = re.compile(
@@ -36,7 +36,7 @@ def of_another_quantity(unit: str) -> bool:
 
 def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
     """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
-    if meaning.role not in STATED and meaning.role != "precision_ratio":
+    if meaning.role not in (*STATED, UTILIZATION, "precision_ratio"):
         return False
     values = []
     for cell in cells:
@@ -47,7 +47,8 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
                 return True
     if any(value.percent for value in values) or "%" in meaning.header:
         return True
-    return meaning.role == "printed_efficiency" and any(value.printed.value > 2 for value in values)
+    of_one = meaning.role in ("printed_efficiency", UTILIZATION)
+    return of_one and any(value.printed.value > 2 for value in values)
 
 
 def is_in_percent(cells: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.batch_in_labels import with_batch_of_labels
 from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.by_cells import by_cells
-from scalestudy.importers.cells import plain
+from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.degrees import degrees
 from scalestudy.importers.devices import devices_of, product_of_others
@@ -33,7 +33,7 @@ from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
 from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.pairs import with_pairs
-from scalestudy.importers.published import MEASURED, RATES, TIMES
+from scalestudy.importers.published import MEASURED, RATES, TIMES, UTILIZATION
 from scalestudy.importers.quantities import of_a_step, quantity_of
 from scalestudy.importers.ratio_rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios import (
@@ -243,6 +243,9 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     nothing = all(meaning.role not in MEASURED for meaning in result)
     if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
         return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
+    model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
+    if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
+        return with_role(result, model[0], UTILIZATION)
     return result
 
 

@@ -18,6 +18,8 @@ SERIAL = "serial_time_s"
 """Time of a serial run beside that of each row, which the printed speedups are relative to."""
 CLOCKED = (*TIMES, SERIAL)
 """Roles of columns whose numbers are times."""
+UTILIZATION = "utilization"
+"""Share of the peak FLOP/s (MFU) beside a throughput, which is proportional to that of a device."""
 OF_STEPS = ("step_time_s", "steps_per_s")
 OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""

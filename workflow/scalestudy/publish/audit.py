@@ -40,6 +40,7 @@ ROLES = {
     "serial_time_s": "time of a serial run, which speedups may be relative to",
     "printed_speedup": "speedup, as printed",
     "printed_efficiency": "efficiency, as printed",
+    "utilization": "share of the peak FLOP/s",
     "precision_ratio": "speedup of one column over another, as printed",
     "throughput_unit": "unit of the throughput",
     "scaling": "weak or strong scaling, as printed",
