@@ -163,3 +163,113 @@ def test_a_cell_that_says_baseline_needs_no_note(tmp_path: Path, cell: str) -> N
     text = f"| Workers | Time (s) | vs 1 worker |\n|---|---|---|\n| 1 | 95 | {cell} |\n| 2 | 50 | 1.9x faster |\n"
     (audit,), asked, notes = read(tmp_path, text)
     assert (series([audit]), asked, notes, audit.remarks) == ({"table": TIMES[:2]}, [], "", ())
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("Threads", "1T 2T **4T**"),
+        ("Threads", "T1 T2 T4"),
+        ("GPU Num", "1p 2p 4p"),
+        ("MPI Processes", "1 process|2 processes|4 processes"),
+        ("Nodes", "1 N|2 N|4 N"),
+    ],
+)
+def test_a_letter_beside_the_number_of_devices(tmp_path: Path, header: str, cells: str) -> None:
+    counts = cells.split("|") if "|" in cells else cells.split()
+    rows = "".join(f"| {count} | {rate} |\n" for count, rate in zip(counts, (100, 190, 350), strict=True))
+    audits, asked, _ = read(tmp_path, f"| {header} | samples/s |\n|---|---|\n{rows}")
+    assert (series(audits), asked) == ({"table": TIMES}, [])
+
+
+@pytest.mark.parametrize("header", ["S", "GPU(s)", "", "#", "ss"])
+def test_headers_without_a_noun_do_no_harm(tmp_path: Path, header: str) -> None:
+    rows = "| 1 | 1s | 100 |\n| 2 | 2s | 190 |\n| 4 | 4s | 350 |\n"
+    audits, asked, _ = read(tmp_path, f"| GPUs | {header} | samples/s |\n|---|---|---|\n{rows}")
+    assert (series(audits), asked) == ({"table": TIMES}, [])
+
+
+def test_letters_with_the_numbers_of_rows_are_names(tmp_path: Path) -> None:
+    text = "| Threads | samples/s |\n|---|---|\n| T1 | 100 |\n| T2 | 101 |\n| T3 | 99 |\n"
+    with pytest.raises(ValueError, match="no column of devices"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("header", ["MB/s", "GB/s", "Encode MiB/s", "decode (MB/s)"])
+def test_data_per_second_is_a_throughput_where_nothing_else_is_measured(tmp_path: Path, header: str) -> None:
+    rows = "| 1 | 100 | 1.0 |\n| 2 | 190 | 1.9 |\n| 4 | 350 | 3.1 |\n"
+    text = f"| Threads | {header} | Speedup |\n|---|---|---|\n{rows}"
+    (audit,), asked, _ = read(tmp_path, text)
+    assert (series([audit]), asked) == ({"table": TIMES}, [])
+    assert [(remark.kind, remark.gpus) for remark in audit.remarks] == [("speedup", 4)]
+
+
+@pytest.mark.parametrize("header", ["MB/s", "Network bandwidth (GB/s)"])
+def test_data_per_second_beside_a_throughput_is_not_read(tmp_path: Path, header: str) -> None:
+    text = f"| GPUs | samples/s | {header} |\n|---|---|---|\n| 1 | 100 | 9 |\n| 2 | 190 | 9 |\n| 4 | 350 | 9 |\n"
+    (audit,), asked, _ = read(tmp_path, text)
+    assert (series([audit]), asked, audit.source.unread) == ({"table": TIMES}, [], (header,))
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("CPU efficiency (%)", ("97", "80", "45")),
+        ("Test duration sum", ("90 s", "99 s", "120 s")),
+        ("Cumulative time (s)", ("90", "99", "120")),
+    ],
+)
+def test_what_is_summed_over_workers_is_not_read_beside_the_clock(
+    tmp_path: Path, header: str, cells: tuple[str, ...]
+) -> None:
+    rows = "".join(
+        f"| {count} | {time} | {cell} |\n"
+        for count, time, cell in zip((1, 2, 4), (95, 50, 27.14), cells, strict=True)
+    )
+    (audit,), asked, _ = read(tmp_path, f"| Workers | Wall time (s) | {header} |\n|---|---|---|\n{rows}")
+    assert (series([audit]), asked, audit.source.unread, audit.remarks) == ({"table": TIMES}, [], (header,), ())
+
+
+def test_of_several_statistics_of_a_step_the_middle_is_read(tmp_path: Path) -> None:
+    text = """
+| Phase | 1-GPU | 2-GPU | 4-GPU |
+|---|---|---|---|
+| Step Med (ms) | 100 | 105 | 112 |
+| Step Min (ms) | 90 | 94 | 50 |
+| Step Max (ms) | 150 | 900 | 400 |
+| Backward Med (ms) | 60 | 61 | 62 |
+| Scaling efficiency | 100% | 95.2% | 89.3% |
+"""
+    (audit,), asked, _ = read(tmp_path, text)
+    assert (series([audit]), asked, audit.remarks) == ({"table": [(1, 1.0), (2, 1.9), (4, 3.57)]}, [], ())
+    assert audit.checked.efficiencies == 3
+
+
+@pytest.mark.parametrize("header", ["`run_training_batch` avg (ms)", "train_batch (ms)", "Step max (ms)"])
+def test_a_batch_with_a_unit_of_time_is_a_step(header: str) -> None:
+    meaning = meaning_of(header)
+    assert (meaning.role, meaning.unit) == ("step_time_s", "ms")
+
+
+@pytest.mark.parametrize(
+    ("header", "shares", "kinds"),
+    [
+        ("MFU", ("40%", "38%", "35%"), []),
+        ("MFU", ("40%", "38%", "42%"), ["utilization"]),
+        ("MFU (%)", ("40", "38", "42"), ["utilization"]),
+        ("MFU", ("0.40", "0.38", "0.42"), ["utilization"]),
+        ("HFU", ("40%", "38%", "42%"), []),
+    ],
+)
+def test_the_utilization_changes_as_the_throughput_of_a_device(
+    tmp_path: Path, header: str, shares: tuple[str, ...], kinds: list[str]
+) -> None:
+    rows = zip((1, 2, 4), (1000, 1900, 3500), shares, strict=True)
+    lines = "".join(f"| {gpus} | {rate} | {used} |\n" for gpus, rate, used in rows)
+    (audit,), asked, _ = read(tmp_path, f"| GPUs | tokens/s | {header} |\n|---|---|---|\n{lines}")
+    assert (series([audit]), asked) == ({"table": TIMES}, [])
+    assert [remark.kind for remark in audit.remarks] == kinds
+    if kinds:
+        assert audit.remarks[0].sentence.startswith(
+            "the share of the peak FLOP/s is 1.05 times that on 1, but the"
+        )

@@ -31,6 +31,7 @@ from scalestudy.importers.headers import (
 from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
+from scalestudy.importers.nouns_in_cells import without_nouns
 from scalestudy.importers.numbered import with_devices_of_the_caption
 from scalestudy.importers.pairs import with_pairs
 from scalestudy.importers.published import MEASURED, RATES, TIMES, UTILIZATION
@@ -78,12 +79,14 @@ class Corrections:
 
 NOTHING_CORRECTED = Corrections({})
 
+_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec(?:ond)?)?\)?")
+
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
     named = with_devices_of_the_caption(with_batch_of_labels(with_pairs(with_centred_labels(raw))))
     named = with_ratio_rows(with_unit_of_labels(named))
-    return with_serial_rows(upright(with_ratios(with_steps(named))))
+    return with_serial_rows(without_nouns(upright(with_ratios(with_steps(named)))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
@@ -243,10 +246,19 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     nothing = all(meaning.role not in MEASURED for meaning in result)
     if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
         return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
+    if nothing and (rates := [at for at, one in enumerate(result) if _is_data_rate(one, raw.cells(at), said)]):
+        return [replace(one, role="throughput") if at in rates else one for at, one in enumerate(result)]
     model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
     if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
         return with_role(result, model[0], UTILIZATION)
     return result
+
+
+def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> bool:
+    """Whether a column is of data per second, which is the throughput of a program if nothing else is measured."""
+    name = normal(meaning.header)
+    rated = _DATA_RATE.fullmatch(name) and not re.search("band|\\bbw\\b|memory|network|disk|link|bus", name)
+    return bool(rated) and meaning.role == "ignore" and name not in said and share(cells, read_cell) > 0.5
 
 
 def _quantities(cells: Sequence[str]) -> list[str]:

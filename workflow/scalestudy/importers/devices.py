@@ -147,7 +147,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     if "gpus_per_node" in roles:  # the devices of one node
         return [replace(one, role="gpus") if one.role == "gpus_per_node" else one for one in meanings]
     for place, meaning in enumerate(meanings):
-        cells = [without_noun(meaning.header, cell) for cell in raw.cells(place)]
+        cells = [plain(cell) for cell in raw.cells(place)]
         numbers = [int(cell) for cell in cells if re.fullmatch(r"[1-9]\d{0,5}", cell)]
         index = numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 2
         whole = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1
@@ -169,13 +169,6 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 for at, one in enumerate(with_role(meanings, place, "gpus", per=INSTANCES))
             ]
     return devices_of_labels(meanings, raw)
-
-
-def without_noun(header: str, cell: str) -> str:
-    """Return a cell without the word of its header behind its number: `4 shards` below `Shards` is 4."""
-    noun = normal(header).strip(" .").removesuffix("s")
-    bare = re.sub(rf" ?-?{re.escape(noun)}s?$", "", plain(cell), flags=re.IGNORECASE) if noun else ""
-    return bare if bare.isdecimal() else plain(cell)
 
 
 def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:

@@ -11,7 +11,7 @@ from scalestudy.importers.cell_reader import CellReader
 from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain, says_base
 from scalestudy.importers.counts import Count, read_count, with_node
 from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
-from scalestudy.importers.devices import of_kind, without_noun
+from scalestudy.importers.devices import of_kind
 from scalestudy.importers.hardware import of_one_hardware
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
@@ -209,7 +209,7 @@ class Reader:
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
             return each_node(self._named(text, self.raw.cells(place)), self.raw.cells(place))
-        count = with_node(read_count(without_noun(meaning.header, text)), text, self.raw.cells(place))
+        count = with_node(read_count(text), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
         return count

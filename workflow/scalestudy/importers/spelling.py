@@ -12,6 +12,7 @@ _SHORT = (
     (re.compile(r"^rel\b\.?"), "relative"),
     (re.compile(r"^norm\b\.?"), "normalized"),
     (re.compile(r"\bmin of(?= \d)"), "fastest of"),
+    (re.compile(r"\bmed\b\.?(?=.*[(\[](?:[mun\u00b5\u03bc]?s|sec\w*)[)\]])"), "median"),
     (
         re.compile(r"^(?!.*latenc)(?=.*\b(?:step|iter(?:ation)?|epoch|wall|run-?time|elapsed)\b)(.*)\bp50\b"),
         r"\1median",

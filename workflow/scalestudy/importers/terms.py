@@ -127,7 +127,7 @@ EFFICIENCY = (
     rf"\blinear ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
-    r"energy|memory|power|mfu|flop|\$|\bcost|price|"
+    r"\bcpu eff|energy|memory|power|mfu|flop|\$|\bcost|price|"
     r"\b(?:loss|laws?|factor of|(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )(?:ideal|expected|theor\w*)|"
     r"(?<!of )(?<!to )(?<!vs )(?<!vs\. )(?<!% )linear$)\b|"
     r"\btarget\b|\b(?:amdahl|gustafson)\b|\blr\b|learning"

@@ -7,6 +7,8 @@ import re
 from scalestudy.importers.terms import OF_A_PART, OF_ONE, SECOND, STEP, TIME_UNIT, TIMED
 from scalestudy.importers.units import OF_SEVERAL_STEPS
 
+_STATISTIC = r"(?:median|mean|avg|average|min|minimum|max|maximum|best|worst|fastest|slowest)"
+
 
 def time_of(bare: str) -> str:
     """Return step_time_s, total_time_s or time_s if a header without its precisions is of a time; else ''."""
@@ -20,7 +22,8 @@ def time_of(bare: str) -> str:
     inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
     if re.search(OF_ONE, bare):
         return "time_s"
-    in_units = re.fullmatch(rf"(?!update){STEP}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    of_it = rf"(?!update)(?:run |train(?:ing)? )*{STEP}(?: {_STATISTIC})?"
+    in_units = re.fullmatch(rf"{of_it}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if re.fullmatch(rf"(?:mean|median|med|avg|average|min|max|best)? ?[(\[] ?{TIME_UNIT} ?[)\]]", bare):
         return "time_s"
     if (

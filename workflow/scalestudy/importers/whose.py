@@ -16,7 +16,7 @@ from scalestudy.importers.terms import DEVICE, NODE, PER_DEVICE, RATED, SECOND, 
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
 
 _STATISTIC = re.compile(
-    r"\b(?:(?P<middle>mean|avg\.?|average|median|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
+    r"\b(?:(?P<middle>mean|avg\.?|average|median|med\.?|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
 )
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _TASKS = re.compile(r"(?:n|num(?:ber of)?|#|total)? ?tasks?")
@@ -31,7 +31,11 @@ _OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _KERNELS = re.compile(r"\bkernels?\b")
 """Headers of the time in which kernels run, which is a part of a step."""
-_PROCESSORS = re.compile(r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b")
+_PROCESSORS = re.compile(
+    r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b|\b(?:times?|durations?|seconds) \(?sum\b|"
+    r"\bsum(?:med)? (?:of )?[a-z ]*(?:time|duration)|\bcumulative\b|\bsummed\b"
+)
+"""Headers of the time of the processors, or of one that is summed over them."""
 _ANOTHER = (
     r" (?!(?:the |a |an |our )?(?:single|one|serial|"
     r"seq|base|cpu|host|first|smallest|fewest|ref|orig|naive|scalar|lin|ideal|perfect|theor|expected|non|un|prev|prior|"
