@@ -111,6 +111,17 @@ def test_times_below_the_word_of_a_label(tmp_path: Path) -> None:
     assert (series(audits), asked) == ({"plain": TIMES, "fabric": TIMES[:2]}, [])
 
 
+def test_percentages_below_the_word_of_a_label_are_settings(tmp_path: Path) -> None:
+    rows = [
+        f"| {gpus} | {rate} | {dropout} | 76% |"
+        for dropout in ("0%", "10%")
+        for gpus, rate in ((1, 100), (2, 190))
+    ]
+    text = "\n".join(["| GPUs | samples/s | Dropout | Accuracy |", "|---|---|---|---|", *rows])
+    audits, _, _ = read(tmp_path, text)
+    assert list(series(audits).values()) == [TIMES[:2]] * 2
+
+
 def test_workers_of_a_program_are_of_all_nodes(tmp_path: Path) -> None:
     text = "| Run | Workers | Nodes | Time (s) |\n|---|---|---|---|\n| a | 4 | 1 | 30 |\n| b | 4 | 2 | 60 |\n"
     (audit,), _, _ = read(tmp_path, text)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.cell_units import is_in_percent
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import Meaning, normal
+from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.listed_devices import ids_in
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
@@ -105,7 +105,8 @@ def _has_a_measured_twin(meanings: Sequence[Meaning], place: int, raw: RawTable)
     """Whether all cells have a unit of a measurement, and those below an unknown header the same one."""
     own = {quantity_of(cell) for cell in raw.cells(place)}
     others = [at for at, one in enumerate(meanings) if at != place and one.role == "ignore"]
-    return len(own) == 1 and own != {""} and any({*map(quantity_of, raw.cells(at))} == own for at in others)
+    measured = len(own) == 1 and meaning_of(next(iter(own))).role in MEASURED
+    return measured and any({*map(quantity_of, raw.cells(at))} == own for at in others)
 
 
 def _is_work_of_models(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
