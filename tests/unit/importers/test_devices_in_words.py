@@ -284,3 +284,81 @@ def test_the_utilization_changes_as_the_throughput_of_a_device(
         assert audit.remarks[0].sentence.startswith(
             "the share of the peak FLOP/s is 1.05 times that on 1, but the"
         )
+
+
+def test_labels_that_repeat_their_devices_are_one_series(tmp_path: Path) -> None:
+    text = """
+| probe | threads | GB/s |
+|---|---|---|
+| xor (1 thread) | 1 | 100 |
+| sum (1 thread) | 1 | 10 |
+| xor (all threads) | 4 | 350 |
+| sum (all threads) | 4 | 31 |
+"""
+    audits, asked, _ = read(tmp_path, text)
+    assert (series(audits), asked) == ({"xor": [(1, 1.0), (4, 3.5)], "sum": [(1, 1.0), (4, 3.1)]}, [])
+
+
+@pytest.mark.parametrize("header", ["Num threads", "Threads", "# of cores"])
+def test_the_corner_names_the_devices_across(tmp_path: Path, header: str) -> None:
+    rows = "| lru | 95 | 50 | 27.14 |\n| clock | 190 | 100 | 54.28 |\n"
+    audits, asked, _ = read(
+        tmp_path, f"**Elapsed time (s)**\n\n| {header} | 1 | 2 | 4 |\n|---|---|---|---|\n{rows}"
+    )
+    assert (series(audits), asked) == ({"lru": TIMES, "clock": TIMES}, [])
+    assert header in [column.header for column in audits[0].source.columns]
+
+
+def test_a_caption_does_not_make_speedups_of_large_numbers(tmp_path: Path) -> None:
+    text = "### Scaling study\n\n| Cores | big |\n|---|---|\n| 8 | {} |\n| 16 | {} |\n| 32 | {} |\n"
+    with pytest.raises(ValueError, match="if they are times"):
+        read(tmp_path, text.format(363.8, 190.1, 101.3))
+    audits, _, _ = read(tmp_path, text.format(1, 1.9, 3.5))
+    assert audits
+
+
+@pytest.mark.parametrize("word", ["Timed out", "❌ Failed", "crashed", "DNF"])
+def test_a_failed_run_is_no_baseline(tmp_path: Path, word: str) -> None:
+    text = f"""
+| Workers | Time (s) | Status |
+|---|---|---|
+| 1 | 5016 | {word} |
+| 2 | 95 | Complete |
+| 4 | 50 | Complete |
+"""
+    (audit,), asked, notes = read(tmp_path, text)
+    assert (series([audit]), asked) == ({"table": [(2, 1.0), (4, 1.9)]}, [])
+    assert "line 4 is marked as failed or not measured, so it was left out" in notes
+
+
+def test_a_failed_measurement_leaves_the_others_of_its_row(tmp_path: Path) -> None:
+    rows = "| 1 | 100 | 90 |\n| 2 | 190 | failed |\n| 4 | 350 | 300 |\n"
+    audits, _, _ = read(tmp_path, f"| GPUs | DDP (img/s) | FSDP (img/s) |\n|---|---|---|\n{rows}")
+    assert TIMES in series(audits).values()
+
+
+def test_a_label_called_none_is_a_name(tmp_path: Path) -> None:
+    rows = "| `none` (1 GPU) | 100 |\n| `naive` (2 GPU) | 150 |\n| `good` (2 GPU) | 190 |\n"
+    audits, asked, _ = read(tmp_path, f"| Method | tok/s |\n|---|---|\n{rows}")
+    assert (list(series(audits).values()), asked) == ([[(1, 1.0), (2, 1.5)], [(1, 1.0), (2, 1.9)]], [])
+
+
+def test_a_row_of_times_between_efficiencies_is_left_out_and_named(tmp_path: Path) -> None:
+    text = """
+| Mode / scaling | 8 GPU | 16 GPU | 24 GPU |
+|---|---|---|---|
+| weak (step ms) | 58 | 375 | 713 |
+| weak efficiency | 100% | 15.5% | 8.1% |
+| strong efficiency | 100% | 6.8% | 2.7% |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [audit.case for audit in audits] == ["weak efficiency", "strong efficiency"]
+    assert "line 4 has no ratios as the others do and was left out" in notes
+
+
+def test_transactions_per_second_are_no_tokens() -> None:
+    assert [meaning_of(header).unit for header in ("TPS", "TGS")] == ["tps", "tok/s"]
+
+
+def test_a_latency_of_micro_batches_is_no_batch() -> None:
+    assert meaning_of("latência micro-batch (ms)").role != "batch_per_gpu"

@@ -11,7 +11,7 @@ from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, meaning_of, normal
 from scalestudy.importers.listed_devices import ids_in
-from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
 from scalestudy.importers.ratios import is_of_most, says_gain
 from scalestudy.importers.raw import RawTable
@@ -54,8 +54,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, unit=unit)
     numbers = share(cells, read_cell)
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
-    if role == "time_s" and not meaning.unit and words:
-        return replace(meaning, role="label")  # such as the kind of execution
+    if words and (role in STATED or (role == "time_s" and not meaning.unit)):
+        return replace(meaning, role="label")  # such as the kind of execution or of scaling
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

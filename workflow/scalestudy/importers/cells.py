@@ -148,7 +148,8 @@ def _of_math(found: re.Match[str]) -> str:
 def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no value: empty, a dash, n/a, nan, TODO, OOM."""
     text = plain(text)
-    return bool(_BLANK.fullmatch(_REMARK.sub("", text) or text) or _BLANK.fullmatch(text))
+    named = re.match(r"none\b.*\d", text.lower())  # none (1 GPU)
+    return bool(_BLANK.fullmatch(text) or (not named and _BLANK.fullmatch(_REMARK.sub("", text) or text)))
 
 
 def says_base(text: str) -> bool:

@@ -11,6 +11,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.batch_in_labels import with_batch_of_labels
 from scalestudy.importers.beside import over_rows_beside
 from scalestudy.importers.by_cells import by_cells
+from scalestudy.importers.captions import by_caption
 from scalestudy.importers.cells import plain, read_cell, share
 from scalestudy.importers.centred import with_centred_labels
 from scalestudy.importers.degrees import degrees
@@ -28,7 +29,7 @@ from scalestudy.importers.headers import (
     normal,
     with_role,
 )
-from scalestudy.importers.labels import by_blocks, by_caption, by_parameters, strategies, telling_labels
+from scalestudy.importers.labels import by_blocks, by_parameters, strategies, telling_labels
 from scalestudy.importers.layout import upright
 from scalestudy.importers.mean_ratios import mean_ratios
 from scalestudy.importers.nouns_in_cells import without_nouns

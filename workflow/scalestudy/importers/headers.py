@@ -220,7 +220,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
-    if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare):
+    timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
+    if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"

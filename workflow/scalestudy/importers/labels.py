@@ -9,10 +9,9 @@ from itertools import pairwise
 
 from scalestudy.importers.cells import is_blank, is_ditto, plain, read_cell, share
 from scalestudy.importers.counts import SIZE_OF_A_MODEL, nodes_by_each
-from scalestudy.importers.headers import TEXTS, Meaning, meaning_of, never_a_label, normal, with_role
-from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES, PublishedRow
-from scalestudy.importers.quantities import quantity_of
-from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.headers import TEXTS, Meaning, never_a_label, normal, with_role
+from scalestudy.importers.published import BATCHES, MEASURED, STATED, PublishedRow
+from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, STRATEGIES
 
 MOST_OF = 0.75
@@ -24,8 +23,6 @@ _OF_A_MODEL = re.compile(
 _OF_PARAMETERS = re.compile(
     r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
 )
-_ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
-"""How the ranks are placed, which says nothing of a rate: one process per GPU."""
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
@@ -36,7 +33,6 @@ _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 _SAME = 2  # sizes that each block of a label has in common with the first
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
-_OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
 )
@@ -185,43 +181,6 @@ def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, 
 
 def _tells_apart(role: str) -> bool:
     return role in ("gpus", "nodes", *BATCHES, *TEXTS)
-
-
-def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
-    several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
-    # a ratio of one row names no measurement
-    if any(meanings[at].role in (*MEASURED, *STATED) for at in several) and UNSAID not in raw.header:
-        return meanings
-    own = next((named for words in raw.captions if (named := _named_in(words))), None)
-    if own is None:
-        return meanings
-    result = []
-    for place, meaning in enumerate(meanings):
-        cells = raw.cells(place)
-        plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
-        numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
-        numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
-        ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
-        if plausible and numbers and not ratios and normal(meaning.header) not in said:
-            rest = normal(meaning.header)
-            meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
-        result.append(meaning)
-    return result
-
-
-def _named_in(words: str) -> Meaning | None:
-    """The measurement that a caption names with its unit: 'Throughput (images/s)'."""
-    words = _ONE_EACH.sub("", words)
-    for part in (
-        words,
-        *re.findall(r"[(\[\uff08]([^()\[\]\uff08\uff09]+)[)\]\uff09]", words),
-        *re.split(r"[:,;\uff1a]| of ", words),
-    ):
-        found = meaning_of(part.strip()) if part else None
-        if found and found.role in (*RATES, "steps_per_s", *TIMES, *STATED):
-            return found
-    return None
 
 
 def framework_of(label: str) -> str:

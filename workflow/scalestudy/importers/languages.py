@@ -44,6 +44,7 @@ _WORDS = {
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",
     "memory": r"显存|内存|メモリ|메모리",
+    "relative to ": r"相对(?:于)?",
     "ideal ": r"理想(?:线性)?",
     "single": r"单(?:机单)?(?=卡)",
 }

@@ -27,7 +27,7 @@ from scalestudy.importers.pivots import pivoted
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.quantities_of_rows import in_one_row, names_of_rows, place_of_names
-from scalestudy.importers.ratio_of_rows import is_ratio_row
+from scalestudy.importers.ratio_of_rows import without_foreign_rows
 from scalestudy.importers.ratios import is_quotient, is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.terms import SECONDS, STRATEGIES
@@ -207,9 +207,9 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     metric = place_of_names(table, others)
     others = [place for place in others if place != metric]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
-    stated = [
-        place for place, kept in enumerate(others) if meaning_of(table.header[kept]).role in (*STATED, "scaling")
-    ]
+    numbered = [any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in table.cells(kept)) for kept in others]
+    roles = [meaning_of(table.header[kept]).role for kept in others]
+    stated = [place for place, role in enumerate(roles) if role in (*STATED, "scaling") and numbered[place]]
     of_the_last = stated + [  # ratios by their cells
         place
         for place, kept in enumerate(others)
@@ -225,19 +225,22 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         factor = _size(across[numbers[-1]][0]) / _size(across[numbers[0]][0])
         corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
+    own = counted_across(table.header[place] for place in across)
+    of_devices = own == "gpus" and meaning_of(table.header[0]).role in ("gpus", "nodes")  # Threads | 1 | 2
     labels = (
         "name"
-        if place < min(across) and _is_measured(table.header[place], table.cells(place), corner)
+        if place < min(across) and (of_devices or _is_measured(table.header[place], table.cells(place), corner))
         else table.header[place]
         for place in others
     )
     named = [] if metric is None else list(dict.fromkeys(plain(cells[metric]) for _, cells in table.rows))
     quantities = [*named, *(one for one in quantities if not named or one != corner)]
-    header = (*labels, counted_across(table.header[place] for place in across), *quantities)
+    header = (*labels, table.header[0] if of_devices else own, *quantities)
     of_times = known_role(quantities[0]) in TIMES
     rows = []
+    table = without_foreign_rows(table, across, corner)
     for line, cells in table.rows:
-        if cells and (IDEAL.fullmatch(normal(cells[0]).strip(" :")) or is_ratio_row(table, cells, across, corner)):
+        if cells and IDEAL.fullmatch(normal(cells[0]).strip(" :")):
             continue
         best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
         of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}

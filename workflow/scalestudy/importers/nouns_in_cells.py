@@ -1,4 +1,4 @@
-"""Cells that repeat the word of their header beside a number: `4 shards` below `Shards`, `4T` below `Threads`."""
+"""Cells that repeat what their header or another column says: `4T` below `Threads`, `sum (4 threads)` beside 4."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from dataclasses import replace
 from scalestudy.importers.cells import plain
 from scalestudy.importers.headers import meaning_of, normal
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.terms import DEVICE
 
+_COUNTED = re.compile(
+    rf"\s*[(\[](?:\d{{1,6}}|all|one|single|max(?:imum)?|multi(?:ple)?) ?-?{DEVICE}[)\]]$", re.IGNORECASE
+)
+"""The devices behind a label."""
 _NUMBER = r"(?P<number>[1-9]\d{0,5})"
 
 
 def without_nouns(table: RawTable) -> RawTable:
-    """Return a table with plain numbers in columns whose cells repeat the word of their header, or its letter."""
+    """Return a table with plain numbers in columns whose cells repeat the word of their header, or its letter.
+
+    Labels that repeat their devices behind a name are the names: `sum (1 thread)` and `sum (all threads)`.
+    """
     columns = {}
+    counted = any(meaning_of(header).role in ("gpus", "nodes") for header in table.header)
     for place, header in enumerate(table.header):
-        if numbers := _numbers(header, table.cells(place)):
-            columns[place] = numbers
+        cells = table.cells(place)
+        if own := _numbers(header, cells) or (_labels(cells) if counted else {}):
+            columns[place] = own
     if not columns:
         return table
     rows = [
@@ -26,6 +36,13 @@ def without_nouns(table: RawTable) -> RawTable:
         for line, cells in table.rows
     ]
     return replace(table, rows=tuple(rows))
+
+
+def _labels(cells: Sequence[str]) -> dict[str, str]:
+    """Label -> its name without devices; empty if some label has none, or if no two rows have one name then."""
+    names = {cell: _COUNTED.sub("", plain(cell)) for cell in cells}
+    bare = all(name and name != plain(cell) for cell, name in names.items())
+    return names if bare and len(set(names.values())) < len(names) else {}
 
 
 def _numbers(header: str, cells: Sequence[str]) -> dict[str, str]:

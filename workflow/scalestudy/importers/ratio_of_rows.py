@@ -1,8 +1,9 @@
-"""Rows between measurements that have ratios of other rows: new / old speedup, shares of the peak."""
+"""Rows of another quantity than their table: ratios of other rows, shares of the peak, times between ratios."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import permutations
 from math import isclose
 
@@ -13,21 +14,36 @@ from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios import CLOSE
 from scalestudy.importers.raw import RawTable
 
+_RATIOS = ("speedup", "efficiency")
 _MOST_ROWS = 50
 """Rows up to which the two rows of a ratio are looked for."""
 
 
-def is_ratio_row(table: RawTable, cells: Sequence[str], across: Collection[int], corner: str) -> bool:
-    """Return whether a row between measurements has ratios of other rows, by its label and by its numbers.
+def without_foreign_rows(table: RawTable, across: Collection[int], corner: str) -> RawTable:
+    """Return a table without rows with ratios of others between measurements, or without ratios between ratios.
 
-    across: places of the columns of devices. corner: what the numbers of the table measure.
+    The latter are named in a note. across: places of the columns of devices. corner: what the numbers measure.
     """
+    foreign = [line for line, cells in table.rows if cells and _is_foreign(table, cells, across, corner)]
+    rows = tuple(row for row in table.rows if row[0] not in foreign)
+    notes = [table.note, *(f"line {line} has no ratios as the others do and was left out" for line in foreign)]
+    return replace(table, rows=rows, note="; ".join(filter(None, notes)) if corner in _RATIOS else table.note)
+
+
+def _is_foreign(table: RawTable, cells: Sequence[str], across: Collection[int], corner: str) -> bool:
+    if corner in _RATIOS:
+        others = [_signed(row, across) for _, row in table.rows]
+        return not _signed(cells, across) and 2 * sum(others) > len(others)
     ratio = meaning_of(cells[0]).role in STATED
-    if corner in ("speedup", "efficiency") or not (ratio or is_utilization(cells[0])):
+    if not (ratio or is_utilization(cells[0])):
         return False
     filled = [place for place in across if place < len(cells) and not is_blank(cells[place])]
-    signed = all(quantity_of(cells[place]) in ("speedup", "efficiency") for place in across if place < len(cells))
-    return signed or (ratio and bool(filled) and _is_quotient(table, cells, filled))
+    return _signed(cells, across) or (ratio and bool(filled) and _is_quotient(table, cells, filled))
+
+
+def _signed(cells: Sequence[str], across: Collection[int]) -> bool:
+    """Whether the numbers of a row have the sign of a ratio: 93 %, 1.9x."""
+    return all(quantity_of(cells[place]) in _RATIOS for place in across if place < len(cells))
 
 
 def _is_quotient(table: RawTable, cells: Sequence[str], places: Sequence[int]) -> bool:

@@ -29,7 +29,7 @@ from scalestudy.importers.published import (
 )
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.repeats import why_unread
-from scalestudy.importers.terms import NOT_MEASURED, SERIAL_RUN
+from scalestudy.importers.terms import FAILED, NOT_MEASURED, SERIAL_RUN
 from scalestudy.importers.variants import Variant, own_part
 from scalestudy.importers.whose import run_lengths
 
@@ -95,15 +95,21 @@ class Reader:
         )
 
     def _marked(self) -> frozenset[int]:
-        """Lines of rows that are marked as plans or targets, in a table that also has other rows."""
-        found = [line for line, row in self.raw.rows if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)]
+        """Lines of rows that are marked as plans, as targets or as failed, in a table that also has other rows."""
+        words = [place for place, one in enumerate(self.meanings) if one.role in (*TEXTS, "ignore")]
+        found = [
+            line
+            for line, row in self.raw.rows
+            if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)
+            or any(FAILED.fullmatch(plain(row[place])) for place in words if place < len(row))
+        ]
         return frozenset(found if len(found) < len(self.raw.rows) else ())
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
     ) -> PublishedRow | None:
         if line in self._not_measured:
-            self.notes[f"line {line} is marked as not measured, so it was left out"] = None
+            self.notes[f"line {line} is marked as failed or not measured, so it was left out"] = None
             return None
         if not self._has_number(cells):
             self.noted.add(line)

@@ -204,3 +204,9 @@ NOT_MEASURED = re.compile(
     r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|target(?: \w+){0,3})\W*", re.IGNORECASE
 )
 """A cell of a row that is a plan or a target."""
+FAILED = re.compile(
+    r"\W*(?:timed[ -]?out|time-?out|failed|failure|crash(?:ed)?|killed|aborted|did not finish|dnf|deadlock(?:ed)?|"
+    r"hung|incomplete|diverged)\W*",
+    re.IGNORECASE,
+)
+"""A cell that says how a run ended that did not do its work."""
