@@ -153,8 +153,8 @@ def is_blank(text: str) -> bool:
 
 
 def says_base(text: str) -> bool:
-    """Return whether a cell says that its row is what ratios are relative to: baseline, (ref.)."""
-    return bool(re.match(r"\W*(?:base|ref)", plain(text).lower()))
+    """Return whether a cell says, without a number, that ratios are relative to its row: baseline, (ref.)."""
+    return bool(re.fullmatch(r"\W*(?:base|ref)[^\d]*", plain(text).lower()))
 
 
 def is_ditto(text: str) -> bool:

@@ -149,7 +149,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
     found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
-    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), said)
+    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), raw, said)
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

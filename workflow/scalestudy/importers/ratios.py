@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from math import nan
 
-from scalestudy.importers.cells import Printed, is_blank, plain, read_cell, says_base
+from scalestudy.importers.cells import Printed, is_blank, plain, read_cell
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.counts_in_words import count_in_words
 from scalestudy.importers.headers import TEXTS, Meaning, is_relative, normal, with_role
@@ -133,7 +133,7 @@ def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Prin
     found: list[tuple[int, Printed | None]] = []
     for _, row in raw.rows:
         try:
-            blank = is_blank(row[place]) or says_base(row[place])
+            blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
             gpus = _count(row[devices])
             if blank and not gpus:
                 continue  # a mean, or a run that failed
@@ -248,15 +248,15 @@ def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     if len(stated) != 1 or len(times) < 2 or any(one.role in RATES for one in meanings):
         return meanings
     place = stated[0]
-    fits = [at for at in times if _follows(raw, place, at)]
+    fits = [at for at in times if follows(raw, place, at)]
     if meanings[place].rest or len(fits) != 1 or normal(meanings[place].header) in said:
         return meanings
     own = replace(meanings[place], rest=meanings[fits[0]].rest)
     return [*meanings[:place], own, *meanings[place + 1 :]]
 
 
-def _follows(raw: RawTable, place: int, time: int) -> bool:
-    """Whether ratios are, to their last digit, those of the first of the times to each of them."""
+def follows(raw: RawTable, place: int, time: int) -> bool:
+    """Return whether ratios are, to their last digit, those of the first of the times to each of them."""
     try:
         found = [(read_cell(row[time]).printed.value, read_cell(row[place]).printed) for _, row in raw.rows]
     except (ValueError, IndexError):

@@ -11,6 +11,7 @@ from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import read_count
 from scalestudy.importers.headers import Meaning, normal, with_role
 from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.ratios import follows
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.terms import DEVICE, NODE, PER_DEVICE, RATED, SECOND, WORK
 from scalestudy.importers.terms import PER_NODE as OF_A_NODE
@@ -57,19 +58,25 @@ _COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_VERSUS}{_ANOTHER}")
 """Words of a header that compares two systems, such as `Throughput edge (A vs B)`."""
 
 
-def by_statistic(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out the minimum, the maximum and percentiles of a measurement that also has a mean or a median."""
+def by_statistic(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out the minimum, the maximum and percentiles of a measurement that also has a mean or a median.
+
+    If printed ratios follow from one of these times and not from the mean, it is the mean that is left out.
+    """
     result = list(meanings)
+    stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
     for role in MEASURED:
         mine = [place for place, one in enumerate(meanings) if one.role == role]
         names = {place: _STATISTIC.search(normal(meanings[place].header) or "") for place in mine}
         bare = {place: _STATISTIC.sub("", plain(meanings[place].header).lower()).strip(" ()_") for place in mine}
         middle = [place for place in mine if not names[place] or names[place]["middle"]]  # type: ignore[index]
-        for place in mine:
-            other = names[place] is not None and not names[place]["middle"]  # type: ignore[index]
-            alike = any(bare[place].replace(" ", "") == bare[one].replace(" ", "") for one in middle)
-            if other and alike and normal(meanings[place].header) not in said:
-                result[place] = replace(meanings[place], role="ignore")
+        for place in (place for place in mine if place not in middle):
+            alike = [one for one in middle if bare[place].replace(" ", "") == bare[one].replace(" ", "")]
+            of_it = role in TIMES and len(stated) == 1 and bool(alike) and follows(raw, stated[0], place)
+            instead = of_it and not any(follows(raw, stated[0], one) for one in alike)
+            for left_out in alike if instead else [place] if alike else []:
+                if normal(meanings[left_out].header) not in said:
+                    result[left_out] = replace(meanings[left_out], role="ignore")
     return result
 
 
