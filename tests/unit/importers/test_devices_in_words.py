@@ -371,3 +371,75 @@ def test_the_statistic_that_printed_speedups_follow_from_is_read(tmp_path: Path)
     assert (series([audit]), audit.remarks, audit.checked.speedups) == ({"table": TIMES}, (), 3)
     (audit,), _, _ = read(tmp_path, text.format("2.59").replace("1.90", "1.80"))
     assert (series([audit]), audit.remarks) == ({"table": [(1, 1.0), (2, 1.8), (4, 2.59)]}, ())
+
+
+@pytest.mark.parametrize("cells", ["x1 (x1)|x1.90 (x2)|x3.10 (x4)", "x1   (x1)|x1.9   (x2)|x3.1 (x4)"])
+def test_ideal_speedups_in_brackets_with_a_sign_in_front(tmp_path: Path, cells: str) -> None:
+    given = zip((1, 2, 4), (95, 50, 27.14), cells.split("|"), strict=True)
+    rows = "".join(f"| {gpus} GPU | {time} s | {cell} |\n" for gpus, time, cell in given)
+    (audit,), _, _ = read(tmp_path, f"| Number of GPUs | Epoch time | Speedup (Ideal) |\n|---|---|---|\n{rows}")
+    assert (series([audit]), [remark.kind for remark in audit.remarks]) == ({"table": TIMES}, ["speedup"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts"),
+    [
+        ("单机1卡 单机8卡 两机8卡", (1, 8, 16)),
+        ("1机8卡 2机16卡 4机32卡", (8, 16, 32)),
+        ("单机8卡 双机8卡 4机8卡", (8, 16, 32)),
+    ],
+)
+def test_chinese_nodes_with_cards(tmp_path: Path, cells: str, counts: tuple[int, ...]) -> None:
+    rows = "".join(f"| {cell} | {100 * count} |\n" for cell, count in zip(cells.split(), counts, strict=True))
+    audits, asked, _ = read(tmp_path, f"| 训练资源 | 性能(samples/s) |\n|---|---|\n{rows}")
+    assert ([gpus for one in series(audits).values() for gpus, _ in one], asked) == ([*counts], [])
+
+
+def test_cards_of_each_machine(tmp_path: Path) -> None:
+    rows = "| a | 1x | 1 | 8 | 10h |\n| a | 1x | 2 | 8 | 5.5h |\n"
+    text = f"| 模型 | 训练策略 | 机器数量 | 每台机器的GPU数量 | 训练时间 |\n|---|---|---|---|---|\n{rows}"
+    audits, asked, _ = read(tmp_path, text)
+    assert (list(series(audits).values()), asked) == ([[(8, 1.0), (16, 1.82)]], [])
+
+
+def test_thousands_of_threads_with_a_space(tmp_path: Path) -> None:
+    text = "| threads | requests/s |\n|---|---|\n| 500 | 10 000 |\n| 1 000 | 19 000 |\n| 2 000 | 35 000 |\n"
+    (audit,), asked, _ = read(tmp_path, text)
+    assert (series([audit]), asked) == ({"table": [(500, 1.0), (1000, 1.9), (2000, 3.5)]}, [])
+
+
+@pytest.mark.parametrize("sign", ["//! ", "/// ", "// "])
+def test_a_table_in_comments_of_documentation(tmp_path: Path, sign: str) -> None:
+    lines = ["# Speed", "", "| threads | speed-up |", "|---|---|", "| 1 | 1.0x |", "| 2 | 1.9x |", "| 4 | 3.5x |"]
+    audits, _, _ = read(tmp_path, "\n".join(f"{sign}{line}".rstrip() for line in lines))
+    assert [scale.row.gpus for scale in audits[0].table.scales] == [1, 2, 4]
+
+
+def test_repeats_with_the_names_of_trials(tmp_path: Path) -> None:
+    rows = "| 1 | 96 s first trial, 94 s second trial |\n| 2 | 51 s first trial, 49 s second trial |\n"
+    (audit,), _, notes = read(tmp_path, f"| Workers | Time |\n|---|---|\n{rows}")
+    assert series([audit]) == {"table": TIMES[:2]}
+    assert "such as '96 s first trial, 94 s second trial' as 95" in notes
+
+
+def test_a_label_that_names_devices_keeps_its_name(tmp_path: Path) -> None:
+    text = """
+| Workers | 1 GPU | 2 GPUs | 4 GPUs |
+|---|---|---|---|
+| 12 | 95 s | 50 s | 27.14 s |
+| 24 | 190 s | 100 s | 54.28 s |
+"""
+    audits, asked, _ = read(tmp_path, text)
+    assert (series(audits), asked) == ({"workers 12": TIMES, "workers 24": TIMES}, [])
+
+
+def test_threads_of_all_ranks_are_not_multiplied(tmp_path: Path) -> None:
+    rows = "| 1 | 104 | 95 |\n| 2 | 208 | 50 |\n| 4 | 416 | 27.14 |\n"
+    audits, asked, _ = read(tmp_path, f"| Ranks | Threads | Time (s) |\n|---|---|---|\n{rows}")
+    assert (series(audits), asked) == ({"table": TIMES}, [])
+
+
+def test_fewer_times_the_work_of_itself_is_no_remark(tmp_path: Path) -> None:
+    text = "| Processes | Speedup |\n|---|---|\n| 1 | 0.97x |\n| 2 | 1.9x |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert "negative scaling" not in [remark.kind for remark in audit.remarks]

@@ -21,7 +21,7 @@ NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as 
 def course_remarks(table: Table) -> Iterator[Remark]:
     """Remarks on how the throughput changes: slower than the baseline, falling, or limited inside a node."""
     for scale in table.scales:
-        if table.base and scale.row.gpus == table.base.gpus:
+        if scale.row.gpus == (table.base.gpus if table.base else table.base_gpus):
             continue
         if scale.speedup.high < 1 - HARDLY_SLOWER:
             yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))

@@ -25,10 +25,16 @@ _OF_PROCESSES = re.compile(
 """Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
 
 
+_STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
+"""A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
+
+
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     words = _inside(in_digits(plain(header).lower()))
+    if _STEP.search(words):
+        return None
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
     ):

@@ -120,6 +120,7 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
+    words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds

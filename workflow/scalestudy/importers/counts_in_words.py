@@ -143,6 +143,7 @@ def each_node(count: Count, cells: Iterable[str]) -> Count:
             continue
         pairs.add((other.nodes, other.gpus))
     alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
+    alike |= count.nodes > 1 and (1, count.gpus) in pairs  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
     return replace(count, gpus=count.gpus * count.nodes) if alike else count
 
 

@@ -110,6 +110,10 @@ def _with_threads(table: RawTable) -> RawTable:
     counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
     if not counted or len(set(cells[1])) < 2:
         return table
+    counts = zip(*([int(cell) for cell in column] for column in cells), strict=False)
+    each = {threads / ranks for ranks, threads in counts}
+    if len(each) == 1 and len(set(cells[0])) > 1:
+        return table  # the threads of all ranks, as many on each
     both = names[ranks[0]], names[threads[0]]
     name = "ranks x threads" if "mpi" in both else " x ".join(both)
     return _with_column(table, name, [ranks[0], threads[0]])

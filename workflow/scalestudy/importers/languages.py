@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _WORDS = {
+    "gpus per node": r"(?:单|每)(?:台|个)?(?:机器|机|节点|服务器)(?:的)?(?:gpu|显卡|卡)(?:数量|个数|数)?",
+    "strategy": r"(?:训练|并行|分布式)?策略",
     "per gpu batch": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡) ?(?:batch(?: ?size)?|bs|批(?:次)?(?:大小|量)?)",
     "per gpu": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡)(?= ?(?:吞|速|样本))",
     "gpus": r"số (?:lượng )?gpu|jumlah gpu|"
@@ -12,7 +14,7 @@ _WORDS = {
     r"台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
     "nodes": r"số (?:nút|máy)|jumlah node|"
-    r"节点数?|机器数|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
+    r"节点(?:数量|数)?|机器(?:数量|数)|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
     "single step ": r"单步|每步",
     "samples/s": r"每秒(?:处理)?(?:样本|图像|图片)数?",
     "tokens/s": r"每秒(?:处理)?(?:令牌|词元|token)数?",

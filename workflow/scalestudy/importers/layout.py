@@ -226,7 +226,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     own = counted_across(table.header[place] for place in across)
-    of_devices = own == "gpus" and meaning_of(table.header[0]).role in ("gpus", "nodes")  # Threads | 1 | 2
+    bare = all(plain(table.header[place]).isdecimal() for place in across)
+    of_devices = bare and meaning_of(table.header[0]).role in ("gpus", "nodes")  # Threads | 1 | 2
     labels = (
         "name"
         if place < min(across) and (of_devices or _is_measured(table.header[place], table.cells(place), corner))

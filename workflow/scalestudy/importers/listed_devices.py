@@ -69,8 +69,8 @@ def is_of_several(cells: Sequence[str]) -> bool:
     """Return whether labels begin with names of variants on the same devices: `DDP (4 GPUs)`, `FSDP (4 GPUs)`."""
     labels = {plain(cell) for cell in cells}
     counts = {label: count_by(label, count_in_words) for label in labels}
-    sizes = Counter(count.gpus for count in counts.values() if count)
-    several = [label for label, count in counts.items() if count and sizes[count.gpus] > 1]
+    sizes = Counter((count.nodes, count.gpus) for count in counts.values() if count)
+    several = [label for label, count in counts.items() if count and sizes[count.nodes, count.gpus] > 1]
     return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
 
 

@@ -13,6 +13,12 @@ ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
 _PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
 _MOST_PARTS = 20
+_OF_A_TRIAL = re.compile(
+    r"\s+\(?(?:first|second|third|fourth|fifth|1st|2nd|3rd|\dth|last|cold|warm|hot)"
+    r"(?: (?:trial|run|try|pass|repeat))?\)?$",
+    re.IGNORECASE,
+)
+"""What tells one of several repeats from the others, behind its number."""
 _MOST_REPEATS = 20
 _REPEAT = re.compile(r"[\d.,]+ ?[a-z]{0,3}", re.IGNORECASE)
 _TO_MEAN = re.compile(
@@ -30,6 +36,7 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
     parts = [part for part in _PARTS.split(text) if part and not is_blank(part)]
     if not 2 <= len(parts) <= _MOST_PARTS:
         return None
+    parts = [_OF_A_TRIAL.sub("", part) for part in parts]
     try:
         cells = [read_cell(part, comma=comma) for part in parts]
     except ValueError:
@@ -49,7 +56,7 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
 
 def unit_of_repeats(text: str) -> str:
     """Return the last of several measurements in a cell, which has their unit."""
-    return _PARTS.split(_without_remark(text))[-1]
+    return _OF_A_TRIAL.sub("", _PARTS.split(_without_remark(text))[-1])
 
 
 def _without_remark(text: str) -> str:

@@ -218,7 +218,7 @@ class Reader:
         count = with_node(read_count(text), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
-        return count
+        return each_node(count, self.raw.cells(place))
 
     def _named(self, text: str, cells: Sequence[str]) -> Count:
         """The devices that a label names; one if it names none, as a baseline beside labels of several."""

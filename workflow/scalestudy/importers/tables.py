@@ -36,7 +36,7 @@ MOST_BYTES = 16 * 2**20
 """Largest size of a file with tables."""
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
-_PREFIX = re.compile(r"\s*(#:|//+|>|#|%|;|--|\*(?= ))")
+_PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _FEW = 3
 _BELOW = re.compile(

@@ -172,8 +172,8 @@ def _split_cell(cell: str) -> list[str]:
 
 
 def _sign_last(cell: str) -> str:
-    """The text of a cell whose ratio in brackets has its sign behind the number: 410 (x1.9) is 410 (1.9x)."""
-    return re.sub(r"(?<=[(\[])x ?(\d+\.?\d*)(?=[)\]])", r"\1x", plain(cell))
+    """The text of a cell whose ratios have their sign behind the number: x1.9 (x2) is 1.9x (2x)."""
+    return re.sub(r"(?:^|(?<=[(\[]))x ?(\d+\.?\d*)(?=[)\]\s])", r"\1x", plain(cell))
 
 
 def _is_duration(cells: list[str]) -> bool:
