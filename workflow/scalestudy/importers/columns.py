@@ -80,7 +80,7 @@ class Corrections:
 
 NOTHING_CORRECTED = Corrections({})
 
-_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec(?:ond)?)?\)?")
+_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
 
 
 def arranged(raw: RawTable) -> RawTable:

@@ -108,7 +108,7 @@ NEVER = re.compile(
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 SERIAL_RUN = (
-    r"(?:serial|sequential|secuencial|sequencial|s[eé]quentiel(?:le)?|sequen[tz]iell|seriell|sequenziale|seriale|"
+    r"(?:serial|sequen[ct]ial|secuencial|s[eé]quentiel(?:le)?|sequen[tz]iell|seriell|sequenziale|seriale|"
     r"串行|顺序|順序|逐次|직렬|순차|последовательн\w*)"
 )
 """Words for a run of one process, in the languages of headers."""
