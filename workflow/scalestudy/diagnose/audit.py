@@ -183,11 +183,11 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         elif table.scales:
             devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
             unit = next((row for row in rows if row.number("printed_speedup") == 1), None)
-            over = f"assumed to be relative to {devices}"
-            over = over if unit is None else f"relative to line {unit.line} with 1x"
+            whose = f"assumed to be relative to {devices}"
+            whose = whose if unit is None else f"relative to line {unit.line} with 1x"
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                f" printed speedups are {over}"
+                f" printed speedups are {whose}"
             )
             yield Remark("no base case", None, text)
         return
