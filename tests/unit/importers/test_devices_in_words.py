@@ -358,10 +358,6 @@ def test_a_row_of_times_between_efficiencies_is_left_out_and_named(tmp_path: Pat
     assert "line 4 has no ratios as the others do and was left out" in notes
 
 
-def test_transactions_per_second_are_no_tokens() -> None:
-    assert [meaning_of(header).unit for header in ("TPS", "TGS")] == ["tps", "tok/s"]
-
-
 def test_a_latency_of_micro_batches_is_no_batch() -> None:
     assert meaning_of("latência micro-batch (ms)").role != "batch_per_gpu"
 

@@ -61,7 +61,7 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     times = rf"(?P<period>{SECOND})"
     found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
     if found is None:
-        tokens = "tok/s" if re.search(r"\btgs\b", bare) else "tps" if re.search(r"\btps\b", bare) else ""
+        tokens = "tok/s" if re.search(r"\bt[pg]s\b", bare) else ""
         if simulated := _SIMULATED.search(bare):
             return simulated[0].replace(" per ", "/"), 1.0
         flops = re.search(r"(?:\b([kmgtpe])(?:iga|era|eta|ega|xa)?)?-?\w?flop", bare)
