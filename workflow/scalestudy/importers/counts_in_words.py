@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
@@ -131,17 +131,23 @@ def names_one(labels: Iterable[str]) -> bool:
     return False
 
 
-def each_node(count: Count, cells: Iterable[str]) -> Count:
-    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes."""
-    if not count.either or not count.nodes:
-        return count
+def pairs_in(cells: Iterable[str]) -> frozenset[tuple[int | None, int]]:
+    """Return (nodes, devices) of the cells that name devices."""
     pairs = set()
     for cell in cells:
-        try:
-            other = count_in_words(cell)
-        except ValueError:
-            continue
-        pairs.add((other.nodes, other.gpus))
+        with suppress(ValueError):
+            count = count_in_words(cell)
+            pairs.add((count.nodes, count.gpus))
+    return frozenset(pairs)
+
+
+def each_node(count: Count, pairs: Collection[tuple[int | None, int]]) -> Count:
+    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes.
+
+    pairs: of the column (pairs_in).
+    """
+    if not count.either or not count.nodes:
+        return count
     alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
     alike |= count.nodes > 1 and (1, count.gpus) in pairs  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
     return replace(count, gpus=count.gpus * count.nodes) if alike else count

@@ -11,7 +11,7 @@ from operator import mul
 
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, read_count
-from scalestudy.importers.counts_in_words import count_in_words, each_node
+from scalestudy.importers.counts_in_words import count_in_words, each_node, pairs_in
 from scalestudy.importers.degrees import OF_A_DEGREE, is_degree
 from scalestudy.importers.headers import (
     IN_WORDS,
@@ -194,7 +194,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             counts = [count_by(cell, read) for cell in named]
             sizes = {count.gpus for count in counts if count}
             if all(count and count.either for count in counts):  # of each node, perhaps
-                sizes |= {each_node(count, cells).gpus for count in counts if count}
+                pairs = pairs_in(cells)
+                sizes |= {each_node(count, pairs).gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]

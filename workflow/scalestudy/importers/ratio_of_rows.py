@@ -24,16 +24,20 @@ def without_foreign_rows(table: RawTable, across: Collection[int], corner: str) 
 
     The latter are named in a note. across: places of the columns of devices. corner: what the numbers measure.
     """
-    foreign = [line for line, cells in table.rows if cells and _is_foreign(table, cells, across, corner)]
-    rows = tuple(row for row in table.rows if row[0] not in foreign)
-    notes = [table.note, *(f"line {line} has no ratios as the others do and was left out" for line in foreign)]
-    return replace(table, rows=rows, note="; ".join(filter(None, notes)) if corner in _RATIOS else table.note)
-
-
-def _is_foreign(table: RawTable, cells: Sequence[str], across: Collection[int], corner: str) -> bool:
+    notes = [table.note]
     if corner in _RATIOS:
-        others = [_signed(row, across) for _, row in table.rows]
-        return not _signed(cells, across) and 2 * sum(others) > len(others)
+        foreign = [not _signed(cells, across) for _, cells in table.rows]
+        foreign = foreign if 2 * sum(foreign) < len(foreign) else [False] * len(foreign)
+        lines = [line for (line, _), left_out in zip(table.rows, foreign, strict=True) if left_out]
+        notes += [f"line {line} has no ratios as the others do and was left out" for line in lines]
+    else:
+        foreign = [bool(cells) and _has_ratios(table, cells, across) for _, cells in table.rows]
+    rows = tuple(row for row, left_out in zip(table.rows, foreign, strict=True) if not left_out)
+    return replace(table, rows=rows, note="; ".join(filter(None, notes)))
+
+
+def _has_ratios(table: RawTable, cells: Sequence[str], across: Collection[int]) -> bool:
+    """Whether a row between measurements has ratios of other rows, by its label and by its numbers."""
     ratio = meaning_of(cells[0]).role in STATED
     if not (ratio or is_utilization(cells[0])):
         return False

@@ -10,7 +10,7 @@ from scalestudy.importers.batch_in_words import scaling_by_batch
 from scalestudy.importers.cell_reader import CellReader
 from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain, says_base
 from scalestudy.importers.counts import Count, read_count, with_node
-from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one
+from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one, pairs_in
 from scalestudy.importers.devices import of_kind
 from scalestudy.importers.hardware import of_one_hardware
 from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
@@ -48,6 +48,7 @@ class Reader:
         self.meanings = meanings
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
+        self._known_pairs: dict[int, frozenset[tuple[int | None, int]]] = {}
         self._not_measured = self._marked()
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
@@ -214,11 +215,17 @@ class Reader:
             ] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            return each_node(self._named(text, self.raw.cells(place)), self.raw.cells(place))
+            return each_node(self._named(text, self.raw.cells(place)), self._pairs(place))
         count = with_node(read_count(text), text, self.raw.cells(place))
         if meaning.per == PER_NODE and count.either and count.nodes:
             return replace(count, gpus=count.gpus * count.nodes)
-        return each_node(count, self.raw.cells(place))
+        return each_node(count, self._pairs(place)) if count.either else count
+
+    def _pairs(self, place: int) -> frozenset[tuple[int | None, int]]:
+        """The nodes and devices that the cells of a column name."""
+        if place not in self._known_pairs:
+            self._known_pairs[place] = pairs_in(self.raw.cells(place))
+        return self._known_pairs[place]
 
     def _named(self, text: str, cells: Sequence[str]) -> Count:
         """The devices that a label names; one if it names none, as a baseline beside labels of several."""
