@@ -131,17 +131,13 @@ def names_one(labels: Iterable[str]) -> bool:
     return False
 
 
-def pairs_in(cells: Iterable[str]) -> frozenset[tuple[int | None, int]]:
-    """Return (nodes, devices) of the cells that name devices."""
-    pairs = set()
-    for cell in cells:
-        with suppress(ValueError):
-            count = count_in_words(cell)
-            pairs.add((count.nodes, count.gpus))
-    return frozenset(pairs)
+def pairs_in(cells: Iterable[str]) -> frozenset[tuple[int, int]]:
+    """Return (nodes, devices) of the cells that name both."""
+    counts = map(count_or_none, cells)
+    return frozenset((count.nodes, count.gpus) for count in counts if count and count.nodes)
 
 
-def each_node(count: Count, pairs: Collection[tuple[int | None, int]]) -> Count:
+def each_node(count: Count, pairs: Collection[tuple[int, int]]) -> Count:
     """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes.
 
     pairs: of the column (pairs_in).

@@ -55,9 +55,8 @@ ROLES = (
 """What a column can be. `--column HEADER=ROLE` takes these names."""
 TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", "framework", "precision", "label")
 """Roles whose cells are words."""
-IN_WORDS, IDS, PER_NODE, INSTANCES = "in words", "ids", "per node", "instances"
-"""How cells say the number of devices: in words, as a list of ids, as nodes and the devices of each, or as
-instances of a cloud."""
+IN_WORDS, IDS, INSTANCES = "in words", "ids", "instances"
+"""How cells say the number of devices: in words, as a list of ids, or as instances of a cloud."""
 EXACTLY = (
     "world size",
     "world",
@@ -91,7 +90,7 @@ class Meaning:
     header: str
     role: str
     per: str = ""
-    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS, IDS or PER_NODE for devices."""
+    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS, IDS or INSTANCES for devices."""
     unit: str = ""
     """Unit of work, or of time (one of SECONDS), as far as the header states it."""
     factor: float = 1.0

@@ -11,11 +11,11 @@ from itertools import pairwise
 from scalestudy.importers.cells import plain
 from scalestudy.importers.counts import Count, read_count
 from scalestudy.importers.counts_in_words import count_in_words
-from scalestudy.importers.headers import IDS, IN_WORDS, PER_NODE, Meaning
+from scalestudy.importers.headers import IDS, IN_WORDS, Meaning
 
 
 def as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """Return the meaning of a column whose cells list ids, or name variants, or nodes with their devices."""
+    """Return the meaning of a column whose cells list ids, or name variants."""
     if meaning.role != "gpus" or meaning.per:
         return meaning
     if is_of_several(cells) and _has_unread_names(cells):
@@ -30,10 +30,6 @@ def as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
         )
         if len(set(single)) <= 1 and not thousands:
             return replace(meaning, per=IDS)
-    counts = [count_by(cell, read_count) for cell in cells]
-    pairs = {(one.nodes, one.gpus) for one in counts if one and one.either}
-    if len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1 and len(pairs) == len({n for n, _ in pairs}):
-        return replace(meaning, per=PER_NODE)
     return meaning
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from scalestudy.importers.batch_in_words import scaling_by_batch
 from scalestudy.importers.cell_reader import CellReader
@@ -13,7 +12,7 @@ from scalestudy.importers.counts import Count, read_count, with_node
 from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one, pairs_in
 from scalestudy.importers.devices import of_kind
 from scalestudy.importers.hardware import of_one_hardware
-from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, PER_NODE, TEXTS, Meaning, normal
+from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
 from scalestudy.importers.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.labels import of_one_variant
 from scalestudy.importers.listed_devices import ids_in
@@ -48,7 +47,7 @@ class Reader:
         self.meanings = meanings
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
-        self._known_pairs: dict[int, frozenset[tuple[int | None, int]]] = {}
+        self._known_pairs: dict[int, frozenset[tuple[int, int]]] = {}
         self._not_measured = self._marked()
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
@@ -217,11 +216,9 @@ class Reader:
         if meaning.per == IN_WORDS:
             return each_node(self._named(text, self.raw.cells(place)), self._pairs(place))
         count = with_node(read_count(text), text, self.raw.cells(place))
-        if meaning.per == PER_NODE and count.either and count.nodes:
-            return replace(count, gpus=count.gpus * count.nodes)
         return each_node(count, self._pairs(place)) if count.either else count
 
-    def _pairs(self, place: int) -> frozenset[tuple[int | None, int]]:
+    def _pairs(self, place: int) -> frozenset[tuple[int, int]]:
         """The nodes and devices that the cells of a column name."""
         if place not in self._known_pairs:
             self._known_pairs[place] = pairs_in(self.raw.cells(place))
