@@ -166,9 +166,8 @@ def test_a_metric_that_is_not_there_ends_the_run_and_those_that_are_there_are_na
     assert said in run.found.record.reason
 
 
-@pytest.mark.parametrize(
-    "example", [pytest.param(name, marks=[] if name == "accelerate" else pytest.mark.slow) for name in WRONG]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("example", WRONG)
 def test_outside_a_study_a_script_does_what_it_does_without_the_callback(example: str, tmp_path: Path) -> None:
     """Also with the name of a metric that does not exist."""
     text = (EXAMPLES / example / "train.py").read_text(encoding="utf-8")

@@ -114,7 +114,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-SLOW = ("TrainingArguments, from the command line", "Trainer of transformers")
+SLOW = ("TrainingArguments, from the command line", "Trainer of transformers", "Trainer of Lightning")
 """Cases that take long because they import the library once more."""
 
 
@@ -136,7 +136,9 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ("lightning", "accelerate") else []) for name in TAKEN]
+)
 def test_what_was_checked_is_said_and_nothing_is_trained(name: str, tmp_path: Path) -> None:
     command, said = TAKEN[name]
     text = example(name) + "\nraise SystemExit('it came to its end')\n"

@@ -53,7 +53,13 @@ def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) ->
     assert found.record.totals.gradient_bytes == 4 * found.record.totals.parameters
 
 
-@pytest.mark.parametrize("wrapped", ["model", "FullyShardedDataParallel(model, device_id=torch.device('cpu'))"])
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        pytest.param("model", marks=pytest.mark.slow),
+        "FullyShardedDataParallel(model, device_id=torch.device('cpu'))",
+    ],
+)
 def test_the_size_of_a_model_is_not_taken_from_a_share_of_it(wrapped: str, tmp_path: Path) -> None:
     """The optimizer of a rank may have a share of it: with FSDP1, or without a wrapper, as with DeepSpeed."""
     head = HEAD.replace("DistributedDataParallel(model)", wrapped)

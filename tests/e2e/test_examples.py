@@ -23,7 +23,7 @@ SAMPLES = {"huggingface": 1920, "lightning": 1440, "accelerate": 1440, "own-loop
 """Of an epoch, of the examples that run to their end and report their accuracy."""
 BATCH = {"ddp": 48, "fsdp2": 16, "imagenet": 32}
 """Samples of a step of one process, of the others."""
-LATER = ("accelerate", "fsdp2", "huggingface", "lightning", "own-loop")
+LATER = ("accelerate", "fsdp2", "huggingface", "imagenet", "lightning", "own-loop")
 """Examples that `make test-all` runs; other tests train with the same calls."""
 SHORT: dict[str, Any] = {
     "repeats": 1,

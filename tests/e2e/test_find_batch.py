@@ -63,6 +63,7 @@ def test_the_largest_batch_of_a_script_is_found_and_written(
     assert main(["plan", "--study", "own.yaml", "batch.yaml"]) == 0
 
 
+@pytest.mark.slow
 def test_the_search_of_a_built_in_model_ends_at_the_largest_batch_that_is_allowed(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

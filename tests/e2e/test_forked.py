@@ -125,7 +125,7 @@ def test_an_ended_launch_leaves_no_run_and_no_rank(checkout: Checkout, mark: str
     assert not (checkout.root / "results/tiny/runs" / name).exists()
 
 
-@pytest.mark.parametrize("who", ["rank", "supervisor", "parent"])
+@pytest.mark.parametrize("who", ["rank", pytest.param("supervisor", marks=pytest.mark.slow), "parent"])
 def test_a_process_that_is_killed(checkout: Checkout, mark: str, who: str) -> None:
     """A rank is named; without a supervisor the run fails; without its parent it continues."""
     name = endless(checkout, mark)

@@ -74,7 +74,9 @@ def test_the_command_for_a_cluster(tmp_path: Path) -> None:
     assert re.search(r"train_distributed\s+\d+", said)
 
 
-@pytest.mark.parametrize("name", BEFORE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if "lightning" in name else []) for name in BEFORE]
+)
 def test_the_lines_of_python(name: str, tmp_path: Path) -> None:
     """In a process of its own, outside a study."""
     (block,) = (text for text in PYTHON if name in text)

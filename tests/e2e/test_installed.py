@@ -128,6 +128,7 @@ def test_a_study_runs_from_the_wheel_and_writes_its_results_only(installed: Inst
     assert installed.state() == before
 
 
+@pytest.mark.slow
 def test_studies_are_written_planned_and_found_in_an_empty_folder(installed: Installed) -> None:
     assert "name a study with --study FILE" in installed.run("scalestudy", "plan", status=2)
     assert "my-study.yaml: " in installed.run("scalestudy", "new", "--hidden-dim", "64", "--out", "my-study.yaml")

@@ -519,6 +519,7 @@ def scalestudy_run(folder: Path, *words: str, status: int = 0) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_first_look_that_leaves_a_checkpoint_is_told_before_there_is_a_study(tmp_path: Path) -> None:
     script = """
         if os.path.exists("checkpoint.pt"):

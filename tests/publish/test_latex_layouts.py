@@ -42,7 +42,13 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+QUICK = ("article, one column", "IEEEtran, two columns")
+"""Layouts of the short form: one of each width. The others take a minute more."""
+
+
+@pytest.mark.parametrize(
+    "layout", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in LAYOUTS]
+)
 def test_nothing_is_too_wide_or_too_high_in_any_paper(rich: Path, layout: str) -> None:
     figures = ("throughput", "speedup_efficiency")
     body = body_of([*NAMES, "verification"], figures)

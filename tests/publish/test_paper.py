@@ -154,7 +154,10 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
 
 @pytest.mark.parametrize(
     ("paper", "failing"),
-    [*((style, False) for style in STYLES), ("ieee", True)],
+    [
+        *(pytest.param(style, False, marks=pytest.mark.slow if style in ("acm", "neurips") else []) for style in STYLES),
+        ("ieee", True),
+    ],
     ids=[*STYLES, "ieee, all fail"],
 )
 def test_every_fragment_compiles_and_fits(

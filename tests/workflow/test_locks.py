@@ -31,7 +31,13 @@ def holding(checkout: Checkout) -> subprocess.Popen:
     return call
 
 
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGHUP], ids=lambda signum: signum.name)
+@pytest.mark.parametrize(
+    "signum",
+    [
+        pytest.param(signal.SIGKILL, id="SIGKILL"),
+        pytest.param(signal.SIGHUP, id="SIGHUP", marks=pytest.mark.slow),
+    ],
+)
 def test_the_call_after_one_that_was_killed_just_works(checkout: Checkout, signum: signal.Signals) -> None:
     with exclusive(host_lock(), waiting=lambda: None):
         call = holding(checkout)

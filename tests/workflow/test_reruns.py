@@ -65,8 +65,8 @@ def test_a_comment_in_the_training_code_changes_nothing(edited: Checkout) -> Non
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("but no CUDA device is visible", "yet no CUDA device is visible"),
-        ("available", "usable"),
+        pytest.param("but no CUDA device is visible", "yet no CUDA device is visible", marks=pytest.mark.slow),
+        pytest.param("available", "usable", marks=pytest.mark.slow),
         ("Where a rank runs", "The place of a rank"),
     ],
     ids=["an error message", "a local variable", "a docstring"],
@@ -125,6 +125,7 @@ CURRENT = 4
 """
 
 
+@pytest.mark.slow
 def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checkout) -> None:
     """Nothing measured is lost: old observations are moved, whole, and new ones take their place."""
     results = edited.root / "results/tiny"

@@ -82,11 +82,12 @@ def test_the_limits_of_a_spread_are_those_of_chi_square() -> None:
     assert isnan(spread(Sample([1.0]), confidence=0.9).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("repeats", "measure"),
     [
-        pytest.param({"repeats": 5}, {}, marks=pytest.mark.slow),
-        pytest.param({"repeats": 3, "max_repeats": 12}, {}, marks=pytest.mark.slow),
+        ({"repeats": 5}, {}),
+        ({"repeats": 3, "max_repeats": 12}, {}),
         ({"repeats": 3, "max_repeats": 5}, {"until": "precise"}),
     ],
 )

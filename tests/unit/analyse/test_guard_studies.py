@@ -45,9 +45,8 @@ def failures(change: float, limit: Limit, *, seed: int) -> float:
     return failed / STUDIES
 
 
-@pytest.mark.parametrize(
-    ("quantity", "sign"), [("step_time", 1), pytest.param("throughput", -1, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("quantity", "sign"), [("step_time", 1), ("throughput", -1)])
 def test_equal_studies_pass_and_slower_ones_fail(quantity: str, sign: int) -> None:
     """A limit of 0 is the hardest for equal studies: 5 %, and two standard errors of a share of 200."""
     limit, nothing = (Limit(quantity=quantity, change=sign * change) for change in (0.03, 0.0))

@@ -238,6 +238,7 @@ def test_where_two_causes_cost_as_much_both_have_weights_whichever_comes_first()
     assert share([abs(weight - 0.5) < 0.1 for weight in weighted]) >= 0.95
 
 
+@pytest.mark.slow
 def test_weights_add_up_and_each_named_cause_has_one() -> None:
     for name in NEAR:
         for one in drawn("near", name):

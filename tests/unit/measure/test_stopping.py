@@ -131,6 +131,7 @@ def by_repeat(launches: list[float]) -> pd.Series:
     return pd.Series(launches, index=range(1, len(launches) + 1))
 
 
+@pytest.mark.slow
 def test_a_speedup_is_covered_as_often_as_it_says(studies: list) -> None:
     """The bar: 94-96 % at a nominal 95 %, with early stopping of steps and runs."""
     hits = 0
@@ -140,6 +141,7 @@ def test_a_speedup_is_covered_as_often_as_it_says(studies: list) -> None:
     assert 0.94 <= hits / len(studies) <= 0.96, f"{hits / len(studies):.2%}"
 
 
+@pytest.mark.slow
 def test_a_step_time_is_covered_as_often_as_it_says(studies: list) -> None:
     hits = 0
     for pair in studies:
@@ -149,6 +151,7 @@ def test_a_step_time_is_covered_as_often_as_it_says(studies: list) -> None:
     assert 0.94 <= hits / (2 * len(studies)) <= 0.96, f"{hits / (2 * len(studies)):.2%}"
 
 
+@pytest.mark.slow
 def test_the_spread_of_all_launches_would_cover_less(studies: list) -> None:
     """Why intervals keep the spread that decided: with that of all of them they are too narrow."""
     narrow, kept = 0, 0
@@ -162,6 +165,7 @@ def test_the_spread_of_all_launches_would_cover_less(studies: list) -> None:
     assert narrow < kept
 
 
+@pytest.mark.slow
 def test_early_stopping_halves_the_device_time() -> None:
     """Steps made until the step time is known to +-1 %, against runs of 50 + 200 steps, as many as that takes.
 

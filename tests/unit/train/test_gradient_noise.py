@@ -79,7 +79,7 @@ def test_an_early_a_middle_and_a_late_mlp(tmp_path: Path, epochs: int) -> None:
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize("epochs", [1, 5, 20])
+@pytest.mark.parametrize("epochs", [1, *(pytest.param(epochs, marks=pytest.mark.slow) for epochs in (5, 20))])
 def test_an_early_a_middle_and_a_late_convnet(tmp_path: Path, epochs: int) -> None:
     assert within_limits(trained(tmp_path, CONVNET, epochs=epochs))
 
