@@ -137,7 +137,8 @@ TAKEN = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in ("lightning", "accelerate") else []) for name in TAKEN]
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in ("lightning", "accelerate") else []) for name in TAKEN],
 )
 def test_what_was_checked_is_said_and_nothing_is_trained(name: str, tmp_path: Path) -> None:
     command, said = TAKEN[name]

@@ -74,7 +74,9 @@ def test_options_of_ddp_and_of_the_loader_are_those_of_the_script(tmp_path: Path
     assert row["late_by"] == "blocks"
 
 
-@pytest.mark.parametrize(("changes", "synchronises"), [pytest.param({}, True, marks=pytest.mark.slow), (NO_SYNC, False)])
+@pytest.mark.parametrize(
+    ("changes", "synchronises"), [pytest.param({}, True, marks=pytest.mark.slow), (NO_SYNC, False)]
+)
 def test_it_is_seen_whether_accumulated_batches_are_synchronised(
     changes: dict[str, str], synchronises: bool, tmp_path: Path
 ) -> None:

@@ -155,7 +155,10 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
 @pytest.mark.parametrize(
     ("paper", "failing"),
     [
-        *(pytest.param(style, False, marks=pytest.mark.slow if style in ("acm", "neurips") else []) for style in STYLES),
+        *(
+            pytest.param(style, False, marks=pytest.mark.slow if style in ("acm", "neurips") else [])
+            for style in STYLES
+        ),
         ("ieee", True),
     ],
     ids=[*STYLES, "ieee, all fail"],

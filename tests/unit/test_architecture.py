@@ -59,6 +59,27 @@ SAME_FLOOR_ALLOWED = {
     ("prepare", "errors"),
 }
 
+FLOORS_OF_IMPORTERS = {
+    "unopened": 0,
+    "numbers": 0,
+    "headers": 1,
+    "published": 2,
+    "counts": 2,
+    "quantities": 3,
+    "raw": 4,
+    "devices": 5,
+    "markup": 6,
+    "ratios": 6,
+    "cells": 7,
+    "shape": 8,
+    "columns": 9,
+    "hints": 10,
+    "rows": 10,
+    "tables": 10,
+    "reading": 11,
+    "logs": 12,
+}
+
 
 def imports(path: Path) -> set[str]:
     """Full names of everything a module imports, wherever in the file."""
@@ -92,6 +113,16 @@ def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
         there = parts[1]
         allowed = FLOORS[there] < FLOORS[here] or (here, there) in SAME_FLOOR_ALLOWED
         assert allowed, f"{here} (floor {FLOORS[here]}) imports {there} (floor {FLOORS[there]})"
+
+
+@pytest.mark.parametrize("path", (PACKAGE / "importers").rglob("*.py"), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_reader_of_tables_imports_from_lower_floors_only(path: Path) -> None:
+    here = path.relative_to(PACKAGE / "importers").parts[0].removesuffix(".py")
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[:2] != ["scalestudy", "importers"] or len(parts) < 3 or parts[2] == here:
+            continue
+        assert FLOORS_OF_IMPORTERS[parts[2]] < FLOORS_OF_IMPORTERS[here], f"{here} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -10,7 +10,7 @@ from published_tables import DATA
 from scalestudy.cli.main import main
 from scalestudy.diagnose.audit import Audit, AuditFile, audit_file
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import Printed, read_printed
+from scalestudy.importers.numbers.printed import Printed, read_printed
 from scalestudy.importers.reading import read_published
 from scalestudy.record.document import read_document
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import audited, speedups, table

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from scalestudy.importers.cells import Printed, has_decimal_commas, is_blank, plain, read_cell
-from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.counts import Count, read_count
-from scalestudy.importers.counts_in_words import count_in_words
-from scalestudy.importers.durations import read_duration
+from scalestudy.importers.counts.cells import Count, read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import Printed, has_decimal_commas, is_blank, plain, read_cell
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
+from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import TIMES, audited, beside, speedups, table

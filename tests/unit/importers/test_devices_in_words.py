@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.diagnose.audit import audit_file
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import reading_view
 from test_plain_tables import read, series

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
 
 READ = {
     "gpus": "gpus|gpu_num|num_gpus|#GPU|# GPUs|Number of GPUs|**GPUs**|World size|ranks|# of GPU|"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scalestudy.analyse.published.runs import logs_of_tables
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
+from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.logs.derive import ImportedRun, derive
 from scalestudy.importers.logs.formats import is_table, read_log
 from scalestudy.importers.logs.model import Given

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import scalestudy
-from scalestudy.importers.cells import read_cell
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.numbers.printed import read_cell
 
 # Means of ratios within repeats, as scalestudy prints them: they are not the ratios of the means beside them.
 WITH_INTERVALS = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.counts import read_count
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.reading import read_published
 from test_printed_habits import RATES, TIMES, audited, beside, speedups, table
 

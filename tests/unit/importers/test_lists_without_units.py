@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
+from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.reading import read_published
 from test_printed_habits import speedups
 

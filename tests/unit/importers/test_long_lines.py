@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from scalestudy.importers.markup.aligned import aligned_tables
 from scalestudy.importers.markup.listed import ITEM
-from scalestudy.importers.repeats import mean_of_repeats
+from scalestudy.importers.numbers.repeats import mean_of_repeats
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
-from scalestudy.importers.headers import NAMELESS
+from scalestudy.importers.columns.meanings import Corrections
+from scalestudy.importers.headers.meaning import NAMELESS
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table

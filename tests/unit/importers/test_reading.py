@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
+from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.published import PublishedFile
 from scalestudy.importers.reading import read_published
 from scalestudy.importers.tables import MOST_COLUMNS, MOST_ROWS

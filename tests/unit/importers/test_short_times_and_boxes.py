@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.tables import find_tables
 from test_logs_of_any_trainer import imported, refused
 

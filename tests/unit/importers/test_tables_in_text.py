@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from scalestudy.cli.audit_columns import audited
 from scalestudy.errors import UserError
-from scalestudy.importers.columns import Corrections
-from scalestudy.importers.counts import read_count
-from scalestudy.importers.counts_in_words import count_in_words
+from scalestudy.importers.columns.meanings import Corrections
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import question_of
 

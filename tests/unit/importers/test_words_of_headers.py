@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
 from test_plain_tables import read, series
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scalestudy.diagnose.audit import audit_file
-from scalestudy.importers.columns import Corrections
+from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table

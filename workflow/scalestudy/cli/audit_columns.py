@@ -23,7 +23,7 @@ def audited(
 ) -> tuple[PublishedFile, list[Audit], list[Asked]]:
     """Return the tables of a file, the audits of their series, and what has to be answered for the others."""
     from scalestudy.diagnose.audit import audit_file
-    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.reading import read_published
 
     file = read_published(path, Corrections(columns_of(columns, mapping), line))

@@ -13,7 +13,7 @@ from scalestudy.publish.words.labels import counted
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
-    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.logs.derive import ImportedRun
     from scalestudy.importers.logs.model import Given, Log
     from scalestudy.importers.logs.study_of import Imported
@@ -80,7 +80,7 @@ def _logs(
 ) -> list[Log]:
     """The runs of a file: of a log, or the rows of its scaling tables."""
     from scalestudy.analyse.published.runs import logs_of_tables
-    from scalestudy.importers.columns import NOTHING_CORRECTED
+    from scalestudy.importers.columns.meanings import NOTHING_CORRECTED
     from scalestudy.importers.logs.formats import TABLE, is_table, read_log
     from scalestudy.importers.reading import read_published
 

@@ -8,8 +8,8 @@ from scalestudy.analyse.published.series import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.headers.units import is_of_flops, is_of_parts
 from scalestudy.importers.published import UTILIZATION, PrecisionRatio, PublishedRow, PublishedTable
-from scalestudy.importers.units import is_of_flops, is_of_parts
 
 HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "fp8": 0}
 """Precisions in their order."""

@@ -6,8 +6,8 @@ from math import isclose
 from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, batch_per_gpu, global_batch
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.hardware import hardware_of
-from scalestudy.importers.labels import framework_of, is_length
+from scalestudy.importers.columns.labels import framework_of, is_length
+from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import PublishedRow
 
 _ALIKE = 0.1

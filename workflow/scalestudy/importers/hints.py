@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.counts import Count, read_count
-from scalestudy.importers.counts_in_words import count_in_words
-from scalestudy.importers.durations import read_duration
-from scalestudy.importers.headers import Meaning, meaning_of, never_a_label, normal
-from scalestudy.importers.numbered import single_devices
+from scalestudy.importers.counts.cells import Count, read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.devices.across import single_devices
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
+from scalestudy.importers.ratios.whose import is_over_another
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.whose import is_over_another
 
 _FIRST = 3
 """Columns at the left that labels may be in."""

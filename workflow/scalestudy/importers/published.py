@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from scalestudy.importers.cells import Printed
-from scalestudy.importers.headers import Meaning
-from scalestudy.importers.terms import ON_ONE_MACHINE
+from scalestudy.importers.headers.meaning import Meaning
+from scalestudy.importers.headers.terms import ON_ONE_MACHINE
+from scalestudy.importers.numbers.printed import Printed
 
 MEASURED = ("throughput", "throughput_per_gpu", "step_time_s", "steps_per_s", "total_time_s", "time_s")
 """Roles of columns that a speedup can be computed from, the best first."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.durations import read_duration
-from scalestudy.importers.headers import Meaning, meaning_of, normal
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
+from scalestudy.importers.headers.terms import SECOND, UNIT_OF_TIME
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import OF_STEPS, RATES
-from scalestudy.importers.terms import SECOND, UNIT_OF_TIME
 
 _RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
 """A range of times, such as 4-5 h."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of
 

@@ -7,21 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.beside import notes_on_rows_beside
-from scalestudy.importers.cells import plain, read_cell, share
-from scalestudy.importers.columns import NOTHING_CORRECTED, Corrections, arranged, check_corrections, columns_of
-from scalestudy.importers.continued import continued, note_on_joined
-from scalestudy.importers.counts_in_words import note_on_servers
-from scalestudy.importers.headers import NAMELESS
+from scalestudy.importers.columns.meanings import (
+    NOTHING_CORRECTED,
+    Corrections,
+    arranged,
+    check_corrections,
+    columns_of,
+)
+from scalestudy.importers.counts.labels import note_on_servers
+from scalestudy.importers.headers.meaning import NAMELESS
 from scalestudy.importers.hints import devices_hint, measurement_hint
-from scalestudy.importers.mean_ratios import notes_on_mean_ratios
-from scalestudy.importers.merged_rows import notes_on_merged_rows
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
+from scalestudy.importers.ratios.beside import notes_on_rows_beside
+from scalestudy.importers.ratios.means import notes_on_mean_ratios
+from scalestudy.importers.ratios.whose import note_on_words
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
+from scalestudy.importers.shape.continued import continued, note_on_joined
+from scalestudy.importers.shape.merged_rows import notes_on_merged_rows
+from scalestudy.importers.shape.variants import variants_of
 from scalestudy.importers.tables import read_tables
-from scalestudy.importers.variants import variants_of
-from scalestudy.importers.whose import note_on_words
 
 _MOST_SHOWN = 5
 

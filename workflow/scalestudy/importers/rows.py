@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.batch_in_words import scaling_by_batch
-from scalestudy.importers.cell_reader import CellReader
-from scalestudy.importers.cells import SHOWN, Printed, is_blank, is_ditto, plain, says_base
-from scalestudy.importers.counts import Count, read_count, with_node
-from scalestudy.importers.counts_in_words import count_in_words, each_node, names_one, pairs_in
-from scalestudy.importers.devices import of_kind
-from scalestudy.importers.hardware import of_one_hardware
-from scalestudy.importers.headers import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
-from scalestudy.importers.instances import devices_of_instance, family_of_instance
-from scalestudy.importers.labels import of_one_variant
-from scalestudy.importers.listed_devices import ids_in
+from scalestudy.importers.cells.reader import CellReader
+from scalestudy.importers.columns.batch_in_words import scaling_by_batch
+from scalestudy.importers.columns.labels import of_one_variant
+from scalestudy.importers.counts.cells import Count, read_count, with_node
+from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
+from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
+from scalestudy.importers.devices.found import of_kind
+from scalestudy.importers.devices.hardware import of_one_hardware
+from scalestudy.importers.devices.listed import ids_in
+from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
+from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED, SERIAL_RUN
+from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_ditto, plain, says_base
+from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
     BY_TABLE,
     BY_TEXT,
@@ -26,11 +28,9 @@ from scalestudy.importers.published import (
     PublishedRow,
     PublishedTable,
 )
+from scalestudy.importers.ratios.whose import run_lengths
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.repeats import why_unread
-from scalestudy.importers.terms import FAILED, NOT_MEASURED, SERIAL_RUN
-from scalestudy.importers.variants import Variant, own_part
-from scalestudy.importers.whose import run_lengths
+from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
 _SERIAL = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)

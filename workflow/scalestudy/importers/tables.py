@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.headers import meaning_of
-from scalestudy.importers.legends import with_legend
+from scalestudy.importers.devices.legends import with_legend
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables

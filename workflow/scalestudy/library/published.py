@@ -70,7 +70,7 @@ def audit(
     require_packages("audit")
     import pandas as pd
 
-    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.reading import published_in, read_published
     from scalestudy.importers.tables import MOST_COLUMNS, MOST_ROWS, find_tables
 

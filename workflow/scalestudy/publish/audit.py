@@ -7,9 +7,9 @@ from scalestudy.analyse.published import bases, settle
 from scalestudy.analyse.published.growth import falls, in_order, throughput_grows
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
-from scalestudy.importers.cells import Printed, plain
-from scalestudy.importers.counted import counted_in, number_of
-from scalestudy.importers.headers import NAMELESS, Meaning
+from scalestudy.importers.devices.counted import counted_in, number_of
+from scalestudy.importers.headers.meaning import NAMELESS, Meaning
+from scalestudy.importers.numbers.printed import Printed, plain
 from scalestudy.importers.published import (
     BY_TABLE,
     BY_TEXT,

@@ -13,7 +13,7 @@ from math import isnan
 
 from scalestudy.analyse.published.table import Recomputed, Table, limits_of, rate_of, ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
-from scalestudy.importers.cells import Printed
+from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
 
 Expected = Callable[[Recomputed], Interval]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isclose, prod
 
-from scalestudy.importers.cells import Printed
-from scalestudy.importers.degrees import is_degree
-from scalestudy.importers.labels import is_size_of_work
+from scalestudy.importers.columns.labels import is_size_of_work
+from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
-from scalestudy.importers.variants import additions, is_distributed
+from scalestudy.importers.shape.variants import additions, is_distributed
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""

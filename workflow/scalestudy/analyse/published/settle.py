@@ -14,9 +14,9 @@ from math import log
 from scalestudy.analyse.published.alike import alike
 from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
 from scalestudy.analyse.published.series import Series, global_batch
-from scalestudy.importers.cells import Printed
+from scalestudy.importers.headers.units import is_of_a_simulation
+from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
-from scalestudy.importers.units import is_of_a_simulation
 
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""

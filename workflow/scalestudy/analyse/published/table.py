@@ -7,7 +7,7 @@ from math import exp, inf, isnan, log, nan
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.published.series import PLAIN, UNITS, global_batch
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
-from scalestudy.importers.cells import Printed
+from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
 
 

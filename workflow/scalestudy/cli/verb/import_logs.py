@@ -91,7 +91,7 @@ def import_logs(
     from scalestudy.cli.audit_columns import columns_of
     from scalestudy.cli.imported import import_files
     from scalestudy.cli.naming import home
-    from scalestudy.importers.columns import Corrections
+    from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.logs.given import given_for
 
     given = given_for(files, {flag.replace("_", "-"): words for flag, words in said.items()})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scalestudy.importers.columns import columns_of
-from scalestudy.importers.layout import upright
+from scalestudy.importers.cells.together import with_ratios
+from scalestudy.importers.columns.meanings import columns_of
 from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.markup.piped import is_rule
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.upright import upright
 from scalestudy.importers.tables import find_tables
-from scalestudy.importers.together import with_ratios
 
 OF_LOGS = ("step", "clock_s", "work", "loss", "rank", "run")
 """Quantities that only a log has."""

@@ -1,4 +1,4 @@
-"""What a column of a log means: what only logs have by its name, the rest by `headers.py`, as in any table."""
+"""What a column of a log means: what only logs have by its name, the rest by `headers/`, as in any table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from scalestudy.importers.headers import meaning_of as meaning_of_header
-from scalestudy.importers.terms import SECONDS
+from scalestudy.importers.headers.meaning import meaning_of as meaning_of_header
+from scalestudy.importers.headers.terms import SECONDS
 
 TIMES = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),

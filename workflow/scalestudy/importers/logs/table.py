@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.cells import has_decimal_commas
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 from scalestudy.importers.logs.quantities import TIMES, Meaning, meaning_of
 from scalestudy.importers.logs.values import EMPTY, has_unit_of_time, value_of
+from scalestudy.importers.numbers.printed import has_decimal_commas
 
 VALUES = ("step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
 OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length", "accumulation")

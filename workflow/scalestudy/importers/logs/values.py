@@ -6,11 +6,11 @@ import re
 from math import isfinite, nan
 from typing import Any
 
-from scalestudy.importers.cells import is_blank, read_cell
-from scalestudy.importers.durations import read_duration
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import SECONDS
 from scalestudy.importers.logs.lines import iso_seconds
-from scalestudy.importers.terms import SECONDS
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import is_blank, read_cell
 
 EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scalestudy.importers.cells import is_blank, plain
-from scalestudy.importers.counted_headers import count_of_header
-from scalestudy.importers.counts import read_count
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scalestudy.importers.headers import meaning_of, normal
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE
 
 LONGEST = 2000
 """Characters of a line with a list."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from scalestudy.importers.cells import plain
 from scalestudy.importers.markup.listed import (
     FEWEST,
     GAP,
@@ -19,6 +18,7 @@ from scalestudy.importers.markup.listed import (
     names_devices,
     with_counts,
 )
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import UNSAID, RawTable

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells import plain
 from scalestudy.importers.markup.phrased import LONGEST
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.cells import plain, read_cell
-from scalestudy.importers.counts import read_count
-from scalestudy.importers.counts_in_words import count_in_words
-from scalestudy.importers.durations import read_duration
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.devices.across import counted_across
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
 from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables
-from scalestudy.importers.numbered import counted_across
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, NODE
 
 LONGEST = 500
 """Characters of a line that lists a measurement."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.cells import plain
-from scalestudy.importers.counts import NUMBERS, WORDS
-from scalestudy.importers.headers import meaning_of
+from scalestudy.importers.counts.cells import NUMBERS, WORDS
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, TIMED
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.terms import DEVICE, HARDWARE, NODE, TIMED
 
 LONGEST = 200
 """Characters of a line that lists a measurement."""

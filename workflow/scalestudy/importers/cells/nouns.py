@@ -1,0 +1,70 @@
+"""Cells that repeat what their header or another column says: `4T` below `Threads`, `sum (4 threads)` beside 4."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.raw import RawTable
+
+_COUNTED = re.compile(
+    rf"\s*[(\[](?:\d{{1,6}}|all|one|single|max(?:imum)?|multi(?:ple)?) ?-?{DEVICE}[)\]]$", re.IGNORECASE
+)
+"""The devices behind a label."""
+_NUMBER = r"(?P<number>[1-9]\d{0,5})"
+
+
+def without_nouns(table: RawTable) -> RawTable:
+    """Return a table with plain numbers in columns whose cells repeat the word of their header, or its letter.
+
+    Labels that repeat their devices behind a name are the names: `sum (1 thread)` and `sum (all threads)`.
+    """
+    columns = {}
+    counted = any(meaning_of(header).role in ("gpus", "nodes") for header in table.header)
+    for place, header in enumerate(table.header):
+        cells = table.cells(place)
+        if own := _numbers(header, cells) or (_labels(cells) if counted else {}):
+            columns[place] = own
+    if not columns:
+        return table
+    rows = [
+        (line, tuple(columns.get(place, {}).get(cell, cell) for place, cell in enumerate(cells)))
+        for line, cells in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
+
+
+def _labels(cells: Sequence[str]) -> dict[str, str]:
+    """Label -> its name without devices; empty if some label has none, or if no two rows have one name then."""
+    names = {cell: _COUNTED.sub("", plain(cell)) for cell in cells}
+    bare = all(name and name != plain(cell) for cell, name in names.items())
+    return names if bare and len(set(names.values())) < len(names) else {}
+
+
+def _numbers(header: str, cells: Sequence[str]) -> dict[str, str]:
+    """Cell -> its number; empty if not all cells have the word, or if they are names such as T1, T2, T3."""
+    nouns = [re.sub(r"(?<=ss)es$|s$", "", word) for word in re.findall(r"[a-z]{2,}", normal(header))]
+    if not nouns:
+        return {}
+    noun = nouns[-1]
+    forms = [rf"{_NUMBER}(?: ?-?(?:{noun}e?s?))?"]
+    if of_devices := meaning_of(header).role in ("gpus", "nodes"):
+        forms.append(rf"{_NUMBER} ?-?[p{noun[0]}]|{noun[0]} ?-?(?P<behind>[1-9]\d{{0,5}})")  # 8p: of processes
+    found = {
+        cell: next((one for form in forms if (one := re.fullmatch(form, plain(cell), re.IGNORECASE))), None)
+        for cell in cells
+        if re.search(r"\d", plain(cell))  # `serial` has no number
+    }
+    if not found or not all(found.values()):
+        return {}
+    numbers = {cell: one[one.lastgroup or ""] for cell, one in found.items() if one}
+    if all(plain(cell) == number for cell, number in numbers.items()):
+        return {}
+    counted = list(map(int, numbers.values()))
+    names = of_devices and counted == list(range(1, len(counted) + 1))
+    named = names and any(one and one.lastgroup == "behind" for one in found.values())
+    return {} if named else numbers

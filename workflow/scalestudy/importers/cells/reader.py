@@ -1,0 +1,93 @@
+"""Reads one cell of a table as a number in our own units, by what its column is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.cells.units import (
+    in_percent,
+    is_in_percent,
+    of_another_quantity,
+    prefix_of,
+    unit_of_time,
+)
+from scalestudy.importers.headers.meaning import Meaning, meaning_of
+from scalestudy.importers.headers.terms import SECONDS
+from scalestudy.importers.headers.units import clock_of
+from scalestudy.importers.numbers.durations import is_duration_in_words, read_duration
+from scalestudy.importers.numbers.printed import SHOWN, Printed, has_decimal_commas, plain, read_cell
+from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, unit_of_repeats
+from scalestudy.importers.published import CLOCKED, MEASURED, STATED
+from scalestudy.importers.ratios.columns import is_gain
+from scalestudy.importers.raw import RawTable
+
+_LIKE_A_FRACTION = 1.5
+"""Largest number without a sign, beside others with a per cent sign, that is a fraction."""
+
+
+class CellReader:
+    """Reads the cells of one table as numbers; what all cells of a column show counts for each of them."""
+
+    def __init__(self, raw: RawTable, meanings: Sequence[Meaning], notes: dict[str, None]) -> None:
+        """notes: what is said of the table, to which the reader adds."""
+        self.raw = raw
+        self.meanings = meanings
+        self.notes = notes
+        cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
+        whole = has_decimal_commas(cell for column in cells for cell in column)
+        self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
+        self.signed = [any("%" in cell for cell in column) for column in cells]
+        self.percent = list(map(in_percent, cells, meanings, self.comma))
+        self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
+
+    def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
+        """Whether a column has decimal commas. A ratio of 1,923 is one: no speedup is that large and so exact."""
+        own = has_decimal_commas(cells)
+        if own is None and self.meanings[place].role in (*STATED, "precision_ratio"):
+            return any("," in cell for cell in cells)
+        return bool(whole if own is None else own)
+
+    def number(self, place: int, text: str, labels: dict[str, str]) -> Printed:
+        """Return a number: times in seconds, ratios as fractions. ValueError for others. labels: its row's."""
+        meaning, text = self.meanings[place], mean_of_repeats(text)
+        hours = clock_of(meaning.header).endswith("m")
+        if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
+            return duration
+        if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
+            self._note_mean(text, mean)
+            cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
+            text = unit_of_repeats(text)
+        else:
+            cell = read_cell(text, comma=self.comma[place])
+        if self.gain[place] and cell.percent:
+            return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
+        if meaning.role in CLOCKED:
+            return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
+        if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
+            cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
+        if meaning.role in STATED and of_another_quantity(cell.unit):
+            raise ValueError(f"{text} has another unit")
+        if self.percent[place]:
+            factor = bool(re.match(r"x(?!\w)", cell.unit.lower())) and not is_in_percent(self.raw.cells(place))
+            whole = factor or (not cell.percent and cell.printed.value <= _LIKE_A_FRACTION)
+            return cell.printed if whole and self.signed[place] else cell.printed.times(0.01)
+        if meaning.role in ("throughput", "steps_per_s") and cell.unit:
+            said = meaning_of(cell.unit)
+            if said.role == "throughput_per_gpu" or said.per == "gpu":
+                labels["throughput_unit"] = "/gpu"
+            return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
+        return cell.printed.times(meaning.factor)
+
+    def _note_mean(self, text: str, mean: Printed) -> None:
+        """Note once that cells have several numbers, with the first of them as an example."""
+        words = "cells with several numbers are read as their mean"
+        if not any(note.startswith(words) for note in self.notes):
+            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {mean.value:.4g}"] = None
+
+    def is_without_unit(self, meaning: Meaning) -> bool:
+        """Return whether neither the header nor a cell of a column of times has a unit."""
+        known = meaning.unit or clock_of(meaning.header) or meaning.role not in CLOCKED
+        cells = self.raw.cells(self.meanings.index(meaning))
+        return not known and not any(unit_of_time(cell) or is_duration_in_words(cell) for cell in cells)

@@ -1,0 +1,180 @@
+"""Cells with two things in them: a measurement with its ratio, or quantities of different units."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from math import isclose
+
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
+from scalestudy.importers.headers.terms import DEVICE, IDEAL
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.ratios.columns import CLOSE
+from scalestudy.importers.ratios.kinds import kind_by_ratios
+from scalestudy.importers.raw import RawTable
+
+_BOTH = re.compile(
+    r"(?P<number>[~(]?\d.*?)\s*(?P<open>[(\[]|[/;|]|,\s|\s-\s|\s(?:->|\u2192)\s|\s)\s*(?P<ratio>~?(?:\d+\.?\d*|\.\d+)\s*(?P<sign>x|%|))"
+    r"(?:\s*(?:speed-?up|faster|eff(?:iciency|\.)?|of (?:linear|ideal)|scaling))?\s*[)\]]?",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
+_OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
+"""The size of the work of each device. It is no rate."""
+_IDEAL = re.compile(IDEAL, re.IGNORECASE)
+ACROSS = 0.25
+"""The same for a column of devices across, where most baselines may stand."""
+MOST_OF = 0.6
+"""Share of the cells of a column that have both. The baseline may have no ratio."""
+_QUANTITIES = re.compile(r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s)(?![^()]*\))")
+"""What separates the quantities of a cell, outside brackets."""
+
+
+def with_ratios(table: RawTable) -> RawTable:
+    """Return a table in which speedups and efficiencies that share cells with measurements have columns."""
+    table = with_quantities(table)
+    first = [row[0] for _, row in table.rows if row]
+    if any(meaning_of(name).role in MEASURED for name in first):
+        return table  # a row per quantity
+    header: list[str] = []
+    added: dict[int, str] = {}
+    for place, name in enumerate(table.header):
+        found = _split_header(table, place, name)
+        header += found if found else [name]
+        if found:
+            added[place] = found[1]
+    if not added:
+        return table
+    rows = []
+    for line, cells in table.rows:
+        row: list[str] = []
+        for place, cell in enumerate(cells):
+            row += _split_cell(cell) if place in added else [cell]
+        rows.append((line, tuple(row)))
+    return replace(table, header=tuple(header), rows=tuple(rows))
+
+
+def with_quantities(table: RawTable) -> RawTable:
+    """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
+    columns = {}
+    for place in range(1, len(table.header)):
+        parts = [_QUANTITIES.split(plain(cell)) for cell in table.cells(place)]
+        wide = max((len(one) for one in parts), default=1)
+        if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
+            columns[place] = [one for one in parts if len(one) == wide]
+    rows_of_units = [[_kind(part) for part in one] for parts in columns.values() for one in parts]
+    units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
+    if units is None:
+        return table
+    for place in sorted(columns, reverse=True):  # a unit may be in the first row or column only
+        if any(len(one) == len(units) for one in columns[place]):
+            table = _in_columns(table, place, units)
+    return table
+
+
+def _kind(part: str) -> str:
+    """A header for a quantity in a cell; of memory too, which is then left out."""
+    try:
+        unit = read_cell(part).unit.lower()
+    except ValueError:
+        unit = ""
+    return quantity_of(part) or (f"memory ({unit})" if re.fullmatch(r"[kmgt]i?b", unit) else "")
+
+
+def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
+    own = [part.strip() for part in re.split(r"[/|;,](?![^()]*\))", plain(table.header[place]))]
+    heads = own if len(own) == len(units) else [plain(table.header[place])] * len(units)
+    names = [f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)]
+    rows = []
+    for line, cells in table.rows:
+        own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []
+        own = own if len(own) == len(units) else [*own[:1], *[""] * (len(units) - 1)]
+        rows.append((line, (*cells[:place], *own, *cells[place + 1 :])))
+    return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=tuple(rows))
+
+
+def _split_header(table: RawTable, place: int, header: str) -> list[str]:
+    """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
+    cells = list(map(_sign_last, table.cells(place)))
+    found = [_BOTH.fullmatch(cell) for cell in cells]
+    both = [one for one in found if one]
+    named = _HEADER.fullmatch(plain(header))
+    second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
+    signed = bool(both) and all(one["sign"] and one["open"].strip() in ("(", "[") for one in both)
+    of_scaling = named is not None and signed and normal(named["second"]) == "scaling"
+    of_ideal = (
+        named is not None and meaning_of(named["first"]).role in STATED and _IDEAL.fullmatch(named["second"])
+    )
+    if named and of_ideal and len(both) >= MOST_OF * len(cells):
+        return [named["first"], f"{named['second']} {named['first']}"]
+    few = ACROSS if signed or count_of_header(header) else MOST_OF
+    if (
+        never_a_label(header)
+        or place == 0
+        or len(both) < max(1 if few == ACROSS else 2, few * len(cells))
+        or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second and not of_scaling)
+    ):
+        return []
+    signs = {one["sign"].lower() for one in both}
+    alone = signs == {""} and not second and not _are_of_the_fewest(table, place)
+    if len(signs) > 1 or alone or _is_duration(cells):
+        return []
+    if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
+        return []
+    first = named["first"] if named and (second or of_scaling) else header
+    if not second:
+        ratios = [read_cell(one["ratio"]).printed.value for one in both]
+        percent = signs == {"%"}
+        if percent and max(ratios) > 110:
+            return []
+        second = "efficiency" if percent else "speedup"
+    unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
+    if unknown and (read_as := kind_by_ratios(cells, found)):
+        bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
+        return [f"{bare} {read_as}", f"{bare} {second}"]
+    if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
+        return []  # the share of another number, such as that of the trained parameters
+    whole = f"{plain(first)} {second}"
+    across = count_of_header(header)
+    if across and across[1] and meaning_of(across[1]).role == "ignore":
+        return []  # `2 GPUs two nodes`: the ratio would remain without its measurement
+    if across and count_of_header(whole) is None:
+        return [first, f"{across[0].gpus} GPUs {second}"]
+    return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
+
+
+def _are_of_the_fewest(table: RawTable, place: int) -> bool:
+    """Whether a column is of devices, and plain numbers in brackets are mostly ratios to the fewest: 95 (1.9)."""
+    counts = {at: found[0].gpus for at, name in enumerate(table.header) if (found := count_of_header(name))}
+    base = min(counts, key=lambda at: counts[at], default=place)
+    if place not in counts or base == place:
+        return False
+    close = known = 0
+    for (_, row), at in product(table.rows, counts.keys() - {base}):
+        both = _BOTH.fullmatch(plain(row[at])) if max(at, base) < len(row) else None
+        if not both or both["open"].strip() not in ("(", "["):
+            continue
+        with suppress(ValueError, ZeroDivisionError):
+            known += 1
+            whole = read_cell(both["number"]).printed.value / read_cell(row[base]).printed.value
+            close += isclose(whole, read_cell(both["ratio"]).printed.value, rel_tol=CLOSE)
+    return 2 * close > known
+
+
+def _split_cell(cell: str) -> list[str]:
+    found = _BOTH.fullmatch(_sign_last(cell))
+    return [found["number"], found["ratio"]] if found and found["ratio"] else [cell, ""]
+
+
+def _sign_last(cell: str) -> str:
+    """The text of a cell whose ratios have their sign behind the number: x1.9 (x2) is 1.9x (2x)."""
+    return re.sub(r"(?:^|(?<=[(\[]))x ?(\d+\.?\d*)(?=[)\]\s])", r"\1x", plain(cell))
+
+
+def _is_duration(cells: list[str]) -> bool:
+    return any(re.search(r"\d ?[hm]\w* ?\d", cell) for cell in cells)

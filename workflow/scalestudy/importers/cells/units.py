@@ -1,0 +1,65 @@
+"""What the units and signs in the cells of a column say of its numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.headers.meaning import Meaning, meaning_of
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.repeats import repeats_in
+from scalestudy.importers.published import STATED, UTILIZATION
+
+_PREFIXED = re.compile(
+    r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
+)
+_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_OF_A_RATIO = re.compile(
+    r"x(?!\w)|times|fold|faster|slower|speed|eff|scal|of |vs|over|compared|linear|ideal|rel|w\.?r\.?t|\W|"
+    r"(?:sub|super)-?linear|base|ref|best|optimal|good|excellent|poor|peak|max|avg|mean|"
+    r"on |with |at |for |from |to ",
+    re.IGNORECASE,
+)
+
+
+def prefix_of(unit: str, cells: Sequence[str]) -> float:
+    """Return the factor of a unit such as Gbps in a column that has other prefixes too; else 1."""
+    own = _PREFIXED.match(unit)
+    others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
+    return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
+
+
+def of_another_quantity(unit: str) -> bool:
+    """Return whether the words behind the number of a ratio are the unit of something else: 15 PFLOP/s."""
+    return bool(unit) and not _OF_A_RATIO.match(unit)
+
+
+def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
+    """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
+    if meaning.role not in (*STATED, UTILIZATION, "precision_ratio"):
+        return False
+    values = []
+    for cell in cells:
+        try:
+            values.append(read_cell(cell, comma=comma))
+        except ValueError:
+            if repeats_in(cell, comma=comma) and "%" in cell:
+                return True
+    if any(value.percent for value in values) or "%" in meaning.header:
+        return True
+    of_one = meaning.role in ("printed_efficiency", UTILIZATION)
+    return of_one and any(value.printed.value > 2 for value in values)
+
+
+def is_in_percent(cells: Sequence[str]) -> bool:
+    """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
+    return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
+
+
+def unit_of_time(text: str) -> str:
+    """Return the unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""

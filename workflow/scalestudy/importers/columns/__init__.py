@@ -1,0 +1,1 @@
+"""Says what each column of a table is."""

@@ -1,0 +1,58 @@
+"""Takes the batch out of labels that name it beside the devices: `2 nodes, 16 GPUs, bs=1024`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.headers.terms import PER_DEVICE
+from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.raw import RawTable
+
+_BATCH = re.compile(
+    r"[\s,;/|+-]*\(?\b"
+    r"(?P<name>(?:(?:global|total|micro|local|per[- ]\w+) )?(?:mini-?)?batch(?:[ _-]?size)?|[gmu]?bs)"
+    r" ?(?:[:=]|of)? ?(?P<size>\d[\d,]*k?)(?P<whose> ?(?:per|/) ?[a-z]+)?\b\)?",
+    re.IGNORECASE,
+)
+_FIRST = 3
+"""Columns at the left that labels may be in."""
+
+
+def with_batch_of_labels(table: RawTable) -> RawTable:
+    """Return a table whose labels of devices name a batch each, with the batches in a column of their own."""
+    for place in range(min(_FIRST, len(table.header))):
+        cells = table.cells(place)
+        found = [_BATCH.search(plain(cell)) for cell in cells]
+        if len(cells) < 2 or not all(found):
+            continue
+        bare = [_BATCH.sub("", plain(cell)).strip(" ,;") for cell in cells]
+        names = {_name(batch) for batch in found if batch}
+        if len(names) != 1 or not all(label and count_or_none(label) for label in bare):
+            continue
+        rows = tuple(
+            (line, (*row[:place], *_parts(row[place]), *row[place + 1 :]) if place < len(row) else row)
+            for line, row in table.rows
+        )
+        header = (*table.header[: place + 1], names.pop(), *table.header[place + 1 :])
+        return replace(table, header=header, rows=rows)
+    return table
+
+
+def _parts(cell: str) -> tuple[str, str]:
+    """A label without its batch, and the batch."""
+    batch = None if is_blank(cell) else _BATCH.search(plain(cell))
+    return (cell, "") if batch is None else (_BATCH.sub("", plain(cell)).strip(" ,;"), batch["size"])
+
+
+def _name(batch: re.Match[str]) -> str:
+    """The header of a column of such batches."""
+    name = batch["name"].lower()
+    if (
+        name in ("mbs", "ubs")
+        or name.startswith(("micro", "local", "per"))
+        or PER_DEVICE.search(batch["whose"] or "")
+    ):
+        return "batch size per GPU"
+    return "global batch size" if name == "gbs" or name.startswith(("global", "total")) else "batch size"

@@ -1,0 +1,142 @@
+"""What a column is by the cells below its header: GPU may be a number or the name of a device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.cells.units import is_in_percent
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.devices.listed import ids_in
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
+from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
+from scalestudy.importers.ratios.columns import is_of_most, says_gain
+from scalestudy.importers.raw import RawTable
+
+_OF_SCALING = re.compile(
+    rf"\b(?:{DEVICE}|{NODE}|scaling|parallel\w*|speed-?up|mpi|openmp)\b|t ?[(_]?1\)? ?/ ?t ?[(_]?n\b"
+)
+_HOST = r"[a-z]+(?:-[a-z]+)*(?:-\d+|\d{3,})*(?:-?\[[\d,-]+\])?"
+_HOSTS = re.compile(rf"{_HOST}(?:, ?{_HOST})*")
+"""Names of hosts, and lists of them: node-17, cn[03,07]."""
+_NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\d_]{4,}", re.IGNORECASE)
+"""A word that is no unit of time."""
+_ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
+_COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
+
+
+def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Meaning], *, stated: bool) -> Meaning:
+    """Return what a column is by the cells below its header. stated: whether a header is that of a speedup."""
+    cells, role = raw.cells(place), meaning.role
+    if role == "step_time_ms":
+        return replace(meaning, role="step_time_s", unit="ms")
+    if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
+        return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
+    if _is_size(meaning, cells, raw):
+        return replace(meaning, role="label")
+    if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):
+        return replace(meaning, role="ignore" if is_of_most(raw, place, meanings) else "printed_speedup")
+    if role == "label" and _has_a_measured_twin(meanings, place, raw):
+        return replace(meaning, role="ignore")  # by the unit of its cells, below
+    if _is_no_measurement(meaning, cells) or _is_work_of_models(meanings, place, raw):
+        return replace(meaning, role="ignore")
+    if role == "throughput" and most_are("efficiency", cells):
+        return replace(meaning, role=_of_percents(cells))
+    if role in ("throughput", "time_s") and not meaning.unit and (own := of_steps(cells)):
+        return replace(own, header=meaning.header, rest=meaning.rest)
+    if role in ("time_s", "total_time_s") and not meaning.unit and (rate := rate_of(cells)):
+        return replace(rate, header=meaning.header, per=meaning.per, rest=meaning.rest)  # below `wall speed`
+    if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
+        return replace(meaning, unit=unit)
+    numbers = share(cells, read_cell)
+    words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
+    if words and (role in STATED or (role == "time_s" and not meaning.unit)):
+        return replace(meaning, role="label")  # such as the kind of execution or of scaling
+    if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
+        return replace(meaning, role="hardware")
+    if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):
+        hosts = len(set(cells)) == len(cells) and all(_HOSTS.fullmatch(plain(cell)) for cell in cells)
+        return replace(meaning, role="ignore" if hosts else "hardware")
+    as_factors = role == "printed_efficiency" and not is_in_percent(cells) and most_are("speedup", cells)
+    if as_factors or (role == "scaling" and numbers > 0.5):
+        return replace(meaning, role="scaling_ratio")
+    if role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
+        return replace(meaning, role="label")
+    return meaning
+
+
+def _is_size(meaning: Meaning, cells: Sequence[str], raw: RawTable) -> bool:
+    """Whether `Scale` or `n` is the size of a problem, such as 100K, or of a run, such as 4 nodes."""
+    if meaning.role == "scaling_ratio":
+        sizes = normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells))
+        return sizes or all(_COUNTED.match(plain(cell)) for cell in cells)
+    return meaning.role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw)
+
+
+def _is_of_scaling(raw: RawTable) -> bool:
+    """Whether the words above a table or its headers name processors or a speedup."""
+    return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
+
+
+def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
+    """Whether cells are none of what their header seems to say, so that the column is not read."""
+    role = meaning.role
+    if "batch" in role:  # how it is split
+        return any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells)
+    if role == "strategy":  # its measurements; 0 to 3 are the stages of ZeRO
+        return share(cells, read_cell) > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
+    if role == "precision":  # one of several columns of measurements, such as `fp32 | amp`, but no column of flags
+        return (
+            bool(meaning.precisions) and share(cells, read_cell) > 0.5 and not {*map(plain, cells)} <= {"0", "1"}
+        )
+    if role == "case":  # it counts the rows
+        return len(cells) > 1 and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))]
+    if role in ("throughput", "scaling_ratio") and not meaning.unit:
+        # A property of the data, such as `Number of images`; the name of a part of the work, such as `Ops`.
+        return len(set(cells)) == 1 < len(cells) or (role == "throughput" and are_times(cells))
+    return role in TIMES and most_are("efficiency", cells)  # a share of another time
+
+
+def _has_a_measured_twin(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
+    """Whether all cells have a unit of a measurement, and those below an unknown header the same one."""
+    own = {quantity_of(cell) for cell in raw.cells(place)}
+    others = [at for at, one in enumerate(meanings) if at != place and one.role == "ignore"]
+    measured = len(own) == 1 and meaning_of(next(iter(own))).role in MEASURED
+    return measured and any({*map(quantity_of, raw.cells(at))} == own for at in others)
+
+
+def _is_work_of_models(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
+    """Whether a column of FLOPs is the work of a sample: the same for all rows of a model, beside a rate."""
+    meaning = meanings[place]
+    rate = re.search(r"/ ?s|\bper s", normal(meaning.header))
+    others = [one for one in meanings if one.role in MEASURED and "flop" not in one.unit]
+    if meaning.role != "throughput" or "flop" not in meaning.unit or rate or not others:
+        return False
+    named = [at for at in range(len(meanings)) if at != place and share(raw.cells(at), read_cell) == 0]
+    models: dict[tuple[str, ...], list[str]] = {}
+    for _, row in raw.rows:
+        if len(row) == len(meanings):
+            models.setdefault(tuple(plain(row[at]) for at in named), []).append(plain(row[place]))
+    numbers = list(models.values())
+    alike = len({number for found in numbers for number in found}) == 1 < sum(map(len, numbers))
+    return alike or (all(len(set(found)) == 1 for found in numbers) and any(len(found) > 1 for found in numbers))
+
+
+def _may_be_ratios(meaning: Meaning, *, stated: bool) -> bool:
+    """Whether cells such as 1.8x are speedups: below a `Throughput` alone, or `Training time reduction`."""
+    reduced = re.search(r"reduc|speed|improve|gain|saved|saving", normal(meaning.header))
+    relative = not stated and not re.search(REAL_TIME, normal(meaning.header))
+    return (meaning.role in ("throughput", "steps_per_s") and relative) or (
+        meaning.role in MEASURED and bool(reduced)
+    )
+
+
+def _of_percents(cells: Sequence[str]) -> str:
+    """What percents below a rate are: a rate relative to that of 100 %, or gains (27 % faster), if they say so."""
+    if any(map(_ONE.fullmatch, cells)):
+        return "scaling_ratio"
+    return "printed_speedup" if any(map(says_gain, cells)) else "ignore"

@@ -1,0 +1,72 @@
+"""What the caption or the heading of a table says of its columns of numbers, if no header names a measurement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from scalestudy.importers.columns.labels import MOST_OF
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.terms import DEVICE
+from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
+from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.raw import UNSAID, RawTable
+
+_ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
+"""How the ranks are placed, which says nothing of a rate: one process per GPU."""
+_OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
+_MOST_TIMES = 1.5
+"""Times its devices, a number above this is no speedup."""
+
+
+def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
+    several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
+    # a ratio of one row names no measurement
+    if any(meanings[at].role in (*MEASURED, *STATED) for at in several) and UNSAID not in raw.header:
+        return meanings
+    own = next((named for words in raw.captions if (named := _named_in(words))), None)
+    if own is None:
+        return meanings
+    result = []
+    for place, meaning in enumerate(meanings):
+        cells = raw.cells(place)
+        plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
+        numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
+        numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
+        ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
+        ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings))
+        if plausible and numbers and not ratios and normal(meaning.header) not in said:
+            rest = normal(meaning.header)
+            meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
+        result.append(meaning)
+    return result
+
+
+def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
+    """Whether no number of a column is far above its devices, so that it may be a speedup or an efficiency."""
+    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    for _, row in raw.rows if devices is not None else ():
+        with suppress(ValueError, IndexError):
+            cell = read_cell(row[place])
+            if not cell.percent and cell.printed.value > _MOST_TIMES * max(2, read_count(row[devices or 0]).gpus):
+                return False
+    return True
+
+
+def _named_in(words: str) -> Meaning | None:
+    """The measurement that a caption names with its unit: 'Throughput (images/s)'."""
+    words = _ONE_EACH.sub("", words)
+    for part in (
+        words,
+        *re.findall(r"[(\[\uff08]([^()\[\]\uff08\uff09]+)[)\]\uff09]", words),
+        *re.split(r"[:,;\uff1a]| of ", words),
+    ):
+        found = meaning_of(part.strip()) if part else None
+        if found and found.role in (*RATES, "steps_per_s", *TIMES, *STATED):
+            return found
+    return None

@@ -1,0 +1,243 @@
+"""What columns are by their labels and by the caption: strategies, measurements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from scalestudy.importers.counts.cells import SIZE_OF_A_MODEL, nodes_by_each
+from scalestudy.importers.headers.meaning import TEXTS, Meaning, never_a_label, normal, with_role
+from scalestudy.importers.headers.terms import DEVICE, NODE, STRATEGIES
+from scalestudy.importers.numbers.printed import is_blank, is_ditto, plain, read_cell, share
+from scalestudy.importers.published import BATCHES, MEASURED, STATED, PublishedRow
+from scalestudy.importers.raw import RawTable
+
+MOST_OF = 0.75
+"""Share of the cells of a column that show what it is."""
+_OF_A_MODEL = re.compile(
+    r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
+)
+"""Headers of the size of a model, which tells series apart."""
+_OF_PARAMETERS = re.compile(
+    r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
+)
+_SIZE_OF_WORK = re.compile(
+    r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
+    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
+)
+"""Names of labels that say how much is computed."""
+_OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
+"""Headers of ids, and of repeats of one measurement, which are no series of their own."""
+_FEW_ROWS = 500  # rows up to which equal ones are looked for
+_SAME = 2  # sizes that each block of a label has in common with the first
+_PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_WAY = re.compile(
+    r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
+)
+_NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment")
+"""Labels in which a number of devices would be something else."""
+_DISTRIBUTED = re.compile(
+    rf"\b(?:distributed|parallel|(?:multi|single)-?(?:gpu|node)|\d{{1,5}} ?-?{NODE})\b", re.IGNORECASE
+)
+_UNDISTRIBUTED = re.compile(
+    r"(?:(?:local|plain|vanilla|distribut\w*|strategy)\W*)?(?:none|no|non|not|without|w/o)"
+    r"(?:\W+(?:ddp|fsdp|distribut\w*|(?:data )?parallel\w*|multi-?gpu))*|"
+    r"(?:(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?|gpu) (?:baseline|base|reference)|"
+    r"(?:baseline|base|reference)[ ,(:]+(?:single|serial|one|1)(?:[ -](?:gpu|device|process))?\)?",
+    re.IGNORECASE,
+)
+"""Strategies of a run on one device: `No DDP`, `distribute: none`."""
+_NODES_BY_EACH = re.compile(rf"(?<![\w.]){nodes_by_each()}(?![\w.])")
+
+
+def strategies(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column of labels as the strategy if most of them name one, such as FSDP or ZeRO."""
+    if any(meaning.role == "strategy" for meaning in meanings):
+        return meanings
+    for place, meaning in enumerate(meanings):
+        cells = raw.cells(place)
+        named = sum(bool(STRATEGIES.search(plain(cell))) for cell in cells)
+        if meaning.role in ("label", "ignore") and normal(meaning.header) not in said and named > len(cells) / 2:
+            return with_role(meanings, place, "strategy")
+    return meanings
+
+
+def telling_labels(
+    meanings: list[Meaning], raw: RawTable, said: set[str], *, of_words: bool = False
+) -> list[Meaning]:
+    """Reads a column as a label if nothing else tells rows with equal devices apart.
+
+    The column has words, or it is left of the measurements. of_words: it has words.
+    """
+    measured, rows = _measured_rows(meanings, raw)
+    if not rows:
+        return meanings
+    known = [place for place, meaning in enumerate(meanings) if _tells_apart(meaning.role)]
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[place] for place in known), []).append(row)
+    alike = [group for group in groups.values() if len(group) > 1]
+    found: list[int] = []
+    for place, meaning in enumerate(meanings):
+        values = [[row[place] for row in group] for group in alike]
+        words = [word for group in values for word in group]
+        apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
+        named = share(words, read_cell) == 0 or (
+            not of_words
+            and place < measured
+            and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
+        )
+        if apart and named and meaning.role == "ignore" and normal(meaning.header) not in said:
+            found.append(place)
+    if not found:
+        return meanings
+    place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
+    return with_role(meanings, place, "label")
+
+
+def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column that nothing else reads as a label if the same sizes repeat in each block of its values.
+
+    The column may be right of the measurements, and its header may be one of results. A column with another number
+    in each row is an id and no label.
+    """
+    roles = [one.role for one in meanings]
+    _, rows = _measured_rows(meanings, raw)
+    if not rows:
+        return meanings
+    columns = [[plain(row[place]) for row in rows] for place in range(len(meanings))]
+    ids = [
+        place
+        for place, cells in enumerate(columns)
+        if roles[place] == "label" and len(set(cells)) == len(cells) and all(map(str.isdecimal, cells))
+    ]
+    known = [place for place, role in enumerate(roles) if _tells_apart(role) and place not in ids]
+    sizes = [tuple(columns[place][at] for place in known) for at in range(len(rows))]
+    free = [place for place, role in enumerate(roles) if role == "ignore"]
+    found = [place for place in free if _is_of_blocks(columns[place], sizes)]
+    names = {place: normal(meanings[place].header) for place in (*found, *ids)}
+    found = [place for place in found if names[place] not in said and not _OF_A_REPEAT.search(names[place])]
+    if not found or any(names[place] in said for place in ids):
+        return meanings
+    for place in ids:
+        meanings = with_role(meanings, place, "ignore")
+    return with_role(meanings, min(found, key=lambda place: never_a_label(meanings[place].header)), "label")
+
+
+def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads the number of parameters as the model if no other column names one, and if it differs between rows."""
+    if any(one.role == "model" for one in meanings):
+        return meanings
+    for place, one in enumerate(meanings):
+        differs = len(set(map(plain, raw.cells(place)))) > 1
+        free = one.role in ("ignore", "label") and normal(one.header) not in said
+        sized = normal(one.header) == "size" and all(map(SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
+        if free and differs and (sized or _OF_PARAMETERS.fullmatch(normal(one.header))):
+            return with_role(meanings, place, "model")
+    return meanings
+
+
+def _measured_rows(meanings: list[Meaning], raw: RawTable) -> tuple[int, list[tuple[str, ...]]]:
+    """Return the first column with a measurement, and the rows; none without devices, or if they are too many."""
+    roles = [one.role for one in meanings]
+    measured = next((place for place, role in enumerate(roles) if role in (*MEASURED, *STATED)), None)
+    rows = [row for _, row in raw.rows if len(row) == len(meanings)]
+    if measured is None or not {"gpus", "nodes"} & {*roles} or len(rows) > _FEW_ROWS:
+        return 0, []
+    return measured, _filled_down(rows, measured)
+
+
+def _is_of_blocks(cells: Sequence[str], sizes: Sequence[tuple[str, ...]]) -> bool:
+    """Whether no size repeats beside one value of a column, and the sizes of its first value repeat beside all."""
+    blocks: dict[str, list[tuple[str, ...]]] = {}
+    for cell, size in zip(cells, sizes, strict=True):
+        blocks.setdefault(cell, []).append(size)
+    if len(blocks) < 2 or any(map(is_blank, cells)):
+        return False
+    first, *others = map(set, blocks.values())
+    changes = 1 + sum(cell != after for cell, after in pairwise(cells))
+    return (
+        all(len(set(block)) == len(block) for block in blocks.values())
+        and all(len(first & other) >= _SAME for other in others)
+        and (changes == len(blocks) or all(first == other for other in others))
+    )
+
+
+def _filled_down(rows: Sequence[tuple[str, ...]], left: int) -> list[tuple[str, ...]]:
+    """The rows with empty cells in their first columns filled from above, as where a name stands once."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        above = found[-1] if found else row
+        found.append(
+            tuple(
+                up if place < left and (not cell or is_ditto(cell)) else cell
+                for place, (cell, up) in enumerate(zip(row, above, strict=True))
+            )
+        )
+    return found
+
+
+def _tells_apart(role: str) -> bool:
+    return role in ("gpus", "nodes", *BATCHES, *TEXTS)
+
+
+def framework_of(label: str) -> str:
+    """Return the framework that a label names; '' for a way to run, such as Serial or Parallel (run.py)."""
+    words = re.sub(r"\(.*?\)", "", plain(label)).strip().lower()
+    return "" if _WAY.fullmatch(words) else label
+
+
+def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
+    """Return rows in which labels that differ in the number of devices only are one: A (4 GPUs), A (8 GPUs).
+
+    So are `A` on one device and `DDP A` on several, if no other strategy is named.
+    """
+    result = [
+        replace(row, labels={**row.labels, "strategy": "single"})
+        if row.gpus == 1 and _UNDISTRIBUTED.fullmatch(row.label("strategy").strip("`* "))
+        else row
+        for row in rows
+    ]
+    for name in dict.fromkeys(name for row in result for name in row.labels):
+        if name in _NO_VARIANTS:
+            continue
+        bare = [_without_devices(row.label(name), row.gpus) for row in result]
+        ways = [{way.lower() for way in STRATEGIES.findall(words)} for words in bare]
+        many = [way for way, row in zip(ways, rows, strict=True) if row.gpus > 1]
+        if many and all(way == many[0] and len(way) == 1 for way in many) and sum(map(len, ways)) == len(many):
+            bare = [" ".join(STRATEGIES.sub(" ", words).split()) or words for words in bare]
+        alike = {
+            words: {(row.gpus, row.label(name)) for row, own in zip(rows, bare, strict=True) if own == words}
+            for words in set(bare) - {""} or {""}
+        }
+        joined = {
+            words
+            for words, found in alike.items()
+            if len({size for size, _ in found}) == len(found) and len({label for _, label in found}) > 1
+        }
+        for at, words in enumerate(bare):
+            if words in joined:
+                result[at] = replace(result[at], labels={**result[at].labels, name: words})
+    return tuple(result)
+
+
+def _without_devices(label: str, gpus: int) -> str:
+    """A label without the number of devices of its row, and without `distributed` and the like."""
+    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
+    words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
+    words = _DISTRIBUTED.sub(" ", words)
+    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())
+
+
+def is_length(name: str) -> bool:
+    """Return whether a label is the length of a sample in tokens, which sets the work of each of them."""
+    return (
+        bool(re.match(r"(?:max ?)?(?:seq\w*|context|prompt) ?-?(?:len\w*)?(?: |$|\()", name)) and "par" not in name
+    )
+
+
+def is_size_of_work(name: str) -> bool:
+    """Return whether a label says how much is computed, so that its values are no variants of the same work."""
+    return bool(_SIZE_OF_WORK.fullmatch(name))

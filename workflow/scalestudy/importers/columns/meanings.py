@@ -1,0 +1,285 @@
+"""What each column of a table is: from its header, its cells, and what the user says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.importers.cells.nouns import without_nouns
+from scalestudy.importers.cells.pairs import with_pairs
+from scalestudy.importers.cells.together import with_ratios
+from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels
+from scalestudy.importers.columns.by_cells import by_cells
+from scalestudy.importers.columns.captions import by_caption
+from scalestudy.importers.columns.labels import by_blocks, by_parameters, strategies, telling_labels
+from scalestudy.importers.devices.across import with_devices_of_the_caption
+from scalestudy.importers.devices.degrees import degrees
+from scalestudy.importers.devices.found import devices_of, product_of_others
+from scalestudy.importers.devices.serial_rows import with_serial_rows
+from scalestudy.importers.headers.meaning import (
+    NAMELESS,
+    ROLES,
+    TEXTS,
+    Meaning,
+    is_utilization,
+    meaning_of,
+    never_a_label,
+    normal,
+    with_role,
+)
+from scalestudy.importers.headers.terms import IDEAL
+from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.published import MEASURED, RATES, TIMES, UTILIZATION
+from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.ratios.beside import over_rows_beside
+from scalestudy.importers.ratios.columns import (
+    gains,
+    ratio_of_columns,
+    relative_columns,
+    repeated_ratios,
+    serial_times,
+)
+from scalestudy.importers.ratios.efficiencies import by_their_ratios
+from scalestudy.importers.ratios.explained import by_printed_ratios, factors
+from scalestudy.importers.ratios.means import mean_ratios
+from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
+from scalestudy.importers.ratios.whose import (
+    by_statistic,
+    by_the_clock,
+    comparisons,
+    of_each_node,
+    of_one_scaling,
+    over_other_systems,
+    per_device_in_words,
+    per_node,
+    per_others,
+    tasks_beside_nodes,
+)
+from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.centred import with_centred_labels
+from scalestudy.importers.shape.steps_up import with_steps
+from scalestudy.importers.shape.upright import upright
+
+KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
+"""Kinds of devices in headers, the first counts."""
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the user says of a file."""
+
+    columns: Mapping[str, str]
+    """Header -> one of ROLES, for columns that were misunderstood."""
+    table: int | None = None
+    """Line of the header of the only table to read."""
+
+
+NOTHING_CORRECTED = Corrections({})
+
+_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
+
+
+def arranged(raw: RawTable) -> RawTable:
+    """Return a table with a row per number of devices and a column per quantity."""
+    named = with_devices_of_the_caption(with_batch_of_labels(with_pairs(with_centred_labels(raw))))
+    named = with_ratio_rows(with_unit_of_labels(named))
+    return with_serial_rows(without_nouns(upright(with_ratios(with_steps(named)))))
+
+
+def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
+    return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
+
+
+def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
+    """Raises UserError if a correction names a kind, a column or a table that does not exist."""
+    headers = {normal(header) for table in raw for header in arranged(table).header}
+    for header, role in corrections.columns.items():
+        if role not in ROLES:
+            raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
+        if normal(header) not in headers:
+            text = f"--column {header}={role}: {path} has no such column"
+            named = dict.fromkeys(plain(name) or NAMELESS for table in raw for name in arranged(table).header)
+            raise UserError(f"{text}; as they are read, its columns are {', '.join([*named][:_MOST_NAMED])}")
+    lines = [table.line for table in raw]
+    if corrections.table is not None and corrections.table not in lines:
+        raise UserError(f"--line {corrections.table}: {path} has tables at lines {', '.join(map(str, lines))}")
+
+
+def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
+    meaning = meaning_of(header)
+    said = {normal(name): role for name, role in corrected.items()}.get(normal(header))
+    if said is None:
+        return meaning
+    if said == "step_time_ms":
+        return replace(meaning, role="step_time_s", unit="ms")
+    timed = said in (*TIMES, "step_time_s") and said != meaning.role
+    unit = meaning_of(f"time {header}").unit or "s" if timed else ""
+    per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
+    return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
+
+
+def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
+    """Settles what a header leaves open by the cells below it: GPU may be a number or the name of a device."""
+    said = {normal(name) for name in corrected}
+    stated = any(meaning.role == "printed_speedup" for meaning in meanings)
+    result = [
+        meaning
+        if normal(meaning.header) in said or not raw.cells(place)
+        else by_cells(meaning, raw, place, meanings, stated=stated)
+        for place, meaning in enumerate(comparisons(meanings, said))
+    ]
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
+    result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
+    result = _by_units(telling_labels(result, raw, said), raw, said)
+    result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
+    result = ratio_of_columns(serial_times(result, raw, said), raw, said)
+    result = tasks_beside_nodes(result, raw, said)
+    found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
+    found = factors(found, raw, said)
+    found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
+    found = per_others(per_node(per_device_in_words(found, raw, said), said), said)
+    found = relative_columns(found, raw, said)
+    found = over_rows_beside(gains(found, raw, said), raw, said)
+    of_models = by_parameters(over_other_systems(found, said), raw, said)
+    found = of_models if of_models == found else telling_labels(of_models, raw, said)
+    found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
+    found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
+    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), raw, said)
+
+
+def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a column `case` as a label if another label repeats in the cases, so that a case is several series.
+
+    So it is if each row has a name of its own, as `Experiment` may have.
+    """
+    roles = [one.role for one in meanings]
+    names = roles.index("case") if "case" in roles else None
+    if names is not None and normal(meanings[names].header) not in said:
+        cells = raw.cells(names)
+        if len(set(cells)) == len(cells) > 1:
+            return with_role(meanings, names, "label")
+    case, label = (roles.index(role) if role in roles else None for role in ("case", "label"))
+    if case is None or label is None or normal(meanings[case].header) in said:
+        return meanings
+    pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
+    crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
+    return with_role(meanings, case, "label") if crossed else meanings
+
+
+def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has.
+
+    A column that is the product of two others, such as the cores of processes with threads, counts them all.
+    """
+    devices = [one for one in meanings if one.role == "gpus"]
+    if len(devices) < 2 or any(normal(one.header) in said for one in devices):
+        return meanings
+    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
+        return [
+            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
+        ]
+    counts = [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
+    if (total := product_of_others(counts)) is not None:
+        return [
+            replace(one, role="label") if one.role == "gpus" and at != total else one
+            for at, one in enumerate(meanings)
+        ]
+    if (whole := _beyond_a_node(meanings, raw)) is not None:
+        return [
+            replace(one, role="gpus_per_node") if one.role == "gpus" and at != whole else one
+            for at, one in enumerate(meanings)
+        ]
+    ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
+    best = devices[ranks.index(min(ranks))]
+    if ranks.count(min(ranks)) > 1:
+        return meanings
+    return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
+
+
+def _beyond_a_node(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """The place of ranks 1, 2, 4, 8, 16 beside GPUs 1, 2, 4, 4, 4, which are those of a node; else None."""
+    places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
+    cells = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if len(places) != 2 or len(cells) < 3 or not all(cell.isdecimal() for row in cells for cell in row):
+        return None
+    first, second = zip(*(map(int, row) for row in cells), strict=True)
+    for each, whole, place in ((first, second, places[1]), (second, first, places[0])):
+        most = max(each)
+        beyond = {count for count in whole if count > most}
+        if len(beyond) < 2 or len({*whole} - beyond) < 2:
+            continue
+        if all(own == min(count, most) for own, count in zip(each, whole, strict=True)):
+            return place
+    return None
+
+
+def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Reads a column of labels as the kind of scaling if all of its cells say weak or strong."""
+    words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
+    kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
+    return replace(meaning, role="scaling") if kinds else meaning
+
+
+def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns by the units of their cells: img/s is a throughput below any header.
+
+    Times, and units in brackets in a header, count only if nothing else is measured.
+    """
+    nothing = all(meaning.role not in MEASURED for meaning in meanings)
+    used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
+    result: list[Meaning] = []
+    for place, meaning in enumerate(meanings):
+        cells = raw.cells(place)
+        named = _quantities(cells)
+        never = never_a_label(meaning.header) or re.match(rf"{IDEAL}\b", normal(meaning.header))
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
+            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+            own = meaning_of(most) if most else of_a_step(meaning, cells)
+            if own.role in RATES or (nothing and own.role != "ignore"):
+                rest = meaning.rest or normal(meaning.header)
+                meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
+        result.append(meaning)
+    nothing = all(meaning.role not in MEASURED for meaning in result)
+    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
+        return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
+    if nothing and (rates := [at for at, one in enumerate(result) if _is_data_rate(one, raw.cells(at), said)]):
+        return [replace(one, role="throughput") if at in rates else one for at, one in enumerate(result)]
+    model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
+    if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
+        return with_role(result, model[0], UTILIZATION)
+    return result
+
+
+def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> bool:
+    """Whether a column is of data per second, which is the throughput of a program if nothing else is measured."""
+    name = normal(meaning.header)
+    rated = _DATA_RATE.fullmatch(name) and not re.search("band|\\bbw\\b|memory|network|disk|link|bus", name)
+    return bool(rated) and meaning.role == "ignore" and name not in said and share(cells, read_cell) > 0.5
+
+
+def _quantities(cells: Sequence[str]) -> list[str]:
+    """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
+    named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
+    alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
+    return named * len(cells) if alone else named
+
+
+def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads 'mixed precision speedup' as the speedup over devices if another precision has such a column too."""
+    single = {meaning.precisions for meaning in meanings if meaning.role in ("printed_speedup", "scaling_ratio")}
+    return [
+        replace(meaning, role="printed_speedup")
+        if meaning.role == "precision_ratio"
+        and len(meaning.precisions) == 1
+        and normal(meaning.header) not in said
+        and any(len(other) == 1 and other != meaning.precisions for other in single)
+        and meaning.precisions not in single
+        else meaning
+        for meaning in meanings
+    ]

@@ -1,0 +1,212 @@
+"""Reads how many devices a cell or a header names: 8, 8x V100, 2 nodes x 4 GPUs, 1 (baseline)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import prod
+
+from scalestudy.importers.headers.languages import simplified
+from scalestudy.importers.headers.terms import ALONE, DEVICE, GEFORCE, HARDWARE, PRECISIONS, SERIAL_RUN, STRATEGIES
+from scalestudy.importers.headers.terms import NODE as _NODE
+from scalestudy.importers.numbers.printed import plain
+
+MOST_GPUS = 10**8
+NUMBERS = {
+    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
+    **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
+    **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
+}
+WORDS = "|".join(NUMBERS)
+_NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
+"""A whole number. `4,5` is none: it names two devices."""
+
+
+def nodes_by_each(of_nodes: str = "") -> str:
+    """Return the pattern of nodes times the devices of each, `2 x 8`, as the groups `nodes` and `each`.
+
+    of_nodes: pattern of a word behind the number of nodes.
+    """
+    return rf"(?P<nodes>\d{{1,9}}){of_nodes} ?[x*\u00d7] ?\(?(?P<each>\d{{1,9}})"
+
+
+_OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
+"""A factor behind the devices of each node."""
+_FORMS = tuple(
+    re.compile(form, re.ASCII | re.IGNORECASE)
+    for form in (
+        rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
+        rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
+        rf"(?P<nodes>\d{{1,4}}) ?x ?(?P<each>\d{{1,4}}) ?x ?(?P<rest>{HARDWARE})s?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
+        rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
+        r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
+        r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
+        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
+        r"(?:\d{1,4} ?x? ?)?[a-z][a-z0-9 .-]*"
+        rf"\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE}|[tlpk]\d\d?)s?)\)",
+        rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
+        rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
+        rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
+        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
+        r"(?:cloud )?(?:tpu ?)?v(?:4|5p)-(?P<cores>\d{1,5})",
+        r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
+        r"2 ?\^ ?(?P<power>\d{1,2})",
+        rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
+        rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
+        rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
+        rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
+        rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
+        r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
+        r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?:(?<=[\d\s])|(?<=\dg)|(?<=\dgb))) ?[x*] ?(?P<gpus>\d{1,9})",
+        rf"(?P<gpus>{_NUMBER}) (?!.*{_OF_NODES})(?P<rest>(?:nvidia |amd |tesla )?"
+        r"(?:v|a|h|p|t|k|l|b|mi|rtx|gtx|gb|gh)-?\d.*)",
+        rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
+        rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
+        r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",
+        rf"(?P<single>single|one|{SERIAL_RUN})[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
+    )
+)
+_SUM = re.compile(r"\s+\+\s+")
+_PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
+"""Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
+_NODES_IN_WORDS = re.compile(
+    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?(?:{DEVICE}|{HARDWARE}s?) ?"
+    r"(?:each|/ ?node|per node))",
+    re.IGNORECASE,
+)
+"""The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
+_NO_HARDWARE = re.compile(
+    rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
+    re.IGNORECASE,
+)
+
+
+_WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
+"""Ways to train: `DDP - fp16 AMP`."""
+_DATA_PARALLEL = "DP"
+_WAY_BEHIND = re.compile(rf"(?P<kind>\w.*?)[ ,+-]+(?P<way>{STRATEGIES.pattern})", re.IGNORECASE)
+"""The strategy behind the hardware: `A100 DDP`."""
+SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
+"""The size of a model by its parameters: 7B, 1.3B, 480M."""
+_IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
+_SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
+_NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
+_ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
+"""The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
+_ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
+"""The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
+_NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Number of devices, with the nodes and the hardware in the same cell."""
+
+    gpus: int
+    nodes: int | None = None
+    hardware: str = ""
+    words: str = ""
+    """Other words of the cell, such as the strategy of `DDP, 8 GPUs`."""
+    either: bool = False
+    """Whether the devices may also be those of each node: 2N8G."""
+    comment: str = ""
+    """Words in brackets, which tell rows apart if nothing else does: `2 GPUs (NVLink)`."""
+    model: str = ""
+    """Size of the model in the same cell: `2 GPUs 7B`."""
+
+
+def read_count(text: str) -> Count:
+    """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
+    words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
+    if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
+        return Count(sum(read_count(part).gpus for part in parts), hardware=words)
+    if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
+        return Count(int(cores[1]) + int(cores[2]))
+    for form in _FORMS:
+        if found := form.fullmatch(words):
+            break
+    else:
+        raise ValueError(f"{text} is not a number of devices")
+    named = found.groupdict()
+    if named.get("grid"):
+        named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
+    if named.get("single"):
+        inner = _IN_BRACKETS.search(words)
+        named["gpus"] = inner[1] if inner else "1"
+    if word := named.get("word"):
+        named["gpus"] = str(NUMBERS[word.lower()])
+    if power := named.get("power"):
+        named["gpus"] = str(2 ** int(power))
+    if named.get("cores"):  # the names of these TPUs count cores; a program sees chips, of two cores each
+        named["gpus"] = str(int(named["cores"]) // 2)
+    either = named.get("either")
+    if either:
+        named["gpus"] = either
+    nodes = int(named["nodes"]) if named.get("nodes") else None
+    own = named.get("gpus")
+    gpus = int(named["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
+    if not 1 <= gpus <= MOST_GPUS:
+        raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
+    rest, _, inside = (named.get("rest") or "").partition("(")
+    inside, _, after = inside.partition(")")
+    if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
+        nodes, inside = int(pair[1]), ""
+    if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := _in_figures(placed[1])):
+        nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
+    if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
+        nodes, rest = int(pair[1]), rest[: pair.start()]
+    numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
+    rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
+    rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
+    kind, _, last = rest.partition(", ")
+    rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
+    rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
+    said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
+    ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
+    other = rest.startswith("+") or bool(ways)  # no device
+    inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
+    way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
+    comment = "" if way.startswith(said) else said
+    if behind := _WAY_BEHIND.fullmatch(rest):
+        rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
+    model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
+    return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
+
+
+def _in_figures(count: str) -> int:
+    """The whole number of a count in figures or words: `4`, `four`, `single`."""
+    return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
+
+
+def in_digits(words: str) -> str:
+    """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
+    words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
+    if words.isascii() or not (found := _COUNTED.fullmatch(words)):
+        words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        return words.replace("( ", "(").replace(" )", ")")
+    nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
+    return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
+
+
+_HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
+_CARDS = re.compile(
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))", re.IGNORECASE
+)
+_COUNTED = re.compile(
+    rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
+    rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
+)
+
+
+DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
+
+
+def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:
+    """Return the devices of `two nodes` beside `one node (4 GPUs)`: 8."""
+    sizes = {int(found[1]) for cell in cells if (found := _NODE_OF.fullmatch(plain(cell)))}
+    if len(sizes) != 1 or not _NODES_ONLY.fullmatch(plain(text)):
+        return count
+    return replace(count, gpus=count.gpus * sizes.pop(), nodes=count.gpus)

@@ -1,0 +1,87 @@
+"""Reads how many devices a header names, and its other words: 8 GPUs, 8 GPU training time, A100 x8, TP2 DP4."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from scalestudy.importers.counts.cells import NUMBERS, WORDS, Count, in_digits, nodes_by_each
+from scalestudy.importers.counts.labels import count_of_degrees
+from scalestudy.importers.headers.terms import DEVICE, GEFORCE, HARDWARE
+from scalestudy.importers.headers.terms import NODE as _NODE
+from scalestudy.importers.numbers.printed import plain
+
+_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
+_NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
+_OF_HARDWARE = (
+    re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
+    re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
+)
+"""Headers that name hardware and how many of it: 4 V100, A100 x8."""
+_OF_PROCESSES = re.compile(
+    r"(?P<before>(?:mpi|openmp|omp|pthreads?|parallel|threads?)[ _-]?)(?P<gpus>\d{1,5}) ?[pt](?P<rest>\W.*|)"
+)
+"""Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
+
+
+_STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
+"""A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
+
+
+@lru_cache(maxsize=8192)
+def count_of_header(header: str) -> tuple[Count, str] | None:
+    """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
+    words = _inside(in_digits(plain(header).lower()))
+    if _STEP.search(words):
+        return None
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
+    ):
+        nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
+        return Count(int(found["gpus"] or nodes), nodes), ""
+    if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
+        rest = _inside(found["rest"].strip(" :,-"))
+        return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest
+    several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
+    if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
+        return Count(int(found["gpus"])), ""
+    if found := re.fullmatch(
+        r"(?:n|p|np|gpus?|ranks?|world(?:[ _]size)?|ws|devices|workers) ?= ?(?P<gpus>\d{1,6})", words
+    ):
+        return Count(int(found["gpus"])), ""
+    if re.fullmatch(rf"(?:{_NODE}|\d+ ?{_NODE}).*", words) and not re.search(r"time|\bs\b|/", words):
+        words = re.sub(rf"^\d+ ?{_NODE} ?[x*,(]* ?(?=\d+ ?{DEVICE})", "", words).strip("()")
+    words = re.sub(rf"[ ,(]+(?:\d{{1,4}}|one|single) ?-?{_NODE}\)?(?=$| speedup$| efficiency$)", "", words)
+    if found := re.fullmatch(rf"(?P<rest>.+?) ?\((?P<gpus>\d{{1,5}}) ?x ?(?P<hardware>{_KINDS})\)", words):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
+    if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
+        return Count(NUMBERS[found["word"]]), _inside(found["rest"])
+    found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
+    if found:
+        return Count(int(found["gpus"] or 1)), _inside(found["rest"])
+    if found := _OF_PROCESSES.fullmatch(words):
+        before, rest = found["before"].strip(" -_"), found["rest"].strip()
+        timed = "time" if re.fullmatch(r"[(\[,]? ?(?:[num]?s|secs?|seconds|min|h)[)\]]?", rest) else ""
+        return Count(int(found["gpus"])), " ".join(filter(None, (before, timed, rest)))
+    if found := re.fullmatch(
+        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
+    ):
+        return Count(int(found["gpus"])), found["rest"]
+    if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
+        return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    if found := re.fullmatch(
+        rf"(?P<gpus>\d{{1,4}}) ?x ?(?P<hardware>{GEFORCE}) ?[(\[](?P<rest>[^()]+)[)\]]", words
+    ):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
+    for form in _OF_HARDWARE:
+        if found := form.fullmatch(words):
+            return Count(int(found["gpus"]), hardware=found["rest"]), ""
+    count, degrees = count_of_degrees(words) or (Count(0), {})
+    return (Count(count.gpus), _inside(count.words)) if len(degrees) > 1 else None
+
+
+def _inside(words: str) -> str:
+    """Words without brackets around all of them."""
+    words = words.strip()
+    return _inside(words[1:-1]) if words[:1] in ("(", "[") and words[-1:] in (")", "]") else words

@@ -1,0 +1,154 @@
+"""Reads how many devices a label names among other words: `DDP (8 GPUs)`, `FSDP 2x8`, `single GPU`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from math import prod
+
+from scalestudy.importers.counts.cells import (
+    DEGREES,
+    MOST_GPUS,
+    NUMBERS,
+    WORDS,
+    Count,
+    in_digits,
+    nodes_by_each,
+    read_count,
+)
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, SERIAL_RUN
+from scalestudy.importers.numbers.printed import plain
+
+_IN_WORDS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"{nodes_by_each(f' ?-?{NODE}')} ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
+        r"(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} of (?P<each>\d{{1,4}}) ?x?-? ?"
+        rf"(?:(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b|$)",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
+        r"(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]+ ?(?:with )?(?P<either>\d{{1,6}}) ?x ?"
+        rf"(?P<hardware>{HARDWARE})\b\)?",
+        rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
+        r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
+        rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
+        rf"\b(?:single|one)[- ]?(?:{DEVICE}|{NODE})\b",
+        rf"(?P<gpus>\d{{1,6}}) ?-?{NODE}\b",
+        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
+        r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
+        r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
+        r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
+        r"nodes?|jobs?|parallel) ?[=:_-]? ?"
+        r"(?P<gpus>\d{1,6})(?=\b|_)",
+        rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE})\b",
+        r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
+        r"(?P<gpus>\d{1,6})\]?$",
+        rf"\b(?:single|{SERIAL_RUN})\b",
+    )
+)
+_JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)(?: an?| the)?\s*$", re.IGNORECASE)
+"""A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
+_SERVERS = re.compile(
+    r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
+    r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",
+    re.IGNORECASE,
+)
+"""Parameter servers, which hold the parameters of the workers beside them and are no devices."""
+
+
+def count_in_words(text: str) -> Count:
+    """Return the devices that a label names among other words: `DDP (8 GPUs)`, `FSDP 2x8`, `single GPU`.
+
+    Raises ValueError if it names none.
+    """
+    words = in_digits(plain(text))
+    servers = _SERVERS.search(words)
+    if servers:
+        words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
+    if (of_degrees := count_of_degrees(words)) and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
+        count, degrees = of_degrees
+        ways = [kind.upper() for kind, size in degrees.items() if size > 1]
+        return replace(count, words=count.words or (ways[0] if len(ways) == 1 else ""))
+    for form in _IN_WORDS:
+        if found := form.search(words):
+            parts = found.groupdict()
+            named = NUMBERS[word.lower()] if (word := parts.get("word")) else 1
+            gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
+                parts.get("nodes") or 1
+            )
+            gpus = int(parts["either"]) if parts.get("either") else gpus
+            if not 1 <= gpus <= MOST_GPUS:
+                break
+            before = _JOINT.sub("", words[: found.start()])
+            rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
+            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
+            nodes = int(parts["nodes"]) if parts.get("nodes") else None
+            comment = servers["servers"] if servers else ""
+            hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
+            return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
+    raise ValueError(f"{text} names no number of devices")
+
+
+def count_of_degrees(words: str) -> tuple[Count, dict[str, int]] | None:
+    """Return the product of the degrees of parallelism in a text, beside its other words, and each of them.
+
+    None if it has no degree: TP=2/DP=8 tokens/s.
+    """
+    words = _apart(words)
+    degrees = {found["kind"].lower(): int(found["size"]) for found in DEGREES.finditer(words)}
+    gpus = prod(degrees.values())
+    rest = " ".join(DEGREES.sub(" ", words).split()).strip(" ,;/+x*")
+    return (Count(gpus, words=rest), degrees) if degrees and gpus else None
+
+
+def count_or_none(text: str, *, alone: bool = False) -> Count | None:
+    """Return the devices of a text, also among other words unless alone; None if it names none."""
+    for read in (read_count,) if alone else (read_count, count_in_words):
+        with suppress(ValueError):
+            return read(text)
+    return None
+
+
+def note_on_servers(cells: Iterable[str]) -> list[str]:
+    """Return what to say of cells that have parameter servers beside the workers; nothing if none has."""
+    found = [cell for cell in cells if _SERVERS.search(plain(cell))]
+    named = [cell for cell in found if re.search(DEVICE, _SERVERS.sub("", plain(cell)), re.IGNORECASE)]
+    return ["parameter servers are not counted as devices"] if named else []
+
+
+def names_one(labels: Iterable[str]) -> bool:
+    """Return whether one of the labels names one device."""
+    for label in labels:
+        with suppress(ValueError):
+            if count_in_words(label).gpus == 1:
+                return True
+    return False
+
+
+def pairs_in(cells: Iterable[str]) -> frozenset[tuple[int, int]]:
+    """Return (nodes, devices) of the cells that name both."""
+    counts = map(count_or_none, cells)
+    return frozenset((count.nodes, count.gpus) for count in counts if count and count.nodes)
+
+
+def each_node(count: Count, pairs: Collection[tuple[int, int]]) -> Count:
+    """Return the devices of `2 nodes, 8 GPUs`: of each node if other cells have as many on other nodes.
+
+    pairs: of the column (pairs_in).
+    """
+    if not count.either or not count.nodes:
+        return count
+    alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
+    alike |= count.nodes > 1 and (1, count.gpus) in pairs  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
+    return replace(count, gpus=count.gpus * count.nodes) if alike else count
+
+
+def _apart(words: str) -> str:
+    """Degrees of parallelism that stand together with a space between them: tp2pp4."""
+    return re.sub(r"(?<=\d)(?=[tpdc]p\d)", " ", words, flags=re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""Finds the devices of the rows of a table."""

@@ -1,0 +1,146 @@
+"""Devices across: a row of them, or headers of one name with numbers, which are counts or names of single ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from scalestudy.importers.counts.cells import Count, nodes_by_each
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.published import MEASURED
+from scalestudy.importers.quantities import known_role, quantity_of
+from scalestudy.importers.raw import RawTable
+
+_NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
+_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
+_NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
+_NUMBER_OF = re.compile(
+    r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
+    r"processes|workers|world ?size)(?: used)?"
+)
+_NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
+_PRODUCT = re.compile(nodes_by_each())
+_FEW = 2
+_SCALING = re.compile(r"(?:strong |weak )?scaling")
+_BEYOND = 4
+"""Times its devices, a number above this is no speedup."""
+
+
+def numbers_across(header: Sequence[str]) -> dict[int, str]:
+    """Return place -> number of the columns `MPI np 1`, `MPI np 2`, `MPI np 4`; none if there are none."""
+    return next((places for words, places in _groups(header) if not _are_names(words, places)), {})
+
+
+def products_across(header: Sequence[str]) -> dict[int, str]:
+    """Return place -> devices of the columns `1*1`, `1*8`, `4*8` if the first header names nodes and devices.
+
+    None if two of them are the same number of devices, since one speedup cannot be of both.
+    """
+    names = [
+        normal(name) for name in header[:1] if re.search(NODE, normal(name)) and re.search(DEVICE, normal(name))
+    ]
+    pairs = [_PRODUCT.fullmatch(plain(name)) for name in header[1:]]
+    sizes = [int(pair[1]) * int(pair[2]) for pair in pairs if pair]
+    if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
+        return {}
+    return {place: str(size) for place, size in enumerate(sizes, start=1)}
+
+
+def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str]) -> bool:
+    """Return whether `8 GPU Strong Scaling` is of measurements: numbers that are no speedup on its devices."""
+    if not _SCALING.fullmatch(named[1]):
+        return False
+    values = []
+    for cell in table.cells(place):
+        with suppress(ValueError):
+            ratio = quantity_of(cell) in ("speedup", "efficiency")
+            values.append(0.0 if ratio else read_cell(cell).printed.value)
+    return bool(values) and min(values) > _BEYOND * named[0].gpus
+
+
+def counted_across(headers: Iterable[str]) -> str:
+    """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
+    nouns = [found[0] for header in headers if (found := _NOUN.search(normal(header)))]
+    noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
+    return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"
+
+
+def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
+    """Return place -> devices and strategy of the columns `single`, `ddp-2`, `ddp-4` above measurements."""
+    found: dict[int, tuple[str, str]] = {}
+    for place, name in enumerate(table.header[1:] if _measures(table) else (), start=1):
+        try:
+            count = count_in_words(name)
+        except ValueError:
+            return {}
+        found[place] = (str(count.gpus), count.words)
+    named = [words for _, words in found.values() if STRATEGIES.search(words)]
+    several = len({devices for devices, _ in found.values()}) >= _FEW and len(set(found.values())) == len(found)
+    return found if several and len(named) >= _FEW else {}
+
+
+def with_devices_of_a_row(table: RawTable) -> RawTable:
+    """Return a table across whose header is its row `GPUs | 1 | 2`, which has measurements in other rows."""
+    measured = _measures(table)
+    for at, (_, cells) in enumerate(table.rows):
+        numbers = list(map(plain, cells[1:]))
+        counted = all(re.fullmatch(r"[1-9]\d{0,5}", number) for number in numbers)
+        apart = len(cells) == len(table.header) and len(set(numbers)) == len(numbers) >= _FEW
+        if measured and counted and apart and _NUMBER_OF.fullmatch(normal(cells[0])):
+            rows = [row for row in table.rows if row is not table.rows[at]]
+            if any(re.search(HARDWARE, plain(name).lower()) for name in table.header[1:]):
+                rows.append((table.line, ("hardware", *table.header[1:])))
+            return replace(table, header=(cells[0], *numbers), rows=tuple(rows))
+    return table
+
+
+def _measures(table: RawTable) -> bool:
+    """Whether a row is named after a measurement."""
+    return any(known_role(cells[0]) in MEASURED for _, cells in table.rows if cells)
+
+
+def single_devices(header: Sequence[str]) -> list[str]:
+    """Return headers that may be the names of single devices: `GPU0`, `GPU1`, or `GPU1`, `GPU2`."""
+    found = (places for words, places in _groups(header) if _are_names(words, places))
+    return [plain(header[place]) for place in next(found, {})]
+
+
+def _groups(header: Sequence[str]) -> Iterator[tuple[str, dict[int, str]]]:
+    """Names of devices with the places and the numbers of their columns."""
+    groups: dict[str, dict[int, str]] = {}
+    for place, name in enumerate(header[1:], start=1):
+        if found := _NUMBERED.fullmatch(plain(name).lower()):
+            groups.setdefault(found["words"].strip(" =:_#-"), {})[place] = found["number"]
+    for words, places in groups.items():
+        if len(set(places.values())) == len(places) >= _FEW and _NAMES_COUNT.search(words):
+            yield words, places
+
+
+def _are_names(words: str, places: dict[int, str]) -> bool:
+    numbers = list(map(int, places.values()))
+    follow = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
+    return follow and _NAMES_ONE.search(words) is not None
+
+
+def with_devices_of_the_caption(table: RawTable) -> RawTable:
+    """Return a table with devices across if its caption says that the numbers are: `on up to 16 GPUs`."""
+    places = [place for place, words in enumerate(table.header) if re.fullmatch(r"[1-9]\d{0,5}", plain(words))]
+    numbers = [int(plain(table.header[place])) for place in places]
+    if len(numbers) < _FEW or sorted(set(numbers)) != numbers:
+        return table
+    most = rf"(?:up to|to|\u2013|-) ?{numbers[-1]:,} (?:[\w-]+ ){{0,2}}{DEVICE}\b"
+    said = rf"{most}|(?:numbers? of|different|various|varying) (?:[\w-]+ ){{0,2}}{DEVICE}\b|\b{DEVICE} counts?\b"
+    captions = (table.caption.lower(), table.below.lower())
+    if not any(re.search(said, words) and not re.search(r"\bbatch|\bseq\w* len", words) for words in captions):
+        return table
+    return replace(
+        table,
+        header=tuple(
+            f"{plain(words)} GPUs" if place in places else words for place, words in enumerate(table.header)
+        ),
+    )

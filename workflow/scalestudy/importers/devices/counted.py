@@ -1,0 +1,39 @@
+"""What a published table counts its devices in, by its header: GPUs, cores, nodes."""
+
+import re
+
+from scalestudy.importers.headers.meaning import normal
+from scalestudy.importers.published import PublishedTable
+
+_NOUNS = (
+    (r"gpu", "GPUs"),
+    (r"tpu", "TPUs"),
+    (r"npu", "NPUs"),
+    (r"gcd", "GCDs"),
+    (r"chip", "chips"),
+    (r"worker", "workers"),
+    (r"thread", "threads"),
+    (r"core", "cores"),
+    (r"rank", "ranks"),
+    (r"proc", "processes"),
+    (r"cpu", "CPUs"),
+    (r"\btasks?\b", "tasks"),
+    (r"node|machine|host|server|instance", "nodes"),
+)
+"""Words of a header, and the plural noun; the first that fits counts."""
+_COUNTING = ("gpus", "gpus_per_node", "nodes")
+"""Roles of columns that devices are counted in, the nearest first."""
+DEVICES = "devices"
+
+
+def counted_in(table: PublishedTable) -> str:
+    """Return the plural noun for the devices of a table; `devices` if its header says no more than a number."""
+    column = next((found for role in _COUNTING if (found := table.column(role)) is not None), None)
+    words = normal(column.header) if column is not None else ""
+    return next((noun for form, noun in _NOUNS if re.search(form, words)), DEVICES)
+
+
+def number_of(count: int, nouns: str) -> str:
+    """Return a number with its noun: `1 process`, `8 nodes`."""
+    one = nouns.removesuffix("es") if nouns == "processes" else nouns.removesuffix("s")
+    return f"{count} {one if count == 1 else nouns}"

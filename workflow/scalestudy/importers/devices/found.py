@@ -1,0 +1,258 @@
+"""Devices that no column of numbers has: lists of ids, degrees of parallelism, counts of hardware, labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from math import prod
+from operator import mul
+
+from scalestudy.importers.counts.cells import Count, read_count
+from scalestudy.importers.counts.instances import devices_of_instance
+from scalestudy.importers.counts.labels import count_in_words, each_node, pairs_in
+from scalestudy.importers.devices.degrees import OF_A_DEGREE, is_degree
+from scalestudy.importers.devices.listed import as_listed, count_by, is_of_several
+from scalestudy.importers.headers.meaning import (
+    IN_WORDS,
+    INSTANCES,
+    Meaning,
+    meaning_of,
+    never_a_label,
+    normal,
+    with_role,
+)
+from scalestudy.importers.headers.terms import DEVICE, IDEAL, NODE, PER_DEVICE, SERIAL_RUN
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.raw import RawTable
+
+_COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
+"""Headers of a number that may be that of the hardware beside it."""
+_OF_DEVICES = re.compile(
+    rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
+    rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
+    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
+    r"compute units|(?:env )?runners|slots|shards"
+)
+"""Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
+_PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
+_NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
+_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
+_THREADS = re.compile(
+    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
+)
+_OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
+"""Headers of the size of a problem: 256x256 below them are no nodes with devices."""
+_A_NUMBER = re.compile(r"[\d,.'+ ]+")
+_KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
+_FIRST = 3
+"""Columns at the left that labels may be in."""
+_LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
+_NAMED = ("hardware", "label", "strategy")
+"""Labels whose headers say so, which may be in any column left of the measurements."""
+_MOST_OF = 0.75
+_ALONE = re.compile(
+    r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
+    r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process|"
+    rf"{SERIAL_RUN})\b",
+    re.IGNORECASE,
+)
+"""Labels of a run on one device, beside labels that name several."""
+
+
+def with_product(table: RawTable) -> RawTable:
+    """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
+    table = _with_nodes(table)
+    names = [normal(header) for header in table.header]
+    hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
+    if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
+        return _with_threads(table)
+    found: dict[str, int] = {}
+    for place, header in enumerate(table.header):
+        named = OF_A_DEGREE.fullmatch(normal(header))
+        sizes = table.cells(place)
+        if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
+            found.setdefault(named["short"] or f"{named['long'][0]}p", place)
+    if len(found) < 2:
+        return table
+    return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_nodes(table: RawTable) -> RawTable:
+    """A table with nodes and devices in one column, `1 (8)` below `Nodes (GPUs)`, with a column of each."""
+    for place, header in enumerate(table.header):
+        named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
+        pairs = [_PAIR.fullmatch(plain(cell)) for cell in table.cells(place)]
+        if not named or not pairs or not all(pairs):
+            continue
+        rows = []
+        for line, cells in table.rows:
+            pair = _PAIR.fullmatch(plain(cells[place])) if place < len(cells) else None
+            rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
+        names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
+        return replace(table, header=names, rows=tuple(rows))
+    return table
+
+
+def _with_threads(table: RawTable) -> RawTable:
+    """A table of processes that have different numbers of threads, with their product as its first column."""
+    names = [normal(header) for header in table.header]
+    threads = [place for place, name in enumerate(names) if _THREADS.fullmatch(name)]
+    ranks = [place for place, name in enumerate(names) if _RANKS.fullmatch(name)]
+    of_devices = [
+        place for place, header in enumerate(table.header) if meaning_of(header).role in ("gpus", "nodes")
+    ]
+    if len(threads) != 1 or len(ranks) != 1 or set(of_devices) - {*threads, *ranks}:
+        return table
+    cells = [[plain(cell) for cell in table.cells(place)] for place in (*ranks, *threads)]
+    counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
+    if not counted or len(set(cells[1])) < 2:
+        return table
+    counts = zip(*([int(cell) for cell in column] for column in cells), strict=False)
+    each = {threads / ranks for ranks, threads in counts}
+    if len(each) == 1 and len(set(cells[0])) > 1:
+        return table  # the threads of all ranks, as many on each
+    both = names[ranks[0]], names[threads[0]]
+    name = "ranks x threads" if "mpi" in both else " x ".join(both)
+    return _with_column(table, name, [ranks[0], threads[0]])
+
+
+def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
+    """The table with the product of columns in front of them."""
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line, cells in table.rows:
+        parts = [plain(cells[place]) if place < len(cells) else "" for place in places]
+        whole = str(prod(map(int, parts))) if all(part.isdecimal() for part in parts) else ""
+        rows.append((line, (whole, *cells)))
+    return replace(table, header=(name, *table.header), rows=tuple(rows))
+
+
+def product_of_others(columns: Sequence[Sequence[str]]) -> int | None:
+    """Return the place of the column that is in each row the product of two others, both of which are not 1."""
+    numbers = {
+        place: [int(cell) for cell in cells]
+        for place, cells in enumerate([[plain(cell) for cell in column] for column in columns])
+        if cells and all(re.fullmatch(r"[1-9]\d{0,5}", cell) for cell in cells)
+    }
+    for whole, *factors in permutations(numbers, 3):
+        first, second = (numbers[place] for place in factors)
+        if numbers[whole] not in (first, second) and numbers[whole] == list(map(mul, first, second)):
+            return whole
+    return None
+
+
+def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Return the meanings with the devices that a table without a column of them has elsewhere."""
+    roles = {meaning.role for meaning in meanings}
+    if roles & {"gpus", "nodes"}:
+        return [as_listed(meaning, raw.cells(place)) for place, meaning in enumerate(meanings)]
+    if "gpus_per_node" in roles:  # the devices of one node
+        return [replace(one, role="gpus") if one.role == "gpus_per_node" else one for one in meanings]
+    for place, meaning in enumerate(meanings):
+        cells = [plain(cell) for cell in raw.cells(place)]
+        numbers = [int(cell) for cell in cells if re.fullmatch(r"[1-9]\d{0,5}", cell)]
+        index = numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 2
+        whole = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1
+        counted = whole and not index
+        name = normal(meaning.header).strip(" .")
+        named = _OF_DEVICES.fullmatch(name) and not never_a_label(meaning.header) and not PER_DEVICE.search(name)
+        if whole and named and meaning.role in ("ignore", "label"):
+            return with_role(meanings, place, "gpus", per="")
+        beside = "hardware" in roles and _COUNTS.fullmatch(name)
+        degree = is_degree(meaning.header) and devices_of_labels(meanings, raw) == meanings
+        if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
+            return with_role(meanings, place, "gpus", per="")
+    for place, meaning in enumerate(meanings[:_FIRST]):
+        sizes = {devices_of_instance(cell) for cell in raw.cells(place)}
+        if meaning.role in _LABELS and len(sizes) > 1 and None not in sizes:
+            known = [str(devices_of_instance(cell)) for cell in raw.cells(place)]
+            return [
+                replace(one, role="ignore") if _counts(one, raw.cells(at)) == known else one
+                for at, one in enumerate(with_role(meanings, place, "gpus", per=INSTANCES))
+            ]
+    return devices_of_labels(meanings, raw)
+
+
+def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
+    """Reads the number of devices from one of the first columns, if all of its labels name one."""
+    places = [at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
+    measured = places[0] if places else len(meanings)
+    with_numbers = replace(raw, rows=tuple(row for row in raw.rows if _has_digits(row[1], places)))
+    for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
+        for place, meaning in enumerate(meanings[: max(_FIRST, measured)]):
+            cells = (with_numbers if places else raw).cells(place)
+            if place >= _FIRST and meaning.role not in _NAMED:
+                continue
+            of_result = meaning.role == "ignore" and bool(
+                re.search(rf"\b{IDEAL}\b|target", normal(meaning.header))
+            )
+            if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
+                continue
+            named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
+            counts = [count_by(cell, read) for cell in named]
+            sizes = {count.gpus for count in counts if count}
+            if all(count and count.either for count in counts):  # of each node, perhaps
+                pairs = pairs_in(cells)
+                sizes |= {each_node(count, pairs).gpus for count in counts if count}
+            missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
+            if per and len(sizes) > 1 and 1 not in sizes and missing:
+                missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
+                sizes |= {1}
+            if per and 1 in sizes and _differ_in_numbers_only([count for count in counts if count]):
+                missing = missing if len(missing) > (1 - _MOST_OF) * len(named) else []  # their rows are left out
+            enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
+            if not per and enough and is_of_several(cells):
+                continue  # the other words are the names of variants
+            if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
+                return with_role(meanings, place, "gpus", per=per)
+    return meanings
+
+
+def _counts(meaning: Meaning, cells: Sequence[str]) -> list[str]:
+    """The devices of labels such as `8x V100`, which a column of instances beside them says too."""
+    counts = [count_by(cell, read_count) for cell in cells] if meaning.role in _NAMED else []
+    return [str(count.gpus) for count in counts if count]
+
+
+def _has_digits(cells: Sequence[str], places: Sequence[int]) -> bool:
+    """Whether a row has a number in one of its measurements; the label of another says nothing of devices."""
+    return any(re.match(r"[~<>(]? ?\.?\d", plain(cells[place])) for place in places if place < len(cells))
+
+
+def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:
+    """Whether labels have the same words beside their numbers: `--jobs 1`, `--jobs 2`."""
+    return len({count.gpus for count in counts}) > 1 and len({replace(count, gpus=1) for count in counts}) == 1
+
+
+def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
+    """Whether cells such as 256x256 are the size of a problem."""
+    factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
+    if sizes := bool(_OF_A_SIZE.search(normal(meaning.header))):
+        factors += [re.fullmatch(r"[LMNn] ?= ?\d+", plain(cell)) for cell in cells]  # its letter
+    if re.search(r"\b(?:mpi|p|tasks?|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
+        return False
+    order = any(re.match(r"p(?: ?=|50$|9\d$)", plain(cell)) for cell in cells)  # of polynomials; a percentile
+    return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
+
+
+def says_one_device(label: str) -> bool:
+    """Return whether a label says no more than that a run is on one device: Baseline, No DDP."""
+    return bool(_ALONE.fullmatch(label.strip()))
+
+
+def _is_alone(cell: str, others: Sequence[Count]) -> bool:
+    """Whether a label without a number is of one device: a baseline, or the hardware of the other labels."""
+    words = plain(cell).lower()
+    hardware = {one.hardware.lower() for one in others} | {one.words.lower() for one in others}
+    return bool(_ALONE.search(words)) or words in hardware
+
+
+def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
+    """Return the devices of a label with CPU or GPU as their hardware, if others name the other of the two."""
+    kinds = [found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))]
+    own = _KIND.search(plain(text))
+    if own is None or count.hardware or len(set(kinds)) < 2:
+        return count
+    return replace(count, hardware=own[1].upper())

@@ -1,0 +1,44 @@
+"""The hardware that labels name: one name for spellings that differ in memory, size or number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.headers.terms import STRATEGIES
+from scalestudy.importers.published import PublishedRow
+
+_PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
+_MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
+_SEVERAL = re.compile(r"^\d{1,5} ?[x*] ?")
+_INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
+
+
+def hardware_of(label: str) -> str:
+    """Return the hardware that a label names; '' for a strategy or a precision.
+
+    Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
+    """
+    words = STRATEGIES.sub("", _PRECISION.sub("", label))
+    return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
+
+
+def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
+    """Return rows in which `H100 80GB` is `H100`, if other rows name that and no other size of memory.
+
+    `4x DGX H100` is `DGX H100`, whose number of devices has a column, if other rows name that.
+    """
+    names = {row.label("hardware") for row in rows}
+    sizes: dict[str, set[str]] = {}
+    for name in names:
+        if found := _MEMORY.fullmatch(name):
+            sizes.setdefault(found["kind"], set()).add(name)
+    plainer = {named.pop(): kind for kind, named in sizes.items() if kind in names and len(named) == 1}
+    plainer |= {name: kind for name in names if (kind := _SEVERAL.sub("", name)) != name and kind in names}
+    return tuple(
+        replace(row, labels={**row.labels, "hardware": plainer[name]})
+        if (name := row.label("hardware")) in plainer
+        else row
+        for row in rows
+    )

@@ -1,0 +1,87 @@
+"""Columns of devices whose cells or headers list ids, or whose cells name variants on the same devices."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from scalestudy.importers.counts.cells import Count, read_count
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning
+from scalestudy.importers.numbers.printed import plain
+
+
+def as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Return the meaning of a column whose cells list ids, or name variants."""
+    if meaning.role != "gpus" or meaning.per:
+        return meaning
+    if is_of_several(cells) and _has_unread_names(cells):
+        return replace(meaning, per=IN_WORDS)
+    lists = [ids_in(cell) for cell in cells]
+    ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
+    ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too
+    if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
+        single = [one[0] for one in lists if len(one) == 1]
+        thousands = any("," in cell for cell in cells) and all(
+            re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell
+        )
+        if len(set(single)) <= 1 and not thousands:
+            return replace(meaning, per=IDS)
+    return meaning
+
+
+def ids_in(cell: str) -> list[int]:
+    """Return the ids of devices in a cell: 0,1 or [4,5] or cuda:0-3; none if it lists something else."""
+    words = re.sub(r"^(?:cuda|gpus?|ids?)[ :=]*", "", plain(cell).strip("[](){}").lower())
+    found: list[int] = []
+    for part in re.split(r"\s*[,+&]\s*|\s+", words.strip("[](){} ")):
+        ends = re.fullmatch(r"(?:cuda:|gpu)?(\d{1,3})(?:\s*[-\u2013]\s*(\d{1,3}))?", part)
+        if ends is None:
+            return []
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    return found if found == sorted(set(found)) else []
+
+
+def lists_across(header: Sequence[str]) -> dict[int, str]:
+    """Return place -> devices of the columns `GPU 0`, `GPU 0,1`, `GPU 0-3`: each list has the shorter ones."""
+    lists = {
+        place: set(ids_in(name))
+        for place, name in enumerate(header)
+        if place and re.match(r"(?:cuda|gpus?|ids?)\b", plain(name).lower())
+    }
+    ordered = sorted(lists.values(), key=len)
+    nested = all(shorter < longer for shorter, longer in pairwise(ordered))
+    return (
+        {place: str(len(ids)) for place, ids in lists.items()}
+        if nested and len(ordered) > 1 and ordered[0]
+        else {}
+    )
+
+
+def is_of_several(cells: Sequence[str]) -> bool:
+    """Return whether labels begin with names of variants on the same devices: `DDP (4 GPUs)`, `FSDP (4 GPUs)`."""
+    labels = {plain(cell) for cell in cells}
+    counts = {label: count_by(label, count_in_words) for label in labels}
+    sizes = Counter((count.nodes, count.gpus) for count in counts.values() if count)
+    several = [label for label, count in counts.items() if count and sizes[count.nodes, count.gpus] > 1]
+    return all(counts.values()) and bool(several) and not any(label[:1].isdigit() for label in several)
+
+
+def _has_unread_names(cells: Sequence[str]) -> bool:
+    """Whether several labels have the same number of devices, and differ in words that are not read."""
+    labels = list(dict.fromkeys(map(plain, cells)))
+    read = [(count_by(label, read_count), count_by(label, count_in_words)) for label in labels]
+    pairs = [(one, other) for one, other in read if one and other and one.gpus == other.gpus]
+    names = Counter(one for one, _ in {(one, other.words) for one, other in pairs})
+    return len(pairs) == len(labels) and any(count > 1 for count in names.values())
+
+
+def count_by(cell: str, read: Callable[[str], Count]) -> Count | None:
+    """Return the devices of a cell by a reader of them; None if it finds none."""
+    try:
+        return read(cell)
+    except ValueError:
+        return None

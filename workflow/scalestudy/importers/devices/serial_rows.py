@@ -1,0 +1,31 @@
+"""Rows of a serial run in a table whose column of devices they leave empty."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import SERIAL_RUN
+from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.raw import RawTable
+
+SERIAL = "serial"
+_NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
+
+
+def with_serial_rows(table: RawTable) -> RawTable:
+    """Return a table whose rows without devices say that they are serial if their label does: serial, -, 9 s."""
+    devices = [place for place, header in enumerate(table.header) if meaning_of(header).role == "gpus"]
+    if len(devices) != 1:
+        return table
+    place = devices[0]
+    rows = [
+        (line, (*cells[:place], SERIAL, *cells[place + 1 :]))
+        if place < len(cells)
+        and is_blank(cells[place])
+        and any(_NAMED.match(plain(cell)) for cell in cells[:place])
+        else (line, cells)
+        for line, cells in table.rows
+    ]
+    return replace(table, rows=tuple(rows))

@@ -1,0 +1,1 @@
+"""Says what the header of a column means, by its words."""

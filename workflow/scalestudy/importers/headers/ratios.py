@@ -1,0 +1,27 @@
+"""Headers of ratios: efficiency, speedup over devices, or speedup of a precision over another."""
+
+from __future__ import annotations
+
+import re
+
+from scalestudy.importers.headers.terms import EFFICIENCY, OF_A_PRECISION, OTHER_RATIO, SCALING, SPEEDUP
+
+_WITH_AND_WITHOUT = re.compile(
+    r"\b(?:with|w/)(?!out|o) ?.*\b(?:without|w/o)\b|\b(?:without|w/o)\b.*\b(?:with|w/)(?!out|o)"
+)
+"""Ratios of a change to the training on the same devices: speedup with X / without X."""
+
+
+def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
+    """Return the role of a header of ratios; '' for another. bare: the text without its precisions."""
+    scaling, speedup = SCALING.search(bare), SPEEDUP.search(bare)
+    efficiency = re.search(EFFICIENCY, bare)
+    if not (scaling or speedup or efficiency):
+        return ""
+    if OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
+        return "ignore"
+    if efficiency:
+        return "printed_efficiency"
+    if not scaling and (len(precisions) > 1 or (precisions and OF_A_PRECISION.search(text))):
+        return "precision_ratio"
+    return "printed_speedup" if speedup else "scaling_ratio"

@@ -1,0 +1,51 @@
+"""Headers of times: of a step, of a whole training or epoch, or of what they do not say."""
+
+from __future__ import annotations
+
+import re
+
+from scalestudy.importers.headers.terms import OF_A_PART, OF_ONE, SECOND, STEP, TIME_UNIT, TIMED
+from scalestudy.importers.headers.units import OF_SEVERAL_STEPS
+
+_STATISTIC = r"(?:median|mean|avg|average|min|minimum|max|maximum|best|worst|fastest|slowest)"
+
+
+def time_of(bare: str) -> str:
+    """Return step_time_s, total_time_s or time_s if a header without its precisions is of a time; else ''."""
+    if (
+        re.search(r"% ?of|\bas %|\(%\)|\bshare\b|fraction", bare)
+        or OF_A_PART.search(bare)
+        or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
+    ):
+        return ""
+    timed = re.search(TIMED, bare)
+    inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
+    if re.search(OF_ONE, bare):
+        return "time_s"
+    of_it = rf"(?!update)(?:run |train(?:ing)? )*{STEP}(?: {_STATISTIC})?"
+    in_units = re.fullmatch(rf"{of_it}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
+    if re.fullmatch(rf"(?:mean|median|med|avg|average|min|max|best)? ?[(\[] ?{TIME_UNIT} ?[)\]]", bare):
+        return "time_s"
+    if (
+        inverse
+        or in_units
+        or OF_SEVERAL_STEPS.search(bare)
+        or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare))
+    ):
+        return "step_time_s"
+    hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
+    if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
+        return "time_s"
+    if hours or re.fullmatch(
+        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]|"
+        r"(?:total|epoch|train(?:ing)?) (?:s|secs?|min)",
+        bare,
+    ):
+        return "total_time_s"
+    if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
+        return "total_time_s"
+    if re.fullmatch(
+        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare
+    ):
+        return "time_s"
+    return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""

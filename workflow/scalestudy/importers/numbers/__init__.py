@@ -1,0 +1,1 @@
+"""Reads the text of a cell as a number, with its printed digits."""

@@ -1,0 +1,1 @@
+"""Finds out what printed ratios are: of what, and relative to what."""

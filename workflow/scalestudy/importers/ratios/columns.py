@@ -1,0 +1,294 @@
+"""Columns of ratios that headers do not explain: relative to the fewest devices, or of two other columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations, pairwise
+from math import nan
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.headers.meaning import TEXTS, Meaning, is_relative, normal, with_role
+from scalestudy.importers.headers.terms import IDEAL, OTHER_RATIO, SERIAL_RUN
+from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
+from scalestudy.importers.published import MEASURED, RATES, SERIAL, STATED, TIMES
+from scalestudy.importers.raw import RawTable
+
+_MOST_COLUMNS = 6
+_GAIN = re.compile(
+    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
+)
+_LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
+"""Headers of the two ratios beside each other."""
+_SERIAL = re.compile(
+    rf"\b(?:{SERIAL_RUN}|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b|"
+    r"^seq\.? (?:time|\((?:m?s|sec|min)\))"
+)
+_REMEASURED = 1.25
+"""Ratio up to which times of a serial run are those of the same work."""
+CLOSE = 0.02
+"""Relative difference up to which a ratio of two columns is that of a third."""
+
+
+def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Factor` or `Relative` as a ratio to the fewest devices if it is 1 there, or left out."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    if devices is None:
+        return meanings
+    letters = _LETTERS if {*_LETTERS} <= {plain(one.header) for one in meanings} else {}
+    result = []
+    for place, meaning in enumerate(meanings):
+        unknown = meaning.role == "ignore" and normal(meaning.header) not in said
+        if unknown and is_relative(meaning.header) and not OTHER_RATIO.search(normal(meaning.header)):
+            found = _by_devices(raw, devices, place)
+            if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and _starts_at_one(found):
+                role = letters.get(plain(meaning.header))
+                meaning = replace(meaning, role=role or "scaling_ratio", rest="" if role else meaning.rest)
+        result.append(meaning)
+    return result
+
+
+def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves out those of the time saved, and the ideal."""
+    measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
+    result = []
+    for place, meaning in enumerate(_without_ideal(meanings, raw, said)):
+        if normal(meaning.header) not in said and is_gain(
+            [row[place] for _, row in raw.rows if place < len(row)], meaning
+        ):
+            saved = measured is not None and _is_saved(
+                raw, place, measured, of_times=meanings[measured].role in TIMES
+            )
+            meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
+        result.append(meaning)
+    return result
+
+
+def says_gain(cell: str) -> bool:
+    """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
+    return bool(_GAIN.match(plain(cell)))
+
+
+def is_gain(cells: list[str], meaning: Meaning) -> bool:
+    """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
+    if meaning.role not in ("printed_speedup", "scaling_ratio"):
+        return False
+    texts = [plain(cell) for cell in cells if not is_blank(cell)]
+    signed = [text for text in texts if says_gain(text)]
+    percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
+    named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
+    nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
+    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
+    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
+
+
+def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out `Linear scaling` and the like if its numbers are those of the devices."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    result = []
+    for place, meaning in enumerate(meanings):
+        stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
+        if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
+            found = _by_devices(raw, devices, place)
+            if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
+                meaning = replace(meaning, role="ignore")
+        result.append(meaning)
+    return result
+
+
+def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
+    """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
+
+    They may also be the change of the time, -47 %.
+    Gains over the row before are left out too if their numbers are printed as approximate: they check nothing.
+    """
+    found: list[tuple[float, float]] = []
+    for _, row in raw.rows:
+        try:
+            value = read_cell(row[measured]).printed.value
+            found.append((1 / value if of_times else value, _share(row[place])))
+        except (ValueError, IndexError, ZeroDivisionError):
+            continue
+    saved = gained = stepwise = 0
+    about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
+    for (before, _), (rate, share) in pairwise(found):
+        speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
+        changes = [(1 - 1 / speedup, 1 / speedup - 1 if of_times else nan) for speedup in speedups]
+        saved += any(abs(share - change) < CLOSE for both in changes for change in both)
+        close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
+        gained += any(close)
+        stepwise += close[:1] == [True] and not close[1]
+    return saved > gained or (about and stepwise > 0)
+
+
+def _share(cell: str) -> float:
+    return 0.0 if is_blank(cell) else read_cell(cell).printed.value / 100
+
+
+def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:
+    """(devices, ratio or None for a blank cell), fewest devices first; nothing if a cell is something else."""
+    found: list[tuple[int, Printed | None]] = []
+    for _, row in raw.rows:
+        try:
+            blank = is_blank(row[place]) or row[place].strip().lower().startswith(("base", "ref"))
+            gpus = _count(row[devices])
+            if blank and not gpus:
+                continue  # a mean, or a run that failed
+            cell = None if blank else read_cell(row[place])
+        except (ValueError, IndexError):
+            return []
+        if not gpus:
+            return []
+        percent = cell and (cell.percent or "%" in raw.header[place])
+        whole = cell and (cell.printed.times(0.01) if percent else cell.printed)
+        found.append((gpus, whole or None))
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _count(cell: str) -> int:
+    """The devices of a cell, as a number or in words; 0 if it names none."""
+    for read in (read_count, count_in_words):
+        with suppress(ValueError):
+            return read(cell).gpus
+    return 0
+
+
+def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
+    fewest = found[0][0]
+    first = [ratio for gpus, ratio in found if gpus == fewest]
+    return all(ratio is None or ratio.value in (0, 1) for ratio in first) and any(ratio for _, ratio in found)
+
+
+def repeated_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out ratios with one header in several columns unless each is 1 on the fewest devices, and not on all.
+
+    They may be those of one column over another on as many devices.
+    """
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    result = list(meanings)
+    for name in {plain(one.header) for one in meanings if one.role in STATED}:
+        places = [at for at, one in enumerate(meanings) if plain(one.header) == name and one.role in STATED]
+        if devices is None or len(places) < 2 or normal(name) in said:
+            continue
+        columns = [_by_devices(raw, devices, place) for place in places]
+        if not all(found and _starts_at_one(found) for found in columns) or any(map(_is_constant, columns)):
+            result = [replace(one, role="ignore") if at in places else one for at, one in enumerate(result)]
+    return result
+
+
+def _is_constant(found: Sequence[tuple[int, Printed | None]]) -> bool:
+    return {ratio.value for _, ratio in found if ratio} <= {1.0}
+
+
+def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
+    """Whether ratios such as `3.35x` are relative to the most devices or to real time: no speedups."""
+    gpus = next((at for at, meaning in enumerate(meanings) if meaning.role == "gpus"), None)
+    found: list[tuple[int, float]] = []
+    for _, row in raw.rows if gpus is not None else ():
+        try:
+            found.append((read_count(row[gpus or 0]).gpus, read_cell(row[place]).printed.value))
+        except (ValueError, IndexError):
+            continue
+    if len(found) < 2 or min(found)[0] == max(found)[0]:
+        return False
+    speeds = min(found)[1] < 1 and "throughput" in {meanings[place].role}  # 0.4x real time
+    return speeds or (max(found)[1] == 1 and min(found)[1] > 1)
+
+
+def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads times of a serial run beside others, which no devices change, as the baseline of printed speedups."""
+    times = [place for place, one in enumerate(meanings) if one.role in TIMES]
+    serial = [place for place in times if _SERIAL.search(normal(meanings[place].header))]
+    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if len(serial) != 1 or len(times) < 2 or devices is None or normal(meanings[serial[0]].header) in said:
+        return meanings
+    if len(set(raw.cells(devices))) < 2:
+        return meanings
+    labels = [place for place, one in enumerate(meanings) if one.role in TEXTS or place < min(devices, serial[0])]
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for _, row in raw.rows:
+        try:
+            groups.setdefault(tuple(row[place] for place in labels), []).append(
+                read_cell(row[serial[0]]).printed.value
+            )
+        except (ValueError, IndexError):
+            continue
+    same = all(max(found) <= min(found) * _REMEASURED for found in groups.values())
+    return with_role(meanings, serial[0], SERIAL) if same and len(groups) < len(raw.rows) else meanings
+
+
+def is_serial(header: str) -> bool:
+    """Return whether a header is of a serial run."""
+    return bool(_SERIAL.search(normal(header)))
+
+
+def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
+    meanings = _of_its_times(meanings, raw, said)
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
+        return meanings
+    varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
+    for pair in combinations(varied, 2):
+        if is_quotient(raw, stated[0], pair):
+            gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
+            return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
+    return meanings
+
+
+def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a speedup that names nothing as that of the only one of several times that it follows from."""
+    stated = [at for at, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES]
+    if len(stated) != 1 or len(times) < 2 or any(one.role in RATES for one in meanings):
+        return meanings
+    place = stated[0]
+    fits = [at for at in times if follows(raw, place, at)]
+    if meanings[place].rest or len(fits) != 1 or normal(meanings[place].header) in said:
+        return meanings
+    own = replace(meanings[place], rest=meanings[fits[0]].rest)
+    return [*meanings[:place], own, *meanings[place + 1 :]]
+
+
+def follows(raw: RawTable, place: int, time: int) -> bool:
+    """Return whether ratios are, to their last digit, those of the first of the times to each of them."""
+    try:
+        found = [(read_cell(row[time]).printed.value, read_cell(row[place]).printed) for _, row in raw.rows]
+    except (ValueError, IndexError):
+        return False
+    return len(found) > 1 and all(
+        own > 0 and abs(found[0][0] / own - ratio.value) <= ratio.last for own, ratio in found
+    )
+
+
+def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Return whether a column is the quotient of two others in most rows, or their gain: 107% for 2.07."""
+    explained = known = 0
+    for _, row in raw.rows:
+        try:
+            cell = read_cell(row[place])
+            first, second = (read_cell(row[at]).printed.value for at in pair)
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        said = cell.printed.value
+        ratios = (said / 100, 1 + said / 100) if cell.percent else (said,)
+        explained += (
+            first > 0
+            and second > 0
+            and any(abs(ratio * one - 1) < 0.05 for ratio in ratios for one in (first / second, second / first))
+        )
+    return explained > known / 2
+
+
+def _is_percent(cell: str) -> bool:
+    """Return whether a cell is a number of per cent."""
+    try:
+        return read_cell(cell).percent
+    except ValueError:
+        return False

@@ -1,0 +1,73 @@
+"""What columns with unknown headers are: a measurement that explains printed ratios, or speedups that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal, with_role
+from scalestudy.importers.numbers.printed import read_cell, share
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.ratios.following import following
+from scalestudy.importers.raw import RawTable
+
+_CLOSE = 0.02
+"""Relative difference up to which a ratio follows. Wider than rounding."""
+_FEWEST = 2
+"""Rows beside that of the baseline from which the ratio follows by no chance."""
+_MOST = 0.7
+"""Share of the rows from which it has to follow; others may contradict."""
+_NUMBERS = 0.9
+"""Share of the cells of a measurement that are numbers."""
+_FACTOR = 1.5
+"""A factor that a speedup over fewer devices reaches."""
+
+
+def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read the only column from which the printed ratios follow as the measurement, if no header names one."""
+    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    ratios = [place for place, one in enumerate(meanings) if one.role in _POWERS]
+    if len(devices) != 1 or not ratios or any(one.role in MEASURED for one in meanings):
+        return meanings
+    power = _POWERS[meanings[ratios[0]].role]
+    found = []
+    for place, one in enumerate(meanings):
+        free = one.role in ("ignore", "label") and normal(one.header) not in said and not never_a_label(one.header)
+        if not free or share(raw.cells(place), read_cell) < _NUMBERS:
+            continue
+        for role in ("time_s", "throughput"):
+            places = (devices[0], place, ratios[0])
+            close = following(raw, places, of_times=role == "time_s", close=_CLOSE, power=power)
+            if len(close) >= _FEWEST and sum(close) > _MOST * len(close):
+                found.append((place, role))
+    return with_role(meanings, *found[0]) if len(found) == 1 else meanings
+
+
+_POWERS = {"printed_speedup": 0, "printed_efficiency": 1}
+"""Ratios of measurements -> the power of the devices that they are divided by."""
+
+
+def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read factors that grow, such as 1.9x, 3.7x and 7.2x below DDP, as speedups if nothing is measured."""
+    roles = {one.role for one in meanings}
+    if roles & {*MEASURED, *STATED} or not roles & {"gpus", "nodes"}:
+        return meanings
+    return [
+        replace(one, role="printed_speedup", rest=one.rest or normal(one.header))
+        if one.role in ("ignore", "strategy")
+        and normal(one.header) not in said
+        and not never_a_label(one.header)
+        and _grow(raw.cells(place))
+        else one
+        for place, one in enumerate(meanings)
+    ]
+
+
+def _grow(cells: Sequence[str]) -> bool:
+    """Whether all cells are factors, and most are larger than the one above them."""
+    if len(cells) < 2 or any(quantity_of(cell) != "speedup" for cell in cells):
+        return False
+    values = [read_cell(cell).printed.value for cell in cells]
+    return sum(last > first for first, last in pairwise(values)) > len(values) / 2 and max(values) > _FACTOR

@@ -1,0 +1,1 @@
+"""Turns the forms of tables into one row per number of devices."""

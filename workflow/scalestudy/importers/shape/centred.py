@@ -1,0 +1,45 @@
+"""Labels in the middle of their rows, as in tables that were converted from a PDF."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.raw import RawTable
+
+NOT_NAMED = "not named"
+"""Label of a block without one."""
+
+
+def with_centred_labels(table: RawTable) -> RawTable:
+    """Return a table in which each row has its label, if a column of labels begins with an empty cell.
+
+    The rows of a label are one or more blocks in which the number of devices rises, as many for each label.
+    """
+    devices = next(
+        (at for at, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")), None
+    )
+    rows = [list(cells) for _, cells in table.rows]
+    if not devices or not rows or any(len(row) != len(table.header) for row in rows):
+        return table
+    sizes = [plain(row[devices]) for row in rows]
+    if not all(re.fullmatch(r"[1-9]\d{0,6}", size) for size in sizes):
+        return table
+    starts = [0, *(at for at, (one, after) in enumerate(pairwise(map(int, sizes)), start=1) if after <= one)]
+    for place in range(devices):
+        labels = [(at, row[place]) for at, row in enumerate(rows) if not is_blank(row[place])]
+        if not labels or labels[0][0] == 0 or len(labels) > len(starts):
+            continue
+        even = len(starts) % len(labels) == 0
+        firsts = starts[:: len(starts) // len(labels)] if even else starts
+        if any(at in firsts for at, _ in labels):
+            continue  # labels are in the first of their rows, and the first rows do not have one
+        for first, end in zip(firsts, [*firsts[1:], len(rows)], strict=True):
+            own = [label for at, label in labels if first <= at < end]
+            for row in rows[first:end] if len(own) < 2 else ():
+                row[place] = own[0] if own else NOT_NAMED
+    lines = [line for line, _ in table.rows]
+    return replace(table, rows=tuple(zip(lines, map(tuple, rows), strict=True)))

@@ -1,0 +1,300 @@
+"""Turns tables with devices across or several measurements in a row into one row per scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.devices.across import (
+    counted_across,
+    is_scaled_measurement,
+    numbers_across,
+    products_across,
+    strategies_across,
+    with_devices_of_a_row,
+)
+from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.found import says_one_device, with_product
+from scalestudy.importers.devices.listed import lists_across
+from scalestudy.importers.headers.meaning import TEXTS, meaning_of, normal
+from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
+from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
+from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import known_role, quantity_of
+from scalestudy.importers.ratios.best import is_of_best, size_of_best
+from scalestudy.importers.ratios.columns import is_quotient, is_serial
+from scalestudy.importers.ratios.kinds import by_ratio
+from scalestudy.importers.ratios.of_rows import without_foreign_rows
+from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.shape.pivots import pivoted
+from scalestudy.importers.shape.quantities_of_rows import in_one_row, names_of_rows, place_of_names
+
+IDEAL = re.compile(
+    r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
+    r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
+)
+"""Rows that were not measured."""
+_STEP_UP = re.compile(
+    r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
+)
+"""Header of a speedup from fewer to more devices: 1->4."""
+_RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
+"""Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
+_UNIT = re.compile(r"[a-z]{1,7}")
+_MOST = 0.5
+"""Share of the cells of a row that are numbers if it is one of measurements."""
+_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
+"""What the header of the first column may be, which says nothing of the numbers beside it."""
+_FEW = 2  # columns of devices from which a table has devices across
+
+
+def upright(table: RawTable) -> RawTable:
+    """Return a table with one row per scale and measured series.
+
+    'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
+    and number of devices.
+    """
+    table = pivoted(table)
+    if not (across := _across(table)):
+        table = with_devices_of_a_row(table)
+        across = _across(table)
+    if not across:
+        return with_product(table)
+    first = names_of_rows(table, across)
+    known = [meaning_of(name).role for name in first]
+    if not {*known} & {*MEASURED}:
+        known = [known_role(name) for name in first]
+    others = [place for place in range(1, len(table.header)) if place not in across]
+    measured = [place for place, role in enumerate(known) if role in MEASURED]
+    kinds = {known[place] for place in measured}
+    labels = 2 * len(measured) < len(known) or (len(measured) > len(kinds) == 1 and not set(known) & {*STATED})
+    if _of_one_unit(table, across) and labels:  # names such as `ONNX Runtime`, or the times of several parts
+        return _stacked(table, across)
+    unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
+    named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
+    if not others and named and any(role not in ("ignore", *TEXTS) for role in known):
+        return _turned(table, across, first)
+    own = first != [row[0] if row else "" for _, row in table.rows]  # units
+    if measured and (own or meaning_of(table.header[0]).role not in ("model", "strategy", "framework")):
+        ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
+        best = min(measured, key=lambda place: MEASURED.index(known[place]))
+        return _with_ratios(_turned(table, across, first), table, ratios, best)
+    return _stacked(table, across)
+
+
+def _across(table: RawTable) -> dict[int, tuple[str, str]]:
+    """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
+    of_devices = (
+        meaning_of(table.header[0]).role in ("gpus", "nodes")
+        or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
+        or is_degree(table.header[0])
+    )
+    if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
+        counts = [_count(words) for words in map(plain, table.header[1:])]
+        measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
+        if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
+            return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
+    found: dict[int, tuple[str, str]] = {}
+    ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
+    for place, header in enumerate(table.header[1:], start=1):
+        words = plain(header)
+        if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
+            found[place] = (words, "")
+        elif named := count_of_header(header):
+            hardware = f"x {named[0].hardware}" if named[0].hardware else ""
+            rest = named[1]
+            rest = "" if is_scaled_measurement(table, place, named) else rest
+            rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
+            found[place] = (f"{named[0].gpus}{hardware}", rest)
+    found = dict(sorted((found | _of_one_device(table, found)).items()))
+    bare = {
+        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
+    }
+    sizes = [devices for devices, _ in bare.values()]
+    whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
+    found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        sizes_across = numbers_across(table.header) or products_across(table.header) or lists_across(table.header)
+        found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        return {}
+    fewest = min(_size(devices) for devices, _ in found.values())
+    for place, header in enumerate(table.header):
+        step = _STEP_UP.fullmatch(plain(header))
+        if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
+            found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
+        if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
+            found[place] = (step["many"], "speedup")
+    return found
+
+
+def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The column `Baseline` beside two or more columns of several devices each."""
+    sizes = {_size(devices) for devices, _ in across.values()}
+    places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]
+    if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
+        return {}
+    return {places[0]: ("1", "")}
+
+
+def _count(words: str) -> int:
+    """The devices of a header that is no more than their number; 0 for another."""
+    try:
+        return read_count(words).gpus
+    except ValueError:
+        return 0
+
+
+def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
+    """Whether the cells of several rows have one unit of a measurement: 402 rps."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    named = [quantity_of(cell) for cell in cells if not is_blank(cell)]
+    return len(table.rows) > 1 and len(set(named)) == 1 and named[0] != ""
+
+
+def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
+    """A row per column of devices. Its other words are a label if they distinguish columns of one size."""
+    told = len(across) > len({devices for devices, _ in across.values()})
+    measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
+    first = [first[at] for at in measured]
+    lines = [table.rows[at][1] for at in measured]
+    said = {words for _, words in across.values()}
+    if len(said) == 1 and (unit := meaning_of(said.pop()).unit) in SECONDS:  # 1 GPU (ms) | 2 GPUs (ms)
+        first = [f"{name} ({unit})" if known_role(name) in TIMES else name for name in first]
+    rows = tuple(
+        (
+            table.line,
+            (
+                devices,
+                *([words] if told else []),
+                *(cells[place] if place < len(cells) else "" for cells in lines),
+            ),
+        )
+        for place, (devices, words) in across.items()
+    )
+    name = "strategy" if any(STRATEGIES.fullmatch(words) for _, words in across.values()) else "setup"
+    corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
+    own = table.header[0] if corner else counted_across(table.header[place] for place in across)
+    return replace(table, header=(own, *([name] if told else []), *first), rows=rows)
+
+
+def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int) -> RawTable:
+    """The turned table with the speedups that stand behind its best measurement, as those of its last row."""
+    cells = table.rows[best][1]
+    stated = [cells[place] if place < len(cells) else "" for place in ratios]
+    last = len(turned.rows) - 1
+    rows = tuple(
+        (line, (*row, *(stated if place == last else [""] * len(stated))))
+        for place, (line, row) in enumerate(turned.rows)
+    )
+    return replace(turned, header=(*turned.header, *(table.header[place] for place in ratios)), rows=rows)
+
+
+def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
+    """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
+    corner = _quantity(table, across)
+    units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
+    if corner == UNSAID and len(units) == 1:
+        corner = units.pop()  # `1 GPU [ms/step] | 2 GPUs`: the first header has the unit of all
+    others = [
+        place
+        for place in range(len(table.header))
+        if place not in across and not _is_of_one_size(table, place, across)
+    ]
+    metric = place_of_names(table, others)
+    others = [place for place in others if place != metric]
+    sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
+    numbered = [any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in table.cells(kept)) for kept in others]
+    roles = [meaning_of(table.header[kept]).role for kept in others]
+    stated = [place for place, role in enumerate(roles) if role in (*STATED, "scaling") and numbered[place]]
+    of_the_last = stated + [  # ratios by their cells
+        place
+        for place, kept in enumerate(others)
+        if kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept))
+    ]
+    whose = {place: _size_of_ratio(table, others[place], across) for place in of_the_last}
+    beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
+    numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
+    ratios = [others[place] for place in stated]
+    ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
+    ratios += [others[place] for place in of_the_last]
+    if corner == UNSAID and ratios and len(numbers) > 1:
+        factor = _size(across[numbers[-1]][0]) / _size(across[numbers[0]][0])
+        corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
+    quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
+    own = counted_across(table.header[place] for place in across)
+    bare = all(plain(table.header[place]).isdecimal() for place in across)
+    of_devices = bare and meaning_of(table.header[0]).role in ("gpus", "nodes")  # Threads | 1 | 2
+    labels = (
+        "name"
+        if place < min(across) and (of_devices or _is_measured(table.header[place], table.cells(place), corner))
+        else table.header[place]
+        for place in others
+    )
+    named = [] if metric is None else list(dict.fromkeys(plain(cells[metric]) for _, cells in table.rows))
+    quantities = [*named, *(one for one in quantities if not named or one != corner)]
+    header = (*labels, table.header[0] if of_devices else own, *quantities)
+    of_times = known_role(quantities[0]) in TIMES
+    rows = []
+    table = without_foreign_rows(table, across, corner)
+    for line, cells in table.rows:
+        if cells and IDEAL.fullmatch(normal(cells[0]).strip(" :")):
+            continue
+        best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
+        of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}
+        for size in sizes:
+            kept = [cells[place] if place < len(cells) else "" for place in others]
+            kept = [cell if of_row.get(place, size) == size else "" for place, cell in enumerate(kept)]
+            values = dict.fromkeys(quantities, "")
+            for place, (devices, words) in across.items():
+                if devices == size and place < len(cells):
+                    values[words or (corner if metric is None else plain(cells[metric]))] = cells[place]
+            if not all(is_blank(value) for value in values.values()):
+                rows.append((line, (*kept, size, *values.values())))
+    rows = rows if metric is None else in_one_row(rows, len(quantities))
+    return replace(table, header=header, rows=tuple(rows))
+
+
+def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str]]) -> str:
+    """The devices that a ratio in a further column is of: the last, unless it is one to another further column."""
+    others = [place for place in range(len(table.header)) if place != ratio and place not in across]
+    found = [place for place in across if any(is_quotient(table, ratio, (one, place)) for one in others)]
+    return across[found[0] if found else max(across)][0]
+
+
+def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
+    """Whether a column behind those of devices is a further measurement, of one size that its header may name."""
+    behind = place > max(across) and meaning_of(table.header[place]).role in MEASURED
+    return behind and share(table.cells(place), read_cell) > _MOST
+
+
+def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
+    """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
+    if is_serial(header) and meaning_of(header).role in TIMES:
+        return False  # the baseline of all columns
+    if corner == UNSAID:  # a setting, such as a period of 10 ms
+        return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
+    return header == corner or (corner in header and meaning_of(header).role in MEASURED)
+
+
+def _size(devices: str) -> int:
+    """The number of devices as which a column was read: 8 of `8 x V100`."""
+    return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
+
+
+def _quantity(table: RawTable, across: Iterable[int]) -> str:
+    """What the cells of a table with devices across hold: by their units, else by the headers and headings."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    cells = [cell for cell in cells if not is_blank(cell)]
+    own = [named for cell in cells if (named := quantity_of(cell))]
+    if own and len(own) > len(cells) / 2:
+        return max(own, key=own.count)
+    inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
+    captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
+    for words in (*inside, table.header[0], *captions):
+        if words and meaning_of(words).role not in _NO_QUANTITIES:
+            return words
+    return UNSAID

@@ -1,0 +1,212 @@
+"""Tells apart several measurements in one row: precisions, strategies, units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scalestudy.importers.headers.meaning import Meaning
+from scalestudy.importers.headers.terms import STRATEGIES
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import BATCHES, MEASURED, OF_COLUMNS, STATED, TIMES
+
+_ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
+"""Precisions that READMEs name differently in the columns of one table."""
+_SHORTEST = 3
+"""Fewest letters that abbreviate a word."""
+_PLUS = re.compile(r"[+&]|\bwith\b")
+_SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Columns of a table that belong together."""
+
+    name: str
+    places: tuple[int, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    index: int = 0
+    """Its place among the variants of the table."""
+    count: int = 1
+    pair: tuple[int, int] | None = None
+    """Columns of the first and the second precision, which a printed speedup of precision is checked with."""
+
+
+def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
+    """Return the variants of a table, in the order of its columns; one if no quantity is there twice."""
+    places = [place for place, meaning in enumerate(meanings) if meaning.role != "ignore"]
+    of_role: dict[str, list[int]] = {}
+    for place in places:
+        if meanings[place].role in (*MEASURED, *STATED):
+            of_role.setdefault(meanings[place].role, []).append(place)
+    best = next((role for role in MEASURED if role in of_role), "")
+    if len(of_role.get(best, ())) == 1:  # a throughput is enough: of several times beside it the first is read
+        places = [p for p in places if meanings[p].role not in MEASURED or p == of_role[meanings[p].role][0]]
+        of_role = {role: found[:1] if role in MEASURED else found for role, found in of_role.items()}
+    repeated = {role: found for role, found in of_role.items() if len(found) > 1}
+    if not repeated:
+        named = {
+            name for place in places if meanings[place].role in MEASURED for name in meanings[place].precisions
+        }
+        labels = {"precision": next(iter(named))} if len(named) == 1 else {}
+        return [Variant("", _once(places, meanings), labels)]
+    keys = {place: _key(meanings, found, place) for found in repeated.values() for place in found}
+    measured = [role for role in repeated if role in MEASURED] or list(repeated)
+    order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
+    owners = {**keys, **_behind_their_measurements(meanings, keys, repeated)}
+    for place in places:  # an efficiency behind a speedup is of the same variant
+        before = meanings[place - 1] if place else None
+        if (
+            place not in keys
+            and before
+            and {before.role, meanings[place].role} <= {*STATED}
+            and before in meanings
+        ):
+            owner = next((one for one in order if _alike(_words(before), one)), "")
+            if owner and not _words(meanings[place]):
+                owners[place] = owner
+    variants = []
+    for index, key in enumerate(order):
+        mine = [
+            place
+            for place in places
+            if _is_of_all(meanings[place], key, repeated)
+            or _belongs(meanings[place], owners.get(place), key, order, index)
+        ]
+        timed = [place for place in mine if _names(key, meanings[place]) and not {*repeated} & {*MEASURED}]
+        mine = [place for place in mine if not timed or meanings[place].role not in MEASURED or place in timed]
+        kind = meanings[next(place for place in mine if keys.get(place) == key)]
+        label = "precision" if kind.precisions[:1] == (key,) else OF_COLUMNS
+        columns = _once(mine, meanings)
+        both = repeated[measured[0]]
+        pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
+        variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
+    return variants
+
+
+def _behind_their_measurements(
+    meanings: Sequence[Meaning], keys: Mapping[int, str], repeated: Mapping[str, Sequence[int]]
+) -> dict[int, str]:
+    """Place -> variant of ratios with one header that are behind a measurement each."""
+    measured = [place for role, found in repeated.items() if role in MEASURED for place in found]
+    own: dict[int, str] = {}
+    for role, found in repeated.items():
+        alike = {plain(meanings[place].header) for place in found}
+        if role not in STATED or len(alike) > 1 or len(found) != len(measured):
+            continue
+        before = [max((one for one in measured if one < place), default=None) for place in found]
+        if None not in before and len(set(before)) == len(found):
+            own |= {place: keys[one] for place, one in zip(found, before, strict=True) if one is not None}
+    return own
+
+
+def _names(key: str, meaning: Meaning) -> bool:
+    """Whether the words of a variant name a time: those of `Wall speedup` beside `Wall (s)`."""
+    words = set(re.findall(r"\w+", plain(meaning.header).lower()))
+    return meaning.role in TIMES and bool(key) and set(key.split()) <= words
+
+
+def _is_of_all(meaning: Meaning, key: str, repeated: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a measurement that is there once is that of all ratios; not if it names another precision."""
+    named = _precision(meaning)
+    return meaning.role in MEASURED and not set(repeated) & set(MEASURED) and (not named or _alike(named, key))
+
+
+def own_part(text: str, meaning: Meaning, variant: Variant) -> str:
+    """Return a variant's part of a cell, such as '128@FP16, 64@FP32', or '24, 40' in the header's order."""
+    if meaning.role not in BATCHES:
+        return text
+    words = plain(text)
+    tagged: list[tuple[str, str]] = re.findall(
+        r"(\d[\d,]*) ?[@(] ?([A-Za-z]{2,4}-?\d\d|mixed|amp)", words, re.IGNORECASE
+    )
+    if tagged:
+        own = [number for number, name in tagged if _alike(name.lower().replace("-", ""), variant.name)]
+        return own[0] if own else text
+    parts = [part for part in _SEPARATORS.split(words) if part]
+    expected = max(len(meaning.precisions), variant.count)
+    if len(parts) < 2 or len(parts) != expected or re.fullmatch(r"\d{1,3}(,\d{3})+", words):
+        return text
+    if len(set(parts)) == 1:
+        return parts[0]
+    if len(meaning.precisions) == len(parts):
+        own = [part for part, name in zip(parts, meaning.precisions, strict=True) if _alike(name, variant.name)]
+        if own:
+            return own[0]
+    return parts[variant.index] if variant.count == len(parts) else text
+
+
+def _once(places: Sequence[int], meanings: Sequence[Meaning]) -> tuple[int, ...]:
+    """The first column of each role; all columns of words."""
+    seen: set[str] = set()
+    kept = []
+    for place in places:
+        role = meanings[place].role
+        if role == "label" or role not in seen:
+            kept.append(place)
+        seen.add(role)
+    return tuple(kept)
+
+
+def _key(meanings: Sequence[Meaning], found: Sequence[int], place: int) -> str:
+    """What tells a column from the others of its role: its precision, its other words, its unit or its header."""
+    for kind in (_precision, _words, _unit):
+        named = [kind(meanings[one]) for one in found]
+        if len(set(named)) == len(named) and (kind is not _unit or all(named)):
+            return kind(meanings[place])
+    headers = [plain(meanings[one].header) for one in found]
+    return headers[found.index(place)] if len(set(headers)) == len(headers) else f"column {found.index(place) + 1}"
+
+
+def _precision(meaning: Meaning) -> str:
+    return meaning.precisions[0] if len(meaning.precisions) == 1 else ""
+
+
+def _words(meaning: Meaning) -> str:
+    return " ".join(filter(None, dict.fromkeys((_precision(meaning), meaning.rest.strip(" +&")))))
+
+
+def _unit(meaning: Meaning) -> str:
+    return meaning.unit
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or any(one in group and other in group for group in _ALIKE)
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether words are the beginning, the initials or some of others: `base` for baseline, `v2` for version 2."""
+    words = long.split()
+    if short and set(short.split()) < set(words):
+        return True
+    initials = len(words) > 1 and short == "".join(word[0] for word in words)
+    return initials or (len(short) >= _SHORTEST and len(words) == 1 and long.startswith(short))
+
+
+def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], index: int) -> bool:
+    """Whether a column is of a variant: its key says so, or it is of all of them."""
+    if own is not None:
+        short = [one for one in order if _abbreviates(own, one)]
+        return own == key or (own not in order and (_alike(own, key) or short == [key]))
+    if meaning.role in (*MEASURED, *STATED):
+        named = _precision(meaning) or _words(meaning)
+        if any(_alike(named, other) for other in order):
+            return _alike(named, key)
+        return index == 0
+    if meaning.role in BATCHES and len(meaning.precisions) == 1:
+        return _alike(meaning.precisions[0], key) or not any(
+            _alike(meaning.precisions[0], other) for other in order
+        )
+    return meaning.role != "precision_ratio" or index == 0
+
+
+def is_distributed(label: str) -> bool:
+    """Return whether a label names a way to distribute a training."""
+    return bool(STRATEGIES.search(label))
+
+
+def additions(label: str) -> set[str]:
+    """Return what a label adds to a distributed run or to one on one device: `amp` of `DDP + AMP`."""
+    parts = [part.strip() for part in _PLUS.split(label.lower())]
+    return {part for part in parts if part and not is_distributed(part)}
