@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from own_scripts import command_spec, launched_script
-from scalestudy.importers.logs.derive import derive
 from scalestudy.importers.logs.formats import read_log
 from scalestudy.importers.logs.model import Given
+from scalestudy.importers.logs.steps.derive import derive
 
 SCRIPT = """
 import json, os, sys, time

@@ -15,6 +15,7 @@ import scalestudy
 
 PACKAGE = Path(scalestudy.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
+IMPORTERS = sorted((PACKAGE / "importers").rglob("*.py"))
 
 FLOORS = {
     "errors": 0,
@@ -79,6 +80,25 @@ FLOORS_OF_IMPORTERS = {
     "reading": 11,
     "logs": 12,
 }
+FLOORS_OF_LOGS = {
+    "commands": 0,
+    "declared": 0,
+    "file_names": 0,
+    "lines": 0,
+    "model": 0,
+    "quantities": 0,
+    "given": 1,
+    "parts": 1,
+    "stated": 1,
+    "trainers": 1,
+    "steps": 2,
+    "console": 3,
+    "observe": 3,
+    "study_of": 3,
+    "tabular": 4,
+    "readers": 5,
+    "formats": 6,
+}
 
 
 def imports(path: Path) -> set[str]:
@@ -115,14 +135,19 @@ def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
         assert allowed, f"{here} (floor {FLOORS[here]}) imports {there} (floor {FLOORS[there]})"
 
 
-@pytest.mark.parametrize("path", (PACKAGE / "importers").rglob("*.py"), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_reader_of_tables_imports_from_lower_floors_only(path: Path) -> None:
-    here = path.relative_to(PACKAGE / "importers").parts[0].removesuffix(".py")
+@pytest.mark.parametrize("path", IMPORTERS, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    ("place", "floors"), [("importers", FLOORS_OF_IMPORTERS), ("importers/logs", FLOORS_OF_LOGS)]
+)
+def test_folders_of_importers_are_floors_too(place: str, floors: dict[str, int], path: Path) -> None:
+    within, names = PACKAGE / place, ["scalestudy", *place.split("/")]
+    if not path.is_relative_to(within) or (path.parent == within and path.name == "__init__.py"):
+        return
+    here = path.relative_to(within).parts[0].removesuffix(".py")
     for name in imports(path):
         parts = name.split(".")
-        if parts[:2] != ["scalestudy", "importers"] or len(parts) < 3 or parts[2] == here:
-            continue
-        assert FLOORS_OF_IMPORTERS[parts[2]] < FLOORS_OF_IMPORTERS[here], f"{here} imports {name}"
+        if parts[: len(names)] == names and len(parts) > len(names) and parts[len(names)] != here:
+            assert floors[parts[len(names)]] < floors[here], f"{here} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

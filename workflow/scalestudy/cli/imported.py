@@ -14,8 +14,8 @@ from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
     from scalestudy.importers.columns.meanings import Corrections
-    from scalestudy.importers.logs.derive import ImportedRun
     from scalestudy.importers.logs.model import Given, Log
+    from scalestudy.importers.logs.steps.derive import ImportedRun
     from scalestudy.importers.logs.study_of import Imported
 
 PARTIAL = ".partial"
@@ -36,7 +36,7 @@ def import_files(
 
     Raises UserError before anything is written. It has what every file lacks, so that one answer is enough.
     """
-    from scalestudy.importers.logs.derive import NoDevicesError, derive
+    from scalestudy.importers.logs.steps.derive import NoDevicesError, derive
     from scalestudy.importers.logs.study_of import study_of
     from scalestudy.publish.imported import run_lines
 

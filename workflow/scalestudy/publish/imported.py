@@ -15,7 +15,7 @@ from scalestudy.publish.words.labels import counted
 from scalestudy.registry.words.percent import percent
 
 if TYPE_CHECKING:
-    from scalestudy.importers.logs.derive import ImportedRun
+    from scalestudy.importers.logs.steps.derive import ImportedRun
 
 
 def run_lines(run: ImportedRun) -> list[str]:

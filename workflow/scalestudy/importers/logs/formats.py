@@ -11,32 +11,34 @@ from itertools import islice
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs import (
-    console,
-    console_form,
-    csv_log,
+from scalestudy.importers.logs.console import any_trainer, epoch_rows, progress, spaced_table, spread_rows
+from scalestudy.importers.logs.console.form import (
+    FEWEST_TO_SEE,
+    LEARNED_FROM,
+    MEASURED,
+    Form,
+    form_of,
+    timed_without_steps,
+)
+from scalestudy.importers.logs.console.several_runs import begins_again, check_one_run
+from scalestudy.importers.logs.declared import DECLARED
+from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
+from scalestudy.importers.logs.model import Given, Log
+from scalestudy.importers.logs.readers import (
     deepspeed,
-    epoch_rows,
     fairseq,
-    json_log,
     kineto,
     megatron,
     mlflow_store,
     mllog,
     nanotron,
     olmo,
-    progress,
-    spaced_table,
-    spread_rows,
     tensorboard_log,
     torchtitan,
     trainer_state,
 )
-from scalestudy.importers.logs.declared import DECLARED
-from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
-from scalestudy.importers.logs.model import Given, Log
-from scalestudy.importers.logs.printed import has_markup, shows_scaling
-from scalestudy.importers.logs.several_runs import begins_again, check_one_run
+from scalestudy.importers.logs.tabular import csv_log, json_log
+from scalestudy.importers.logs.tabular.printed import has_markup, shows_scaling
 from scalestudy.importers.tables import decoded
 from scalestudy.importers.unopened import STARTS, why_unopened
 
@@ -85,14 +87,14 @@ BY_HEAD: dict[str, tuple[Callable[[bytes], str], Callable[..., list[Log]]]] = {
 TABLE = "table"
 CONSOLE = "console"
 OF_ANY_TRAINER: dict[str, Read] = {
-    CONSOLE: console.read,
+    CONSOLE: any_trainer.read,
     "progress-bar": progress.read,
     "rows-of-lines": spread_rows.read,
     "epochs": epoch_rows.read,
     "spaced-table": spaced_table.read,
 }
 """Name -> reader of a console log without a format of its own."""
-WITH_RESTARTS = (*(one.read for one in FORMATS), console.read, spread_rows.read, spaced_table.read)
+WITH_RESTARTS = (*(one.read for one in FORMATS), any_trainer.read, spread_rows.read, spaced_table.read)
 """Readers of console logs whose rows have the steps of a run."""
 READ = (*(one.name for one in FORMATS), *OF_ANY_TRAINER, *BY_HEAD, "mlflow", TABLE)
 """Names of all formats, as declared.py lists them."""
@@ -123,10 +125,10 @@ def is_table(path: Path, name: str | None) -> bool:
 
 def _has_many_rows(path: Path) -> bool:
     """Whether many lines of a file have a step number and a time or a throughput, as those of a log."""
-    form = console_form.form_of(path)
+    form = form_of(path)
     if form is None or form.learned_from < MANY_ROWS or "step" not in form.read:
         return False
-    return bool(console_form.MEASURED & set(form.read))
+    return bool(MEASURED & set(form.read))
 
 
 def read_log(path: Path, given: Given, *, name: str | None = None) -> list[Log]:
@@ -161,7 +163,7 @@ def _reader(path: Path, name: str | None) -> Read:
         raise UserError(f"{path}: is a binary file of no known format")
     if name:
         return OF_ANY_TRAINER[name]
-    found = _by_lines(path, console_form.LEARNED_FROM)
+    found = _by_lines(path, LEARNED_FROM)
     if found is None and (of_any := _of_any_trainer(path)):
         return of_any
     found = found or _by_lines(path)
@@ -173,27 +175,27 @@ def _reader(path: Path, name: str | None) -> Read:
 def _of_any_trainer(path: Path) -> Read | None:
     """What reads a console log without a format of its own: rows with a time or a throughput come before bars, and
     bars before rows with nothing but a time stamp, and before one row with the time since the start."""
-    form = console_form.form_of(path)
-    measured = form is not None and bool(console_form.MEASURED & set(form.read))
+    form = form_of(path)
+    measured = form is not None and bool(MEASURED & set(form.read))
     if form and measured and not _is_of_all_steps(form):
-        return console.read
+        return any_trainer.read
     if progress.shows_bars(path):
         return progress.read
     if measured:
-        return console.read
+        return any_trainer.read
     if spread_rows.form_of(path):
         return spread_rows.read
-    if epoch_rows.shows_epochs(islice(numbered_lines(path), console_form.LEARNED_FROM)):
+    if epoch_rows.shows_epochs(islice(numbered_lines(path), LEARNED_FROM)):
         return epoch_rows.read
     if spaced_table.reads(path):
         return spaced_table.read
     if form:
-        return console.read
-    lines = islice(numbered_lines(path), console_form.LEARNED_FROM)
+        return any_trainer.read
+    lines = islice(numbered_lines(path), LEARNED_FROM)
     return epoch_rows.read_stamped if epoch_rows.shows_stamped_epochs(lines) else None
 
 
-def _is_of_all_steps(form: console_form.Form) -> bool:
+def _is_of_all_steps(form: Form) -> bool:
     """Whether a log has one row only, whose time is that since the start."""
     time = form.read.get("step_time_s")
     return form.learned_from == 1 and time is not None and time.since_start
@@ -210,11 +212,11 @@ def _why_not(path: Path, head: bytes) -> str:
         named = [name.strip()[:SHOWN] for name in names if name.strip()]
         shown = ", ".join(named[:12]) + (" ..." if len(named) > 12 else "")
         return f"a table without a step number, a time of a step, a throughput or a time stamp; it has {shown}"
-    if timed := console_form.timed_without_steps(path):
+    if timed := timed_without_steps(path):
         shown = timed.decode("utf-8", "replace").strip()[:SHOWN]
         return (
             f"`{shown}` has a time, and a number without a name: such numbers count steps if those of at least"
-            f" {console_form.FEWEST_TO_SEE} lines rise by the same number. Write `step` in front of them, or"
+            f" {FEWEST_TO_SEE} lines rise by the same number. Write `step` in front of them, or"
             " import more of the log"
         )
     counted = next((line.strip()[:SHOWN] for line in lines if STEP.search(line)), None)

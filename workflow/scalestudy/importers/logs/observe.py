@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scalestudy.importers.logs.derive import ImportedRun
+from scalestudy.importers.logs.steps.derive import ImportedRun
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import fingerprint
 from scalestudy.record.observation import IMPORTED, STEP_PARTS, RunRecord, Totals

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.derive import ImportedRun
+from scalestudy.importers.logs.steps.derive import ImportedRun
 from scalestudy.registry.codes import Limit
 from scalestudy.study.config.imported import NOT_RUN
 from scalestudy.study.config.load import parse_study

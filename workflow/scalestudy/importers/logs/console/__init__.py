@@ -1,0 +1,1 @@
+"""Reads the console logs of any trainer, by the form of their lines."""

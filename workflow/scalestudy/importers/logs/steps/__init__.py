@@ -1,0 +1,1 @@
+"""Makes step times of the rows of a log."""

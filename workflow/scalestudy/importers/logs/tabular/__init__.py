@@ -1,0 +1,1 @@
+"""Reads logs that are tables: CSV, TSV, JSON."""
