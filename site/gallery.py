@@ -117,7 +117,7 @@ def collect(results: Path, folder: Path) -> bool:
 def about(results: Path) -> dict[str, Any]:
     """Return what the page says of a study, in the words of its report: its question, host and answers."""
     # Each build of the site imports this module, and only a few need these.
-    from scalestudy.cli.inputs import documented
+    from scalestudy.cli.results.inputs import documented
     from scalestudy.publish.views.facts import document_facts
 
     facts = document_facts(*documented(results))

@@ -15,7 +15,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from scalestudy.cli.inputs import documented
+from scalestudy.cli.results.inputs import documented
 from scalestudy.cli.verb.results import summarise
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.views.facts import document_facts

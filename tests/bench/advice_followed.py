@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.cli.inputs import table_of
+from scalestudy.cli.results.inputs import table_of
 from scalestudy.diagnose.findings import Diagnosis, Recommendation
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.study.plan import Plan

@@ -25,7 +25,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import pandas as pd
-from scalestudy.cli.inputs import table_of
+from scalestudy.cli.results.inputs import table_of
 from scalestudy.demo.faults import ALL, Fault
 from scalestudy.diagnose.findings import UNEXPLAINED, Diagnosis
 from scalestudy.diagnose.study import diagnose_study

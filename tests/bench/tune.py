@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 from scalestudy.analyse.statistics.blocks import difference_in_blocks
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.cli.tune_launches import LiveLaunches
+from scalestudy.cli.search.tune_launches import LiveLaunches
 from scalestudy.study.config.load import parse_study
 from scalestudy.tune.final import decides, judge, winner
 from scalestudy.tune.model import Kind, Launched

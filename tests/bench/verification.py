@@ -25,7 +25,7 @@ from statistics import median
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scalestudy.cli.inputs import table_of
+from scalestudy.cli.results.inputs import table_of
 from scalestudy.cli.stage.observations import aggregate
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
 from scalestudy.diagnose.predict import BETWEEN_STUDIES

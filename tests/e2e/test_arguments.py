@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import BIN, ROOT
-from scalestudy.cli.own_arguments import check_arguments
+from scalestudy.cli.own.arguments import check_arguments
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.start import PYTHON
 from scalestudy.study.config.load import parse_study

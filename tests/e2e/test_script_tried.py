@@ -9,7 +9,7 @@ import pytest
 import yaml
 from own_scripts import EQUAL_BATCHES
 from scalestudy.cli.main import main
-from scalestudy.cli.own_study import Wishes, make_study_of
+from scalestudy.cli.own.study import Wishes, make_study_of
 
 PARSER = """
     import argparse, torch

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import mlp_workload, small_content
-from scalestudy.cli.tune_launches import LiveLaunches
+from scalestudy.cli.search.tune_launches import LiveLaunches
 from scalestudy.record.document import read_document
 from scalestudy.study.config.load import load_study, parse_study
 from scalestudy.study.plan import make_plan

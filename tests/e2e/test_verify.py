@@ -12,7 +12,7 @@ import pytest
 import yaml
 from conftest import handlers_kept, small_content, wait_for
 from killed import kill_alone, left_in_temporary, nothing_left, of_place, start
-from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.results.inputs import plan_of, table_of
 from scalestudy.cli.stage.observations import aggregate
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.study import diagnose_study

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import observation, runs_of, study_of, summary_of
-from scalestudy.cli.inputs import table_of
+from scalestudy.cli.results.inputs import table_of
 from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

@@ -7,7 +7,7 @@ from typing import Any
 
 from builders import observation
 from conftest import tiny_study
-from scalestudy.cli.cost import left_lines, plan_lines
+from scalestudy.cli.plan.cost import left_lines, plan_lines
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec

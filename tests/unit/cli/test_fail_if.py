@@ -14,7 +14,7 @@ from conftest import small_content
 from scalestudy.analyse.guard.limits import QUANTITIES
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment
-from scalestudy.cli.fail_if import parse_limits
+from scalestudy.cli.guard.fail_if import parse_limits
 from scalestudy.cli.main import main
 from scalestudy.errors import UserError
 from scalestudy.record.document import write_document

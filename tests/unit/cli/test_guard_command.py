@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import handlers_kept, small_content
-from scalestudy.cli import guard_sides
-from scalestudy.cli.guard_sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
+from scalestudy.cli.guard import sides
+from scalestudy.cli.guard.revisions import TEMPORARY, Place, checked_out, working_tree
+from scalestudy.cli.guard.sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
 from scalestudy.cli.main import main
-from scalestudy.cli.revisions import TEMPORARY, Place, checked_out, working_tree
 from scalestudy.errors import UserError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.spec import CommandSpec
@@ -167,7 +167,7 @@ def test_a_command_that_is_told_its_batch_needs_one() -> None:
 
 
 def test_a_batch_is_looked_at_where_it_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_sides, "_seen", lambda *_: {"batch_size": 24})
+    monkeypatch.setattr(sides, "_seen", lambda *_: {"batch_size": 24})
     assert side_of_command("after", "p", ["train.py"], UNTOLD, None, None).spec("p", 1).batch_per_rank == 24
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from builders import printed_of, results_of, study_of
 from conftest import mlp_workload, small_content
-from scalestudy.cli.inputs import table_of
 from scalestudy.cli.main import main
 from scalestudy.cli.outcome import DOCUMENTS, failed_lines, outcome_lines
+from scalestudy.cli.results.inputs import table_of
 from scalestudy.cli.verb.results import SCREEN, summarise
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.numbers.ledger import make_numbers

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from nvml import Board, FakeNvml
 from pydantic import ValidationError
-from scalestudy.cli.own_script import cores_or_unset, name_of, quoted, study_text, without_launcher, write_study
-from scalestudy.cli.own_study import Wishes, make_study_of, scaling_of
+from scalestudy.cli.own.script import cores_or_unset, name_of, quoted, study_text, without_launcher, write_study
+from scalestudy.cli.own.study import Wishes, make_study_of, scaling_of
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.look import Seen
 from scalestudy.record.host.nvml import nvml_session, visible_gpus

@@ -6,9 +6,9 @@ from math import nan
 from pathlib import Path
 
 import pytest
-from scalestudy.cli import trials
-from scalestudy.cli.spent import BOUND
-from scalestudy.cli.trials import Budget, pathvars_of, summary_of
+from scalestudy.cli.verify import trials
+from scalestudy.cli.verify.spent import BOUND
+from scalestudy.cli.verify.trials import Budget, pathvars_of, summary_of
 from scalestudy.errors import UserError
 from scalestudy.registry.results import DATA
 from scalestudy.verify.price import Price

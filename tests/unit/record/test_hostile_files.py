@@ -15,7 +15,7 @@ import pytest
 from builders import observation
 from conftest import small_content
 from pyarrow import parquet
-from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.results.inputs import plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.launch.place import put_in_place
 from scalestudy.publish.typeset import typeset

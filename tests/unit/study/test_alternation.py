@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from scalestudy.cli.cost import plan_lines
+from scalestudy.cli.plan.cost import plan_lines
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import NotAlternated
 from scalestudy.study.allocations import make_allocations

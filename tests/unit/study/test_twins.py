@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import mlp_workload
-from scalestudy.cli.cost import plan_lines
+from scalestudy.cli.plan.cost import plan_lines
 from scalestudy.errors import UserError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 from scalestudy.analyse.statistics.intervals import NOTHING
-from scalestudy.cli.tune_costs import recorded_device_s, replaced_device_s
-from scalestudy.cli.tune_launches import LiveLaunches
-from scalestudy.cli.tuning import write_beside
+from scalestudy.cli.search.tune_costs import recorded_device_s, replaced_device_s
+from scalestudy.cli.search.tune_launches import LiveLaunches
+from scalestudy.cli.search.tuning import write_beside
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.tune.answer import answer_text, launches_frame

@@ -64,7 +64,7 @@ def _ready(file: Path) -> Path:
 
 def find_study(files: Sequence[Path], results: Path | None) -> Study:
     """Return the study of these files, else of this results folder, else the default study, else the only one."""
-    from scalestudy.cli.inputs import plan_of
+    from scalestudy.cli.results.inputs import plan_of
     from scalestudy.study.config.load import load_study
 
     files = study_files(files, results)
@@ -105,7 +105,7 @@ def results_of(study: Study) -> Path:
 
 def _agreeing(files: Sequence[Path], folder: Path) -> Path:
     """Return the folder itself. Raises UserError if study files are named too, and are of another study."""
-    from scalestudy.cli.inputs import plan_of
+    from scalestudy.cli.results.inputs import plan_of
 
     if files and (folder / RESULTS["plan"]).exists():
         asked, planned = find_study(files, None), plan_of(folder).study

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import pandas as pd
 
-from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
+from scalestudy.cli.results.inputs import book_of, findings_of, plan_of, table_of, verification_of
 from scalestudy.publish.templates import wrap
 from scalestudy.publish.views.answers import answers_view, by_urgency
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading

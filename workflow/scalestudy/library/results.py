@@ -35,8 +35,8 @@ def read(folder: str | PathLike[str]) -> Results:
     UserError, which names the folder or the file, if they are missing, changed, or of another version.
     """
     require_packages("read")
-    from scalestudy.cli.inputs import plan_of
     from scalestudy.cli.naming import find_results
+    from scalestudy.cli.results.inputs import plan_of
 
     if not isinstance(folder, (str, PathLike)):
         raise UserError(f"folder: {folder!r:.60}; must be a path, such as 'results/STUDY'")
@@ -76,7 +76,7 @@ class Results:
         name: points, runs, epochs, forecasts, factors, floors, collectives or step_quantiles. Raises UserError for
         another name.
         """
-        from scalestudy.cli.inputs import table_of
+        from scalestudy.cli.results.inputs import table_of
         from scalestudy.registry.files import FILES
         from scalestudy.registry.results import RESULTS
 
@@ -95,7 +95,7 @@ class Results:
         findings.json (docs/schemas/findings.schema.json) except the payback of advice, and `.model_dump()` returns
         them as a dictionary. Evidence names its units; times of predictions are in seconds.
         """
-        from scalestudy.cli.inputs import plan_of, table_of
+        from scalestudy.cli.results.inputs import plan_of, table_of
         from scalestudy.diagnose.study import diagnose_study
 
         tables = (table_of(self.folder, name) for name in ("summary", "forecasts"))
@@ -107,7 +107,7 @@ class Results:
         name: summary, strong_scaling, weak_scaling, step_breakdown, memory, variants, ddp_fsdp or proposal. The
         numbers are those of the study's documents, rounded by their intervals. Raises UserError for another name.
         """
-        from scalestudy.cli.inputs import book_of, plan_of, table_of
+        from scalestudy.cli.results.inputs import book_of, plan_of, table_of
         from scalestudy.publish.tables.view import table_view
         from scalestudy.publish.templates import DIRECTORY, render
         from scalestudy.registry.tables import TABLES
@@ -123,7 +123,7 @@ class Results:
         key: of numbers.json, such as imdb.ddp.n4.speedup; a key ends with its unit. Raises UserError for another
         key.
         """
-        from scalestudy.cli.inputs import book_of
+        from scalestudy.cli.results.inputs import book_of
         from scalestudy.publish.numbers.similar import similar_keys
 
         book = book_of(self.folder)

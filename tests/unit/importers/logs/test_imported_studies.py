@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from conftest import small_content
 from scalestudy.analyse.study.further import MOST, further_runs
-from scalestudy.cli.imported import import_files
-from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.main import main
+from scalestudy.cli.results.imported import import_files
+from scalestudy.cli.results.inputs import plan_of, table_of
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.given import given_for

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scalestudy.analyse.study.decision_file import DecisionFile
-from scalestudy.cli.inputs import plan_of
+from scalestudy.cli.results.inputs import plan_of
 from scalestudy.errors import UserError
 from scalestudy.record.document import read_document
 from scalestudy.record.observation import RunRecord, read_record

@@ -30,7 +30,7 @@ def decide(results: Path, after: int) -> int:
 @of_results("Write verdicts, findings and recommendations (findings.json).")
 def diagnose(results: Path) -> int:
     """Diagnose every point of the summary: verdict, cause, evidence, recommendation. Writes findings.json."""
-    from scalestudy.cli.inputs import plan_of, table_of
+    from scalestudy.cli.results.inputs import plan_of, table_of
     from scalestudy.diagnose.findings import FindingsFile
     from scalestudy.diagnose.study import diagnose_study
     from scalestudy.publish.words.points import VERDICTS

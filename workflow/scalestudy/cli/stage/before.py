@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--config-json", metavar="JSON", help="The study as JSON, instead of a file; Snakemake passes it.")
 def plan(study: tuple[Path, ...], results: Path | None, config_json: str | None) -> int:
     """Write plan.json with every run of a study, and print its largest possible cost."""
-    from scalestudy.cli.cost import plan_lines
+    from scalestudy.cli.plan.cost import plan_lines
     from scalestudy.record.files import write_json
     from scalestudy.registry.results import RESULTS
     from scalestudy.study.config.load import parse_json

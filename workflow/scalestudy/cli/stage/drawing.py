@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.backend_bases import get_registered_canvas_class
 
-from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.processes import cores, spread
+from scalestudy.cli.results.inputs import plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import drawing, figures_of, file_of
 from scalestudy.publish.figures.save import FORMATS, save_figure

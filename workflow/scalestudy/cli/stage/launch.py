@@ -52,7 +52,7 @@ def train(
     data: Path,
 ) -> int:
     """Launch one run and record it. A measured run is kept and not repeated."""
-    from scalestudy.cli.spent import first_repeat_is_made, why_beyond
+    from scalestudy.cli.verify.spent import first_repeat_is_made, why_beyond
     from scalestudy.launch.guards.moment import better_moment_s
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run, record_unneeded

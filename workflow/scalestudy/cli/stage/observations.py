@@ -20,10 +20,10 @@ from scalestudy.analyse.study.decision import decide as analyse_decision
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.analyse.trace.summary import Trace, TracesFile, summarise_trace
-from scalestudy.cli.decisions import decision_lines
-from scalestudy.cli.inputs import plan_of
+from scalestudy.cli.plan.decisions import decision_lines
 from scalestudy.cli.processes import cores, spread
-from scalestudy.cli.spent import bound_h
+from scalestudy.cli.results.inputs import plan_of
+from scalestudy.cli.verify.spent import bound_h
 from scalestudy.errors import UserError
 from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document

@@ -37,7 +37,7 @@ def plot(results: Path, workload: str | None, processes: int | None) -> int:
 @of_results("Write every printed number by key (numbers.json, numbers.tex).")
 def numbers(results: Path) -> int:
     """Write all numbers of the documents with units, intervals and runs, as JSON and for LaTeX."""
-    from scalestudy.cli.inputs import plan_of, results_of
+    from scalestudy.cli.results.inputs import plan_of, results_of
     from scalestudy.publish.numbers.latex import numbers_view
     from scalestudy.publish.numbers.ledger import make_numbers
     from scalestudy.record.document import write_document
@@ -52,7 +52,7 @@ def numbers(results: Path) -> int:
 @of_results("Write LaTeX tables (tables/), for booktabs and siunitx.")
 def tables(results: Path) -> int:
     """Write the LaTeX tables of a study, each a fragment to \\input, with one on the provenance of its numbers."""
-    from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of, verification_of
+    from scalestudy.cli.results.inputs import book_of, environment_of, plan_of, table_of, verification_of
     from scalestudy.publish.numbers.provenance import provenance_view
     from scalestudy.publish.tables.verified import verified_table_view
     from scalestudy.publish.tables.view import environment_table_view, table_view
@@ -75,7 +75,7 @@ def tables(results: Path) -> int:
 @of_results("Write the report as text (performance_report.txt).")
 def text(results: Path) -> int:
     """Write the diagnostic report as plain text in 80 columns, for a terminal or an e-mail."""
-    from scalestudy.cli.inputs import documented
+    from scalestudy.cli.results.inputs import documented
     from scalestudy.publish.views.facts import document_facts
 
     print(_write(results / RESULTS["text"], "performance_report.txt", document_facts(*documented(results))))
@@ -85,8 +85,8 @@ def text(results: Path) -> int:
 @of_results("Write the report as one self-contained page (report.html).")
 def page(results: Path) -> int:
     """Write the report as one HTML page that contains its figures and loads nothing from the network."""
-    from scalestudy.cli.inputs import documented
     from scalestudy.cli.processes import cores, spread
+    from scalestudy.cli.results.inputs import documented
     from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.views.facts import document_facts
 
@@ -109,7 +109,7 @@ def page(results: Path) -> int:
 )
 def documents(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
-    from scalestudy.cli.inputs import documented
+    from scalestudy.cli.results.inputs import documented
     from scalestudy.publish.documents.artifact import artifact_view
     from scalestudy.publish.documents.figures import printing_tables
     from scalestudy.publish.documents.proposal import proposal_view

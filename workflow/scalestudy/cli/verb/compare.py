@@ -11,8 +11,8 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several
-from scalestudy.cli.fail_if import fail_if, parse_limits
-from scalestudy.cli.guarded import add_epoch_times, guard_studies
+from scalestudy.cli.guard.compared import add_epoch_times, guard_studies
+from scalestudy.cli.guard.fail_if import fail_if, parse_limits
 from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
 
@@ -57,7 +57,7 @@ def compare(
     which alternates both sides.
     """
     from scalestudy.analyse.study.compare import compare_studies
-    from scalestudy.cli.finished import read_studies
+    from scalestudy.cli.results.finished import read_studies
     from scalestudy.compare.sentences import nothing_in_common
 
     limits = parse_limits(fail_if)

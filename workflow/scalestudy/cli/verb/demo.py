@@ -98,7 +98,7 @@ def _measure(fault: Fault, repeats: int, seed: int, results: Path) -> int:
 
 def judge(fault: Fault, results: Path) -> Diagnosis:
     """Return the diagnosis of a measured fault, which is also written to findings.json."""
-    from scalestudy.cli.inputs import plan_of, table_of
+    from scalestudy.cli.results.inputs import plan_of, table_of
     from scalestudy.cli.stage.observations import aggregate
     from scalestudy.diagnose.findings import FindingsFile
     from scalestudy.diagnose.study import diagnose_study

@@ -26,7 +26,7 @@ def export(results: Path, to: str | None, form: str) -> int:
     descriptions of the results folder itself, as a Frictionless data package and as Croissant. mlflow and
     tensorboard: the steps of every run, for those who compare runs there.
     """
-    from scalestudy.cli.exported import export
+    from scalestudy.cli.results.exported import export
 
     export(results, to, form)
     return 0
@@ -65,7 +65,7 @@ def deposit(
     The documents are rebuilt, so that `scalestudy report` can rebuild the same ones from the archive. Nothing is
     uploaded.
     """
-    from scalestudy.cli.deposited import deposit
+    from scalestudy.cli.results.deposited import deposit
     from scalestudy.deposit.model import creator, spdx
 
     deposit(results, target, spdx(licence), tuple(creator(text) for text in creators), title, scripts)
@@ -81,6 +81,6 @@ def report(archive: Path, folder: Path | None) -> int:
     ARCHIVE may come from anyone. Its checksums are verified first, and nothing in it is executed. The exit status
     is 0 if all documents are equal byte for byte, and 1 if one differs; then it is shown whether numbers differ.
     """
-    from scalestudy.cli.deposited import rebuild
+    from scalestudy.cli.results.deposited import rebuild
 
     return rebuild(archive, folder)

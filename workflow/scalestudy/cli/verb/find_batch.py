@@ -46,7 +46,7 @@ def find_batch(
     import os
 
     from scalestudy.chain.launches import allowing
-    from scalestudy.cli.batch_search import Search, refuse_write
+    from scalestudy.cli.search.batch import Search, refuse_write
     from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.launch.process import Interrupted
     from scalestudy.study.plan import refuse_imported

@@ -12,16 +12,16 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
-from scalestudy.cli.fail_if import fail_if, parse_limits
-from scalestudy.cli.guarded import say_checks
+from scalestudy.cli.guard.compared import say_checks
+from scalestudy.cli.guard.fail_if import fail_if, parse_limits
 from scalestudy.cli.lines import wrapped
 from scalestudy.cli.quantities import Scale
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
     from scalestudy.analyse.guard.limits import Limit
-    from scalestudy.cli.guard_sides import Side
-    from scalestudy.cli.revisions import Place
+    from scalestudy.cli.guard.revisions import Place
+    from scalestudy.cli.guard.sides import Side
 
 SCRIPT = "scalestudy.script"
 
@@ -94,7 +94,7 @@ def guard(
     """
     import os
 
-    from scalestudy.cli.live_guard import FILE, LiveGuard
+    from scalestudy.cli.guard.live import FILE, LiveGuard
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.launch.foreign.start import PYTHON
     from scalestudy.launch.process import Interrupted, raise_on_signals
@@ -172,9 +172,9 @@ def make_sides(
     **wanted: Any,
 ) -> tuple[Side, Side, list[str]]:
     """Return (before, after, points of only one side). Revisions are checked out while the stack is open."""
-    from scalestudy.cli.guard_sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
+    from scalestudy.cli.guard.revisions import checked_out, working_tree
+    from scalestudy.cli.guard.sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
     from scalestudy.cli.naming import find_study
-    from scalestudy.cli.revisions import checked_out, working_tree
 
     places: tuple[Place | None, Place | None] = (None, None)
     here: Place | None = None

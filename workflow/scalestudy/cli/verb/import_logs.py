@@ -89,8 +89,8 @@ def import_logs(
     '*-n8.log'. Without it, a value is for all files.
     """
     from scalestudy.cli.audit_columns import columns_of
-    from scalestudy.cli.imported import import_files
     from scalestudy.cli.naming import home
+    from scalestudy.cli.results.imported import import_files
     from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.logs.given import given_for
 

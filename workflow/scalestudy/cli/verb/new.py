@@ -87,7 +87,7 @@ def new(
     """
     import yaml
 
-    from scalestudy.cli.cost import launches_in_all
+    from scalestudy.cli.plan.cost import launches_in_all
     from scalestudy.record.files import write_text
     from scalestudy.study.config.load import parse_written
     from scalestudy.study.config.sweep import write_at

@@ -23,8 +23,8 @@ def summary(results: Path) -> int:
 
 def summarise(results: Path, most: int | None = None) -> int:
     """Print the outcome of a study. most: lines of a screen, if limited. Returns 1 if a run failed, else 0."""
-    from scalestudy.cli.inputs import table_of
     from scalestudy.cli.outcome import failed_lines, outcome_lines
+    from scalestudy.cli.results.inputs import table_of
 
     runs = table_of(results, "runs")
     print("\n".join(outcome_lines(results, runs, most)))
@@ -41,7 +41,7 @@ def number(results: Path, key: str) -> int:
 
     KEY is, for example, imdb.ddp.n4.speedup. The beginning of a key, such as imdb.ddp, lists matching keys.
     """
-    from scalestudy.cli.inputs import book_of
+    from scalestudy.cli.results.inputs import book_of
     from scalestudy.publish.numbers.provenance import number_text
     from scalestudy.publish.numbers.renamed import new_key
     from scalestudy.publish.numbers.similar import similar_keys

@@ -26,10 +26,10 @@ FAILED = ("failed", "timeout", "preempted")
 @options.results
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Show what a study would run and how long it takes at most. Nothing is run."""
-    from scalestudy.cli.cost import left_lines, plan_lines
     from scalestudy.cli.lines import wrapped
-    from scalestudy.cli.outlook import outlook_lines
-    from scalestudy.cli.partitions import partition_lines
+    from scalestudy.cli.plan.cost import left_lines, plan_lines
+    from scalestudy.cli.plan.outlook import outlook_lines
+    from scalestudy.cli.plan.partitions import partition_lines
     from scalestudy.record.finished import finished_lines
     from scalestudy.study.plan import make_plan
 
@@ -123,7 +123,7 @@ def run(
     if script := context.meta.get(SCRIPT):
         if study or results:
             raise UserError("--study, --results: a script after `--` makes its own study; leave these options out")
-        from scalestudy.cli.own_study import Wishes, make_study_of
+        from scalestudy.cli.own.study import Wishes, make_study_of
 
         place: Any = {"elsewhere": profile is not None, "passed": arguments}
         place["cores"] = cores_here(arguments) if is_here(arguments, profile) else None
@@ -164,12 +164,12 @@ def run_study(
     """
     from scalestudy.chain.callers import add_caller
     from scalestudy.chain.config import keep_config
-    from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.lines import wrapped
-    from scalestudy.cli.own_arguments import check_arguments
+    from scalestudy.cli.own.arguments import check_arguments
+    from scalestudy.cli.own.shared_files import has_scripts, refuse_shared_files
+    from scalestudy.cli.plan.cost import opening_lines
     from scalestudy.cli.screen.options import screen_options
-    from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.study.plan import make_plan, refuse_imported
 

@@ -82,7 +82,7 @@ def tune(
     study's margin. If accuracy is not measured, the answer says so.
     """
     from scalestudy.chain.launches import allowing
-    from scalestudy.cli.tuning import Tuning
+    from scalestudy.cli.search.tuning import Tuning
     from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.launch.process import Interrupted
     from scalestudy.prepare.prepare import prepare

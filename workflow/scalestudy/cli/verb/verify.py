@@ -54,8 +54,8 @@ def verify(
     documents.
     """
     from scalestudy.chain.callers import add_caller
-    from scalestudy.cli.inputs import plan_of
-    from scalestudy.cli.trials import (
+    from scalestudy.cli.results.inputs import plan_of
+    from scalestudy.cli.verify.trials import (
         Budget,
         chosen_trials,
         defect_lines,

@@ -84,7 +84,7 @@ def estimate(
     """
     from scalestudy.analyse.costs.collectives import Link
     from scalestudy.analyse.costs.strategies import Setting
-    from scalestudy.cli.inputs import table_of
+    from scalestudy.cli.results.inputs import table_of
     from scalestudy.publish.estimate import estimate_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.study.config.models import refuse_size

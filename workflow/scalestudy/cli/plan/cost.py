@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalestudy.cli.jobs import cluster_lines
+from scalestudy.cli.plan.jobs import cluster_lines
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.finished import unmeasured
 from scalestudy.registry.codes import NotAlternated

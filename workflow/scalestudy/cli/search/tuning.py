@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
-from scalestudy.cli.inputs import table_of
 from scalestudy.cli.naming import home, results_of
-from scalestudy.cli.tune_costs import recorded_device_s
-from scalestudy.cli.tune_launches import LiveLaunches
+from scalestudy.cli.results.inputs import table_of
+from scalestudy.cli.search.tune_costs import recorded_device_s
+from scalestudy.cli.search.tune_launches import LiveLaunches
 from scalestudy.errors import UserError
 from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document

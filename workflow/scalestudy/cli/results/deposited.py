@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from scalestudy.cli.inputs import book_of, documented, plan_of
-from scalestudy.cli.remade import make_documents, typeset_documents
+from scalestudy.cli.results.inputs import book_of, documented, plan_of
+from scalestudy.cli.results.remade import make_documents, typeset_documents
 from scalestudy.deposit import environment, layout
 from scalestudy.deposit.archive import checksums, write_archive
 from scalestudy.deposit.compared import Documents, compare, other_numbers

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.results.inputs import plan_of, table_of
 from scalestudy.deposit.describe import write_descriptions
 from scalestudy.deposit.steps import Steps, steps_of, summary_of
 from scalestudy.deposit.tables import described

@@ -38,7 +38,7 @@ def why_beyond(results: Path, run_id: str) -> str:
 
 def first_repeat_is_made(results: Path) -> bool:
     """Return whether every run of the first repeat is recorded, so that there are results without the others."""
-    from scalestudy.cli.inputs import plan_of  # it needs pandas, which runs without a limit need not load
+    from scalestudy.cli.results.inputs import plan_of  # it needs pandas, which runs without a limit need not load
 
     if not (results / RESULTS["plan"]).exists():
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
-from scalestudy.cli.tune_costs import replaced_device_s
+from scalestudy.cli.search.tune_costs import replaced_device_s
 from scalestudy.tune.model import Kind, Launched
 from scalestudy.tune.race import MARGIN
 from scalestudy.tune.space import Space

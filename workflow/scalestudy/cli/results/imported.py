@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.remade import STAGES, TABLES_ONLY, make_documents
+from scalestudy.cli.results.remade import STAGES, TABLES_ONLY, make_documents
 from scalestudy.errors import UserError
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.results import RESULTS
@@ -106,7 +106,7 @@ def _digest(path: Path, said: str) -> str:
 
 def _write(found: Imported, folder: Path) -> None:
     """Write plan and runs. Runs of an earlier import that are not in the new plan are moved to superseded/."""
-    from scalestudy.cli.inputs import plan_of
+    from scalestudy.cli.results.inputs import plan_of
     from scalestudy.importers.logs.observe import write_observation
     from scalestudy.launch.place import kept_record, put_in_place, set_aside
     from scalestudy.record.files import write_json
@@ -129,7 +129,7 @@ def _write(found: Imported, folder: Path) -> None:
 def _further(folder: Path) -> None:
     """Print the points, and the fewest further runs that would decide them."""
     from scalestudy.analyse.study.further import further_runs
-    from scalestudy.cli.inputs import plan_of, table_of
+    from scalestudy.cli.results.inputs import plan_of, table_of
     from scalestudy.publish.imported import further_lines, point_lines
 
     plan, summary, runs = plan_of(folder), table_of(folder, "summary"), table_of(folder, "runs")

@@ -23,7 +23,7 @@ from scalestudy.analyse.guard.pairs import (
     spoiled_in,
     worsening,
 )
-from scalestudy.cli.guard_sides import Side
+from scalestudy.cli.guard.sides import Side
 from scalestudy.cli.lines import wrapped
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import Guarded

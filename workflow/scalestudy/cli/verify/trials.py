@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scalestudy.cli.inputs import findings_of, plan_of, table_of
-from scalestudy.cli.spent import BOUND, device_hours, is_made
+from scalestudy.cli.results.inputs import findings_of, plan_of, table_of
+from scalestudy.cli.verify.spent import BOUND, device_hours, is_made
 from scalestudy.errors import UserError
 from scalestudy.publish.cells import csv_text
 from scalestudy.publish.words.labels import counted

@@ -73,7 +73,7 @@ def guard_studies(
 def add_epoch_times(sources: Sequence[Source], folders: Sequence[Path]) -> list[Source]:
     """Return the studies with the mean epoch time added to the row of each run."""
     from scalestudy.analyse.guard.studies import with_epoch_times
-    from scalestudy.cli.inputs import table_of
+    from scalestudy.cli.results.inputs import table_of
 
     return [
         replace(source, runs=with_epoch_times(source.runs, table_of(folder, "epochs")))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import MODULE, Asked, cores_or_unset, name_of, quoted, without_launcher
-from scalestudy.cli.revisions import Place
-from scalestudy.cli.script_tried import (
+from scalestudy.cli.guard.revisions import Place
+from scalestudy.cli.own.script import MODULE, Asked, cores_or_unset, name_of, quoted, without_launcher
+from scalestudy.cli.own.tried import (
     LOOK_LIMIT_S,
     NO_DATALOADER,
     follows_batch,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import (
+from scalestudy.cli.own.script import (
     cores_or_unset,
     name_of,
     refuse_other_study,
@@ -15,7 +15,7 @@ from scalestudy.cli.own_script import (
     without_launcher,
     write_study,
 )
-from scalestudy.cli.script_tried import (
+from scalestudy.cli.own.tried import (
     LOOK_LIMIT_S,
     NO_DATALOADER,
     follows_batch,

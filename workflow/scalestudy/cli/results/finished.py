@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from scalestudy.analyse.study.compare import Source
-from scalestudy.cli.inputs import environment_of, plan_of, table_of
+from scalestudy.cli.results.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 

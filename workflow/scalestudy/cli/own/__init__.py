@@ -1,0 +1,1 @@
+"""A training script of a user: its arguments, its trial and its study."""

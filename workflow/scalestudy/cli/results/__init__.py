@@ -1,0 +1,1 @@
+"""Reads and writes results folders and archives."""

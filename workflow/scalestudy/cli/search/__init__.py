@@ -1,0 +1,1 @@
+"""Searches of a batch and of settings."""

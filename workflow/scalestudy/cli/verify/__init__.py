@@ -1,0 +1,1 @@
+"""The trials of a study's advice."""
