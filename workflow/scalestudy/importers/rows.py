@@ -214,9 +214,12 @@ class Reader:
             ] = None
             return Count(gpus, hardware=family_of_instance(text))
         if meaning.per == IN_WORDS:
-            return each_node(self._named(text, self.raw.cells(place)), self._pairs(place))
-        count = with_node(read_count(text), text, self.raw.cells(place))
-        return each_node(count, self._pairs(place)) if count.either else count
+            return self._on_nodes(self._named(text, self.raw.cells(place)), text, place)
+        return self._on_nodes(read_count(text), text, place)
+
+    def _on_nodes(self, count: Count, text: str, place: int) -> Count:
+        """The devices of a cell that names nodes, by what other cells say of a node."""
+        return each_node(with_node(count, text, self.raw.cells(place)), self._pairs(place))
 
     def _pairs(self, place: int) -> frozenset[tuple[int, int]]:
         """The nodes and devices that the cells of a column name."""

@@ -122,7 +122,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return []
     signs = {one["sign"].lower() for one in both}
     alone = signs == {""} and not second and not _are_of_the_fewest(table, place)
-    if len(signs) > 1 or alone or _is_duration(cells):
+    if len(signs) > 1 or alone or (_is_duration(cells) and not signed):
         return []
     if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
         return []

@@ -7,8 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from scalestudy.importers.headers.languages import simplified
-from scalestudy.importers.headers.terms import ALONE, DEVICE, GEFORCE, HARDWARE, PRECISIONS, SERIAL_RUN, STRATEGIES
+from scalestudy.importers.headers.languages import in_english, simplified
+from scalestudy.importers.headers.terms import (
+    ALONE,
+    DEVICE,
+    GEFORCE,
+    HARDWARE,
+    KIND,
+    MAKER,
+    OF_WHAT,
+    PRECISIONS,
+    SERIAL_RUN,
+    STRATEGIES,
+)
 from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
 
@@ -31,6 +42,17 @@ def nodes_by_each(of_nodes: str = "") -> str:
     return rf"(?P<nodes>\d{{1,9}}){of_nodes} ?[x*\u00d7] ?\(?(?P<each>\d{{1,9}})"
 
 
+PER_NODE_ON_NODES = (
+    rf"(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE} ?(?:per|/) ?-?{_NODE}[ ,x*(]+(?:on |across )?"
+    rf"(?P<nodes>\d{{1,6}}) ?{_NODE}\b\)?"
+)
+"""Devices of each node in front of the nodes: `4 GPUs per node, 2 nodes`."""
+PARTS_BY_EACH = (
+    r"(?P<parts>\d{1,6}) ?(?:mpi|(?:mpi )?(?:ranks?|proc(?:esse)?s|tasks?)|sockets?|workers?|executors?) ?"
+    r"(?:[x*]|(?:with|of|[,(]) ?(?=.*(?:each|/|per))) ?(?P<each>\d{1,6}) ?"
+    rf"(?:omp|{OF_WHAT}?{DEVICE})(?: each| ?(?:/|per) ?[a-z]+)?\)?"
+)
+"""Devices of each of several parts that are no nodes: `4 MPI ranks x 8 OpenMP threads`, `2 sockets x 32 cores`."""
 _OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
 """A factor behind the devices of each node."""
 _FORMS = tuple(
@@ -43,20 +65,28 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
-        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE} ?\)?(?P<rest>.*)",
-        r"(?:\d{1,4} ?x? ?)?[a-z][a-z0-9 .-]*"
+        rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[,(/]* ?(?:with |of )?(?P<each>\d{{1,6}}) ?x? ?-?"
+        rf"(?:{DEVICE}|(?P<rest>{MAKER}*{KIND})s?) ?(?:each|(?:/|per) ?{_NODE})\)?",
+        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{OF_WHAT}?{DEVICE} ?\)?(?P<rest>.*)",
+        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,6}}) ?x? ?(?P<rest>{MAKER}*{KIND})s?\)?",
+        PER_NODE_ON_NODES,
+        PARTS_BY_EACH,
+        rf"(?!\d{{1,6}} ?{DEVICE}\b)"
+        r"(?:\d{1,4} ?x? ?)?(?P<front>[a-z][a-z0-9 .-]*)"
         rf"\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE}|[tlpk]\d\d?)s?)\)",
         rf"(?P<gpus>\d{{1,9}}) ?[x*]? ?-?{DEVICE},? (?:spread |split )?(?:across|on|over|in) "
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
-        rf"(?P<gpus>\d{{1,6}}) (?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
-        r"(?:cloud )?(?:tpu ?)?v(?:4|5p)-(?P<cores>\d{1,5})",
-        r"(?:cloud )?(?:tpu ?)?v\d\w*-(?P<gpus>\d{1,5})",
+        rf"(?P<gpus>\d{{1,6}}) (?!{DEVICE}\b)"
+        rf"(?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
+        r"(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
+        r"(?:cloud )?(?:tpu[ -]?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
-        rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE})?",
-        rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{DEVICE}\b(?P<rest>.*)",
+        rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE}|(?P<rest>{MAKER}*{KIND})s?)?",
+        rf"(?P<gpus>{_NUMBER}) (?P<rest>{MAKER}*{KIND})s?",
+        rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{OF_WHAT}?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",
         r"(?P<rest>[a-z][\w -]*?(?<! \d)(?<! \d\d)(?:(?<=[\d\s])|(?<=\dg)|(?<=\dgb))) ?[x*] ?(?P<gpus>\d{1,9})",
@@ -65,7 +95,7 @@ _FORMS = tuple(
         rf"(?P<gpus>{_NUMBER}) (?P<rest>(?:nvidia|amd|intel|rtx|gtx|quadro|tesla|gaudi|instinct|xpu|ipu)\b.*)",
         rf"(?P<gpus>{_NUMBER}(?:\.0+)?) ?(?P<rest>\(.*\)|)",
         r"\((?P<grid>\d{1,6}(?: ?, ?\d{1,6}){1,3})\)",
-        rf"(?P<single>single|one|{SERIAL_RUN})[ -]?(?:{DEVICE}|{_NODE})?(?P<rest>\W.*|)",
+        rf"(?P<single>single|one|{SERIAL_RUN})[ -]?(?:{DEVICE}|{_NODE}|threaded)?(?P<rest>\W.*|)",
     )
 )
 _SUM = re.compile(r"\s+\+\s+")
@@ -77,6 +107,8 @@ _NODES_IN_WORDS = re.compile(
     re.IGNORECASE,
 )
 """The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
+_IN_WORDS = re.compile(rf"\b({WORDS})(?=[ -](?:{DEVICE}|{_NODE})\b)", re.IGNORECASE)
+"""A number of devices or of nodes in words: `two nodes`."""
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
     re.IGNORECASE,
@@ -90,7 +122,8 @@ _WAY_BEHIND = re.compile(rf"(?P<kind>\w.*?)[ ,+-]+(?P<way>{STRATEGIES.pattern})"
 """The strategy behind the hardware: `A100 DDP`."""
 SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
 """The size of a model by its parameters: 7B, 1.3B, 480M."""
-_IN_BRACKETS = re.compile(rf"\((\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\)", re.IGNORECASE)
+_OF_ONE_NODE = re.compile(rf"\b(\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\b", re.IGNORECASE)
+"""The devices behind `single node`."""
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
 _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
@@ -119,7 +152,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(plain(text)))
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
@@ -129,12 +162,14 @@ def read_count(text: str) -> Count:
         if found := form.fullmatch(words):
             break
     else:
+        if (english := in_english(words.lower())) != words.lower():
+            return read_count(english)
         raise ValueError(f"{text} is not a number of devices")
     named = found.groupdict()
     if named.get("grid"):
         named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
     if named.get("single"):
-        inner = _IN_BRACKETS.search(words)
+        inner = _OF_ONE_NODE.search(named["rest"] or "")
         named["gpus"] = inner[1] if inner else "1"
     if word := named.get("word"):
         named["gpus"] = str(NUMBERS[word.lower()])
@@ -147,7 +182,8 @@ def read_count(text: str) -> Count:
         named["gpus"] = either
     nodes = int(named["nodes"]) if named.get("nodes") else None
     own = named.get("gpus")
-    gpus = int(named["each"]) * (nodes or 1) if own is None else int(float(own.replace(",", "")))
+    parts = nodes or int(named.get("parts") or 1)
+    gpus = int(named["each"]) * parts if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")
@@ -158,8 +194,12 @@ def read_count(text: str) -> Count:
         nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
+    is_kind = bool(re.match(rf"{MAKER}*{KIND}\b", inside, re.IGNORECASE)) and not rest.strip()
+    rest, inside = (inside, "") if is_kind else (rest, inside)
     numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
-    rest = f"{rest.strip()} {after.strip()}" if not numbered else named["rest"] or ""
+    whole = named.get("rest") or ""
+    whole = inside if whole.strip() == f"({inside})" else whole
+    rest = f"{rest.strip()} {after.strip()}" if not numbered else whole
     rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     kind, _, last = rest.partition(", ")
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
@@ -168,7 +208,11 @@ def read_count(text: str) -> Count:
     ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
     other = rest.startswith("+") or bool(ways)  # no device
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
-    way = " ".join(filter(None, (said_last, inside_way, rest if other else "")))
+    front = (named.get("front") or "").strip()
+    if re.fullmatch(rf"{MAKER}*{KIND}", front, re.IGNORECASE):
+        rest, front = rest or front, ""
+    front = front if STRATEGIES.match(front) or front == _DATA_PARALLEL else ""
+    way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
@@ -181,19 +225,36 @@ def _in_figures(count: str) -> int:
     return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
 
 
+def spelled(words: str) -> str:
+    """A cell or label with numbers of devices and nodes as digits: 2 nodes, 8 GPUs, of `two nodes, eight GPUs`."""
+    return _IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), words)
+
+
 def in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
     words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
+    words = _NOUN_OF_A_KIND.sub(lambda found: found[1], words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
         words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
+        words = _PARTS.sub(lambda one: f"{_HAN.get(one[1], one[1])} {_NOUNS[one[2]]}", words)
         return words.replace("( ", "(").replace(" )", ")")
     nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
     return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
 
 
 _HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
+_NOUN_OF_A_KIND = re.compile(
+    rf"(?<![\w.])(?!np|ws|[dtpc]p|x\d)({MAKER}*{KIND}) ?-?"
+    r"(?:(?:gpus?|cards?|devices?|accelerators?|chips?|npus?)\b|\u5361)",
+    re.IGNORECASE,
+)
+"""A kind of device with the noun that it goes without: `A100 GPUs`. Its number is not that of the devices."""
+_NOUNS = {"线程": "threads", "进程": "processes", "核": "cores", "核心": "cores"}
+_PARTS = re.compile(rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?个?(线程|进程|核心|核)(?!数)")
 _CARDS = re.compile(
-    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))", re.IGNORECASE
+    rf"(?<![A-Za-z\d.一二三四五六七八九十])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?"
+    r"(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))",
+    re.IGNORECASE,
 )
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"

@@ -7,16 +7,15 @@ from functools import lru_cache
 
 from scalestudy.importers.counts.cells import NUMBERS, WORDS, Count, in_digits, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
-from scalestudy.importers.headers.terms import DEVICE, GEFORCE, HARDWARE
+from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER
 from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
 
-_KINDS = rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|{GEFORCE})"
-_NAMED = r"(?:(?:nvidia|amd|tesla|rtx|gtx) )"
+_KINDS = rf"(?:{KIND}|{GEFORCE})"
 _OF_HARDWARE = (
-    re.compile(rf"(?P<gpus>\d{{1,5}}) (?P<rest>{_NAMED}?{_KINDS})s?"),
-    re.compile(rf"(?P<rest>{_NAMED}?{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
-    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE})"),
+    re.compile(rf"(?P<gpus>\d{{1,5}}|single|{WORDS}) (?P<rest>{MAKER}*{_KINDS})s?"),
+    re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
+    re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{MAKER}*{_KINDS})"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8."""
 _OF_PROCESSES = re.compile(
@@ -76,7 +75,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     for form in _OF_HARDWARE:
         if found := form.fullmatch(words):
-            return Count(int(found["gpus"]), hardware=found["rest"]), ""
+            gpus = int(found["gpus"]) if found["gpus"].isdecimal() else NUMBERS.get(found["gpus"], 1)
+            return Count(gpus, hardware=found["rest"]), ""
     count, degrees = count_of_degrees(words) or (Count(0), {})
     return (Count(count.gpus), _inside(count.words)) if len(degrees) > 1 else None
 

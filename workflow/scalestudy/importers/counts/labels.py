@@ -12,43 +12,52 @@ from scalestudy.importers.counts.cells import (
     DEGREES,
     MOST_GPUS,
     NUMBERS,
+    PARTS_BY_EACH,
+    PER_NODE_ON_NODES,
     WORDS,
     Count,
     in_digits,
     nodes_by_each,
     read_count,
+    spelled,
 )
-from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, SERIAL_RUN
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
 _IN_WORDS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"{nodes_by_each(f' ?-?{NODE}')} ?-?{DEVICE}\b\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?{DEVICE}\b ?"
+        rf"{nodes_by_each(f' ?-?{NODE}')}(?: ?-?(?:{DEVICE}|{MAKER}*(?P<hardware>{KIND})s?))?\b\)?",
+        PARTS_BY_EACH,
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(/]* ?(?:of |with )?(?P<each>\d{{1,4}}) ?-?(?:{DEVICE}|tasks?)\b ?"
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} of (?P<each>\d{{1,4}}) ?x?-? ?"
         rf"(?:(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b|$)",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?(?P<hardware>{HARDWARE})s? ?"
-        r"(?:each|/ ?node|per node)\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{DEVICE}\b\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]+ ?(?:with )?(?P<either>\d{{1,6}}) ?x ?"
-        rf"(?P<hardware>{HARDWARE})\b\)?",
-        rf"\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
-        rf"(?P<gpus>\d{{1,6}}) ?x? ?-?{DEVICE}\b",
-        r"(?P<gpus>\d{1,6}) ?x ?(?:nvidia |amd )?(?P<hardware>(?:[a-z]{1,4}-?\d{2,4}|mi\d{3})\w*)",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?"
+        rf"{MAKER}*(?P<hardware>{KIND})s? ?(?:each|/ ?node|per node)\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(/]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{OF_WHAT}?{DEVICE}\b\)?",
+        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(/]+ ?(?:with )?(?P<either>\d{{1,6}}) ?x? ?"
+        rf"{MAKER}*(?P<hardware>{KIND})s?\b\)?",
+        PER_NODE_ON_NODES,
+        rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
+        rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}\b",
+        rf"(?P<gpus>\d{{1,6}}) ?x ?{MAKER}*(?P<hardware>{KIND}|[a-z]{{1,4}}-?\d{{2,4}}\w*)",
         rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
+        rf"\bsingle[- ]{MAKER}*(?P<hardware>{KIND})\b",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{NODE})\b",
-        rf"(?P<gpus>\d{{1,6}}) ?-?{NODE}\b",
-        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) (?:nvidia |amd )?(?P<hardware>{HARDWARE})\b",
+        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) {MAKER}*(?P<hardware>{KIND})s?\b",
+        r"-n ?\d{1,6} -n ?(?P<gpus>\d{1,6})\b",
+        rf"(?<![\d./])(?P<gpus>\d{{1,6}}) ?-?{NODE}\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
-        r"nodes?|jobs?|parallel) ?[=:_-]? ?"
+        r"n?tasks|nodes?|jobs?|parallel) ?[=:_-]? ?"
         r"(?P<gpus>\d{1,6})(?=\b|_)",
-        rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE})\b",
+        rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE}|{MAKER}*(?P<hardware>{KIND})s?)\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
+        r"\b(?:openmp|omp(?:_num_threads)?|mpi|pthreads?|tbb) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
         rf"\b(?:single|{SERIAL_RUN})\b",
     )
 )
@@ -67,7 +76,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = in_digits(plain(text))
+    words = in_digits(spelled(plain(text)))
     servers = _SERVERS.search(words)
     if servers:
         words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
@@ -80,7 +89,7 @@ def count_in_words(text: str) -> Count:
             parts = found.groupdict()
             named = NUMBERS[word.lower()] if (word := parts.get("word")) else 1
             gpus = int(parts.get("gpus") or parts.get("times") or parts.get("each") or named) * int(
-                parts.get("nodes") or 1
+                parts.get("nodes") or parts.get("parts") or 1
             )
             gpus = int(parts["either"]) if parts.get("either") else gpus
             if not 1 <= gpus <= MOST_GPUS:
@@ -90,7 +99,9 @@ def count_in_words(text: str) -> Count:
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             comment = servers["servers"] if servers else ""
-            hardware, either = parts.get("hardware") or "", bool(parts.get("either"))
+            hardware, either = re.sub(r"(?<=\d)s$", "", parts.get("hardware") or ""), bool(parts.get("either"))
+            if not hardware and re.fullmatch(rf"{MAKER}*{KIND}", rest, re.IGNORECASE):
+                hardware, rest = rest, ""
             return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
 

@@ -35,12 +35,12 @@ _WORDS = {
     r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
-    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos|f[aä]den|w[aą]tki|"
-    r"(?:число |количество |кол-во )?поток(?:и|ов|а)|线程数?|スレッド数?|스레드 ?수?",
-    "processes": r"(?:số )?tiến trình|jumlah proses|procesos|processos|prozesse|processus|procesy|进程数?|"
-    r"プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)",
-    "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos|kerne|c[oœ]e?urs|コア数?|코어 ?수?|核心?数|"
-    r"(?:число |количество |кол-во )?яд(?:ра|ер)",
+    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]tki|"
+    r"(?:число |количество |кол-во )?поток(?:и|ов|а)?|线程数?|スレッド数?|스레드 ?수?",
+    "processes": r"(?:số )?tiến trình|jumlah proses|procesos?|processos?|prozess(?:en?)?|processus|proces(?:y|ów)|"
+    r"进程数?|プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)?",
+    "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
+    r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",

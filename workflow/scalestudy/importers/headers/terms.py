@@ -6,7 +6,7 @@ import re
 
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
-    r"process(?:es|ors?)?|procs?|threads?|cores?|v?cpus|pes|learners?|trainers?|replicas?|executors?|goroutines?|actors?)"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|vcpus?|pes|learners?|trainers?|replicas?|executors?|goroutines?|actors?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
@@ -29,6 +29,15 @@ HARDWARE = r"(?:[a-z]{1,3}\d{2,4}[a-z]{0,2}|mi\d{3}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
 GEFORCE = r"[1-5]0[5-9]0(?: ?ti)?(?: ?super)?"
 """Names of consumer devices that people print without RTX: 4090."""
+MAKER = r"(?:(?:nvidia|amd|intel|huawei|google|tesla|geforce|rtx|gtx|quadro|instinct|ascend|gaudi)[ -]?)"
+KIND = (
+    r"(?!(?:fp|bf|tf|int|bs|np|ws|[dtpecm]p)\d)"
+    rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|(?:rtx|gtx)[ -]?{GEFORCE}|(?:rtx|quadro)[ -]?a?\d{{4}}|gaudi[ -]?\d|"
+    r"tpu ?v\d[ep]?|(?:radeon )?rx ?\d{4}(?: ?xtx?)?)"
+)
+"""A kind of device by its number: A100, T4, RTX 4090. Its maker may be in front of it."""
+OF_WHAT = r"(?:(?:cpu|mpi|openmp|omp|physical|logical|hardware)[ -]|[pe]-)"
+"""What a thread, a core or a rank is of: `8 CPU threads`."""
 COUNT = (
     r"(?:no|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"

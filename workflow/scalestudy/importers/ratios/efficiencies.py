@@ -1,4 +1,4 @@
-"""Columns called efficiency whose numbers are speedups in per cent: 191 % on two devices."""
+"""Columns in per cent with the name of another ratio: an efficiency of 191 % on two devices, a speedup of 96 %."""
 
 from __future__ import annotations
 
@@ -23,28 +23,41 @@ _MOST = 0.75
 
 
 def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads efficiencies that follow as speedups as these, and a share beside them as the efficiency."""
+    """Reads efficiencies that follow as speedups as these, and a share beside them as the efficiency.
+
+    Speedups in per cent that follow as efficiencies are read as such.
+    """
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
-    stated = [place for place, one in enumerate(meanings) if one.role == "printed_efficiency"]
-    if len(devices) != 1 or len(measured) != 1 or len(stated) != 1 or normal(meanings[stated[0]].header) in said:
+    if len(devices) != 1 or len(measured) != 1:
         return meanings
     of_times = meanings[measured[0]].role in TIMES
 
     def follows(place: int, power: int) -> bool:
         places = (devices[0], measured[0], place)
-        close = following(raw, places, of_times=of_times, close=_CLOSE, power=power)
-        few = bool(close) and all(close) and _are_above_one(raw.cells(stated[0]), _FAR_ABOVE)
+        close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=power)
+        few = bool(close) and all(close) and _are_above_one(raw.cells(place), _FAR_ABOVE)
         return few or (len(close) >= _FEWEST and sum(close) >= _MOST * len(close))
 
-    if not _are_above_one(raw.cells(stated[0]), _ABOVE) or not follows(stated[0], 0):
-        return meanings
-    found = with_role(meanings, stated[0], "printed_speedup")
-    for place, one in enumerate(found):
-        free = one.role == "ignore" and normal(one.header) not in said and not is_utilization(one.header)
-        if free and most_are("efficiency", raw.cells(place)) and follows(place, 1):
-            return with_role(found, place, "printed_efficiency")
-    return found
+    efficiency, speedup = (_only(meanings, role, said) for role in ("printed_efficiency", "printed_speedup"))
+    if efficiency is not None and _are_above_one(raw.cells(efficiency), _ABOVE) and follows(efficiency, 0):
+        found = with_role(meanings, efficiency, "printed_speedup")
+        for place, one in enumerate(found):
+            free = one.role == "ignore" and normal(one.header) not in said and not is_utilization(one.header)
+            if free and most_are("efficiency", raw.cells(place)) and follows(place, 1):
+                return with_role(found, place, "printed_efficiency")
+        return found
+    if efficiency is None and speedup is not None:
+        cells = raw.cells(speedup)
+        if most_are("efficiency", cells) and not _are_above_one(cells, _ABOVE) and follows(speedup, 1):
+            return with_role(meanings, speedup, "printed_efficiency")
+    return meanings
+
+
+def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:
+    """Return the place of the only column of a kind, unless the user says what it is."""
+    places = [place for place, one in enumerate(meanings) if one.role == role]
+    return places[0] if len(places) == 1 and normal(meanings[places[0]].header) not in said else None
 
 
 def _are_above_one(cells: Sequence[str], limit: float) -> bool:

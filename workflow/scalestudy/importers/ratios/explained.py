@@ -39,7 +39,7 @@ def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) ->
             continue
         for role in ("time_s", "throughput"):
             places = (devices[0], place, ratios[0])
-            close = following(raw, places, of_times=role == "time_s", close=_CLOSE, power=power)
+            close = following(raw, meanings, places, of_times=role == "time_s", close=_CLOSE, power=power)
             if len(close) >= _FEWEST and sum(close) > _MOST * len(close):
                 found.append((place, role))
     return with_role(meanings, *found[0]) if len(found) == 1 else meanings

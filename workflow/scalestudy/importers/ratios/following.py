@@ -3,29 +3,51 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.headers.meaning import TEXTS, Meaning
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.raw import RawTable
 
+_LABELS = tuple(role for role in TEXTS if role not in ("throughput_unit", "scaling"))
+
 
 def following(
-    raw: RawTable, places: tuple[int, int, int], *, of_times: bool, close: float, power: int = 0
+    raw: RawTable,
+    meanings: Sequence[Meaning],
+    places: tuple[int, int, int],
+    *,
+    of_times: bool,
+    close: float,
+    power: int = 0,
 ) -> list[bool]:
-    """Return for each row with more devices than the fewest whether its ratio follows.
+    """Return for each row with more devices than the fewest of its labels whether its ratio follows.
 
     places: devices, measurement, ratio. of_times: whether the measurement is a time. close: relative difference.
     power: 0 for speedups, 1 for efficiencies. Ratios may be in per cent: that on the fewest devices is the unit.
     """
+    labels = [place for place, one in enumerate(meanings) if one.role in _LABELS and place not in places]
     rows = []
     for _, row in raw.rows:
         try:
             leading = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # also of `1.000 baseline`
             measured = read_cell(row[places[1]]).printed.value
-            rows.append((read_count(row[places[0]]).gpus, measured, float(leading[0] if leading else 0)))
+            values = (read_count(row[places[0]]).gpus, measured, float(leading[0] if leading else 0))
+            rows.append((tuple(plain(row[place]) for place in labels), values))
         except (ValueError, IndexError):
             continue
-    rows = sorted(row for row in rows if min(row) > 0)
+    rows = [(names, values) for names, values in rows if min(values) > 0]
+    series = defaultdict(list)
+    for names, values in rows:
+        series[names].append(values)
+    if len(series) == len(rows):  # each row has a name of its own
+        series = {(): [values for _, values in rows]}
+    return [one for values in series.values() for one in _of_a_series(sorted(values), of_times, close, power)]
+
+
+def _of_a_series(rows: list[tuple[int, float, float]], of_times: bool, close: float, power: int) -> list[bool]:
     if not rows:
         return []
     fewest, first, unit = rows[0]

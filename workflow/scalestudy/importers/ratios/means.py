@@ -29,7 +29,7 @@ def mean_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[
         if not mean or normal(one.header) in said:
             continue
         of_times = meanings[measured[0]].role in TIMES
-        close = following(raw, (devices, measured[0], place), of_times=of_times, close=_CLOSE)
+        close = following(raw, meanings, (devices, measured[0], place), of_times=of_times, close=_CLOSE)
         if 2 * sum(close) < len(close):
             return with_role(meanings, place, "ignore", per=MEAN)
     return meanings
