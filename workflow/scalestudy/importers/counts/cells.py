@@ -182,8 +182,8 @@ def read_count(text: str) -> Count:
         named["gpus"] = either
     nodes = int(named["nodes"]) if named.get("nodes") else None
     own = named.get("gpus")
-    parts = nodes or int(named.get("parts") or 1)
-    gpus = int(named["each"]) * parts if own is None else int(float(own.replace(",", "")))
+    times = nodes or int(named.get("parts") or 1)
+    gpus = int(named["each"]) * times if own is None else int(float(own.replace(",", "")))
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")

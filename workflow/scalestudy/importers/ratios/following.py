@@ -39,7 +39,7 @@ def following(
         except (ValueError, IndexError):
             continue
     rows = [(names, values) for names, values in rows if min(values) > 0]
-    series = defaultdict(list)
+    series: dict[tuple[str, ...], list[tuple[int, float, float]]] = defaultdict(list)
     for names, values in rows:
         series[names].append(values)
     if len(series) == len(rows):  # each row has a name of its own
