@@ -113,7 +113,7 @@ def test_a_cell_cannot_take_long() -> None:
         ("2 GPUs (NVLink)", Count(2, comment="NVLink")),
         ("4 nodes (32 GPUs)", Count(32, 4)),
         ("1,024", Count(1024)),
-        ("8x 4090", Count(8)),
+        ("8x 4090", Count(8, hardware="4090")),
         ("4x 3080 Ti", Count(4, None, "3080 Ti")),
         ("GPU\u00d78", Count(8)),
         ("8 [1 node]", Count(8, 1)),

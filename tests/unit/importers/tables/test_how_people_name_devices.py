@@ -65,6 +65,19 @@ FORMS = """
     -N 2 -n 16; 16
     ntasks=16; 16
     8_gpus; 8
+    resnet50_4gpu_fp16; 4
+    run_n8; 8
+    N=1024, p=4; 4
+    n_jobs=4; 4
+    num_gpus: 4; 4
+    4 GPU(s); 4
+    2 CPUs x 16 cores; 32
+    3090×4; 4; ; 3090
+    4×3090; 4; ; 3090
+    4x Titan X; 4; ; Titan X
+    TITAN X x4; 4; ; TITAN X
+    GPT-3 175B on 1024 A100s; 1024; ; A100
+    GPT-2 1.5B, 8 nodes × 8 GPUs; 64; 8
     ZeRO-3 x8; 8
     DDP, ZeRO-3 x8; 8
     8 GPUs fp16; 8

@@ -48,7 +48,7 @@ PER_NODE_ON_NODES = (
 )
 """Devices of each node in front of the nodes: `4 GPUs per node, 2 nodes`."""
 PARTS_BY_EACH = (
-    r"(?P<parts>\d{1,6}) ?(?:mpi|(?:mpi )?(?:ranks?|proc(?:esse)?s|tasks?)|sockets?|workers?|executors?) ?"
+    r"(?P<parts>\d{1,6}) ?(?:mpi|(?:mpi )?(?:ranks?|proc(?:esse)?s|tasks?)|sockets?|cpus?|workers?|executors?) ?"
     r"(?:[x*]|(?:with|of|[,(]) ?(?=.*(?:each|/|per))) ?(?P<each>\d{1,6}) ?"
     rf"(?:omp|{OF_WHAT}?{DEVICE})(?: each| ?(?:/|per) ?[a-z]+)?\)?"
 )
@@ -59,6 +59,7 @@ _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
+        rf"(?P<rest>{GEFORCE}) ?[x*] ?(?P<gpus>\d{{1,3}})",
         rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?x ?(?P<each>\d{{1,4}}) ?x ?(?P<rest>{HARDWARE})s?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
@@ -203,7 +204,8 @@ def read_count(text: str) -> Count:
     rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     kind, _, last = rest.partition(", ")
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
-    rest = "" if _NO_HARDWARE.fullmatch(rest) else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
+    bare = _NO_HARDWARE.fullmatch(rest) and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
+    rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
     ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
     other = rest.startswith("+") or bool(ways)  # no device
@@ -227,7 +229,7 @@ def _in_figures(count: str) -> int:
 
 def spelled(words: str) -> str:
     """A cell or label with numbers of devices and nodes as digits: 2 nodes, 8 GPUs, of `two nodes, eight GPUs`."""
-    return _IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), words)
+    return _IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), words).replace("(s)", "s")
 
 
 def in_digits(words: str) -> str:

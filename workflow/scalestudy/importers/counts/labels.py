@@ -41,7 +41,7 @@ _IN_WORDS = tuple(
         PER_NODE_ON_NODES,
         rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
         rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
-        rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}\b",
+        rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?x ?{MAKER}*(?P<hardware>{KIND}|[a-z]{{1,4}}-?\d{{2,4}}\w*)",
         rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
         rf"\bsingle[- ]{MAKER}*(?P<hardware>{KIND})\b",
@@ -51,13 +51,13 @@ _IN_WORDS = tuple(
         rf"(?<![\d./])(?P<gpus>\d{{1,6}}) ?-?{NODE}\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
-        r"\b(?:np|n|p|n?[ _]?gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|workers?|threads?|n?procs?|"
-        r"n?tasks|nodes?|jobs?|parallel) ?[=:_-]? ?"
-        r"(?P<gpus>\d{1,6})(?=\b|_)",
+        r"\b(?:openmp|omp(?:_num_threads)?|mpi|pthreads?|tbb) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
+        r"(?<![^\W_])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|"
+        r"n?procs?|workers?|threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
+        r"(?<![^\W_])n ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE}|{MAKER}*(?P<hardware>{KIND})s?)\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
-        r"\b(?:openmp|omp(?:_num_threads)?|mpi|pthreads?|tbb) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
         rf"\b(?:single|{SERIAL_RUN})\b",
     )
 )
