@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from scalestudy.importers.headers.languages import in_english, simplified
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
+from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
     DEVICE,
@@ -24,12 +25,6 @@ from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
 
 MOST_GPUS = 10**8
-NUMBERS = {
-    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
-    **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
-    **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
-}
-WORDS = "|".join(NUMBERS)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})"
 """A whole number. `4,5` is none: it names two devices."""
 
@@ -102,14 +97,6 @@ _FORMS = tuple(
 _SUM = re.compile(r"\s+\+\s+")
 _PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
 """Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
-_NODES_IN_WORDS = re.compile(
-    rf"\b({WORDS})(?=[ -]{_NODE},? (?:with |of )?\d+ ?x? ?-?(?:{DEVICE}|{HARDWARE}s?) ?"
-    r"(?:each|/ ?node|per node))",
-    re.IGNORECASE,
-)
-"""The number of nodes in front of the devices of each: `two nodes with 4 GPUs each`."""
-_IN_WORDS = re.compile(rf"\b({WORDS})(?=[ -](?:{DEVICE}|{_NODE})\b)", re.IGNORECASE)
-"""A number of devices or of nodes in words: `two nodes`."""
 _NO_HARDWARE = re.compile(
     rf"[\W\d]*(?:(?:{DEVICE}|{_NODE}|base(?:line)?|single|multi|ref(?:erence)?|total|x|per|s)\b[\W\d]*)*",
     re.IGNORECASE,
@@ -159,12 +146,8 @@ def read_count(text: str) -> Count:
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
         return Count(int(cores[1]) + int(cores[2]))
-    for form in _FORMS:
-        if found := form.fullmatch(words):
-            break
-    else:
-        if (english := in_english(words.lower())) != words.lower():
-            return read_count(english)
+    found = _form_of(words) or _form_of(in_english(words.lower()))
+    if not found:
         raise ValueError(f"{text} is not a number of devices")
     named = found.groupdict()
     if named.get("grid"):
@@ -222,46 +205,13 @@ def read_count(text: str) -> Count:
     return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
 
 
+def _form_of(words: str) -> re.Match[str] | None:
+    return next((found for form in _FORMS if (found := form.fullmatch(words))), None)
+
+
 def _in_figures(count: str) -> int:
     """The whole number of a count in figures or words: `4`, `four`, `single`."""
     return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
-
-
-def spelled(words: str) -> str:
-    """A cell or label with numbers of devices and nodes as digits: 2 nodes, 8 GPUs, of `two nodes, eight GPUs`."""
-    return _IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), words).replace("(s)", "s")
-
-
-def in_digits(words: str) -> str:
-    """Chinese and Japanese counts in our own words: 2 nodes 16 gpus."""
-    words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
-    words = _NOUN_OF_A_KIND.sub(lambda found: found[1], words)
-    if words.isascii() or not (found := _COUNTED.fullmatch(words)):
-        words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
-        words = _PARTS.sub(lambda one: f"{_HAN.get(one[1], one[1])} {_NOUNS[one[2]]}", words)
-        return words.replace("( ", "(").replace(" )", ")")
-    nodes, gpus = (_HAN.get(found[name] or "", found[name]) for name in ("nodes", "gpus"))
-    return f"{nodes} nodes {gpus} gpus" if nodes and gpus else f"{gpus} gpus" if gpus else f"{nodes} nodes"
-
-
-_HAN = {"单": "1", "単": "1", "一": "1", "双": "2", "两": "2", "二": "2", "四": "4", "八": "8", "十六": "16"}
-_NOUN_OF_A_KIND = re.compile(
-    rf"(?<![\w.])(?!np|ws|[dtpc]p|x\d)({MAKER}*{KIND}) ?-?"
-    r"(?:(?:gpus?|cards?|devices?|accelerators?|chips?|npus?)\b|\u5361)",
-    re.IGNORECASE,
-)
-"""A kind of device with the noun that it goes without: `A100 GPUs`. Its number is not that of the devices."""
-_NOUNS = {"线程": "threads", "进程": "processes", "核": "cores", "核心": "cores"}
-_PARTS = re.compile(rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?个?(线程|进程|核心|核)(?!数)")
-_CARDS = re.compile(
-    rf"(?<![A-Za-z\d.一二三四五六七八九十])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?"
-    r"(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))",
-    re.IGNORECASE,
-)
-_COUNTED = re.compile(
-    rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
-    rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
-)
 
 
 DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)

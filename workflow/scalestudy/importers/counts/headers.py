@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from scalestudy.importers.counts.cells import NUMBERS, WORDS, Count, in_digits, nodes_by_each
+from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
 from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER
 from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain

@@ -11,16 +11,13 @@ from math import prod
 from scalestudy.importers.counts.cells import (
     DEGREES,
     MOST_GPUS,
-    NUMBERS,
     PARTS_BY_EACH,
     PER_NODE_ON_NODES,
-    WORDS,
     Count,
-    in_digits,
     nodes_by_each,
     read_count,
-    spelled,
 )
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 

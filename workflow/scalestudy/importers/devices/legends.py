@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import WORDS, Count
+from scalestudy.importers.counts.cells import Count
 from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.counts.numerals import WORDS
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, PER_NODE
 from scalestudy.importers.numbers.printed import SHOWN, is_blank, plain

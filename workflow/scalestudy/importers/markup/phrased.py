@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.counts.cells import NUMBERS, WORDS
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, TIMED
 from scalestudy.importers.numbers.printed import plain
