@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.batch_in_words import scaling_by_batch
@@ -167,7 +168,9 @@ class Reader:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
-                count = of_kind(self._count(place, text), text, self.raw.cells(place))
+                count = self._count(place, text)
+                if not self._is_only_serial(text, self.raw.cells(place)):
+                    count = of_kind(count, text, self.raw.cells(place))
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
@@ -227,10 +230,17 @@ class Reader:
             self._known_pairs[place] = pairs_in(self.raw.cells(place))
         return self._known_pairs[place]
 
+    @staticmethod
+    def _is_only_serial(text: str, cells: Sequence[str]) -> bool:
+        """Whether a label is the only one of a serial run, which is the baseline of all others."""
+        return [cell for cell in cells if _SERIAL.match(plain(cell))] == [text]
+
     def _named(self, text: str, cells: Sequence[str]) -> Count:
         """The devices that a label names; one if it names none, as a baseline beside labels of several."""
         try:
-            return count_in_words(text)
+            count = count_in_words(text)
+            # the only serial row is the baseline of all others, also with a name of its own: `Serial CNN (CPU)`
+            return replace(count, words="") if self._is_only_serial(text, cells) and count.gpus == 1 else count
         except ValueError:
             if names_one(cells):
                 raise ValueError(f"'{plain(text)}' names no number of devices") from None

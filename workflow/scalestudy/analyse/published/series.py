@@ -141,7 +141,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         parts = _without(parts, free)
         values = list(parts)
     one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
-    none = fewest[0].label(name) == "" and name not in ("hardware", "model")  # as the backend of one process
+    of_any = name not in ("hardware", "model") or {*values} <= {"", "CPU", "GPU"}  # a serial run beside both
+    none = fewest[0].label(name) == "" and of_any  # as the backend of one process
     if one and (none or name not in KINDS_OF_SETUP) and not free and not is_size_of_work(name):  # that of all
         free = fewest
         values.remove(fewest[0].label(name))

@@ -12,16 +12,22 @@ from itertools import product
 from math import log
 
 from scalestudy.analyse.published.alike import alike
+from scalestudy.analyse.published.explained import (
+    CLOSE,
+    Rate,
+    Way,
+    best_explained,
+    constant_work,
+    explained_by,
+    ratios_of,
+    shows_constant_work,
+)
 from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, OF_STEPS, PublishedRow, PublishedTable
 
-CLOSE = 0.05
-"""Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
-
-Rate = Callable[[PublishedRow], float | None]
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
@@ -80,19 +86,21 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         way for way in rates if way[0] in TIMES and len({row.gpus for row in rows if way[0] in row.numbers}) > 1
     ]
     if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
-        rates = _best_explained(series, rates, whole)
+        rates = best_explained(series, rates, whole)
+    printed = sum(ratios_of(one.rows) for one in series)
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
+    constant = first == "step_time_s" and rates[0][1] == "" and shows_constant_work(series, rates[0][2], printed)
+    if constant:
+        rates = [(first, STRONG, constant_work)]
     rates = [way for way in rates if way[1] == answer] or rates
     ratios = ("speedup", "efficiency") if any("scaling_ratio" in row.numbers for row in rows) else ("",)
     scores = {
-        (whose, stated): sum(_explained(one.rows, rate, stated) for one in series)
-        for (_, whose, rate), stated in product(rates, ratios)
+        (whose, stated): explained_by(series, rate, stated) for (_, whose, rate), stated in product(rates, ratios)
     }
     whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
-    printed = sum(_ratios(one.rows) for one in series)
     undecided = bool(rivals) or best <= printed / 2
     if undecided and len(rates) > 1:
         found = _without_ratios(table, series, first, rates)
@@ -104,24 +112,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
-    return Settled(formed, first, whose, stated, len(rates) > 1 and not undecided, outside)
-
-
-def _best_explained(
-    series: Sequence[Series], steps: list[tuple[str, str, Rate]], whole: list[tuple[str, str, Rate]]
-) -> list[tuple[str, str, Rate]]:
-    """The times of a whole run, which need no batch, unless only the step times explain printed ratios."""
-
-    def explained(ways: list[tuple[str, str, Rate]]) -> int:
-        first = ways[0][0]
-        return max(
-            sum(_explained(one.rows, rate, stated) for one in series)
-            for role, _, rate in ways
-            for stated in ("speedup", "efficiency")
-            if role == first
-        )
-
-    return steps if explained(steps) > explained(whole) else whole
+    by_numbers = constant or (len(rates) > 1 and not undecided)
+    return Settled(formed, first, whose, stated, by_numbers, outside)
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:
@@ -131,7 +123,7 @@ def _measured(rows: Sequence[PublishedRow]) -> list[str]:
     return sorted(known, key=lambda role: len(scales[role]) < 2)
 
 
-def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
+def _ways(table: PublishedTable, role: str) -> Iterator[Way]:
     """The possible readings of a column, the most usual first."""
     column = table.column(role)
 
@@ -170,37 +162,8 @@ def _ways(table: PublishedTable, role: str) -> Iterator[tuple[str, str, Rate]]:
             yield role, WEAK, over(lambda row: row.gpus)
 
 
-def _ratios(rows: Sequence[PublishedRow]) -> int:
-    """The number of printed ratios of rows other than the smallest scale's."""
-    smallest = min((row.gpus for row in rows), default=0)
-    return sum(role in row.numbers for row in rows if row.gpus > smallest for role in STATED)
-
-
-def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
-    """The number of printed ratios that a reading explains."""
-    known = [(row, found) for row in rows if (found := rate(row)) is not None]
-    if not known:
-        return 0
-    base, base_rate = min(known, key=lambda item: item[0].gpus)
-    unit = base.number("printed_speedup") or base.number("scaling_ratio") or 1.0
-    count = 0
-    for row, found in known:
-        if row.gpus == base.gpus:
-            continue
-        speedup = found / base_rate
-        efficiency = speedup * base.gpus / row.gpus
-        for role, computed in (
-            ("printed_speedup", speedup * unit),
-            ("printed_efficiency", efficiency),
-            ("scaling_ratio", efficiency if stated == "efficiency" else speedup * unit),
-        ):
-            printed = row.number(role)
-            count += printed is not None and printed > 0 and abs(log(printed / computed)) < CLOSE
-    return count
-
-
 def _without_ratios(
-    table: PublishedTable, series: Sequence[Series], role: str, rates: Sequence[tuple[str, str, Rate]]
+    table: PublishedTable, series: Sequence[Series], role: str, rates: Sequence[Way]
 ) -> str | Question:
     """Decides a reading without printed speedups: by batch and step time, by its growth, or by a question."""
     rows = [row for one in series for row in one.rows if (row.number(role) or 0) > 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.raw import RawTable
@@ -24,9 +25,15 @@ _OF_A_PRODUCT = re.compile(r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})", re.
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
 
 
+_LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
+_OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
+
+
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
     for place, header in enumerate(table.header):
+        if place == 0 and (found := _with_label_and_count(table)):
+            return with_pairs(found)
         named, product = _HEADER.fullmatch(plain(header)), _PRODUCT.fullmatch(plain(header).replace("_", " "))
         form = _CELL if named else _OF_A_PRODUCT
         cells = table.cells(place)
@@ -41,6 +48,18 @@ def with_pairs(table: RawTable) -> RawTable:
         header_of_two = (*table.header[:place], *names, *table.header[place + 1 :])
         return with_pairs(replace(table, header=header_of_two, rows=rows))
     return table
+
+
+def _with_label_and_count(table: RawTable) -> RawTable | None:
+    """The table with two columns of `DDP / 4` below `Method / GPUs`; None if it has no such first column."""
+    named = _LABEL_AND_COUNT.fullmatch(plain(table.header[0]))
+    cells = [plain(cell) for cell in table.cells(0)]
+    if not named or meaning_of(f"{named['second']} count").role != "gpus" or not cells:
+        return None
+    if not all(_OF_A_LABEL.fullmatch(cell) for cell in cells):
+        return None
+    rows = tuple((line, (*_parts(row[0], _OF_A_LABEL), *row[1:]) if row else row) for line, row in table.rows)
+    return replace(table, header=(named["first"], named["second"], *table.header[1:]), rows=rows)
 
 
 def _parts(cell: str, form: re.Pattern[str]) -> tuple[str, str]:

@@ -17,8 +17,8 @@ from scalestudy.importers.headers.meaning import Meaning, meaning_of
 from scalestudy.importers.headers.terms import SECONDS
 from scalestudy.importers.headers.units import clock_of
 from scalestudy.importers.numbers.durations import is_duration_in_words, read_duration
-from scalestudy.importers.numbers.printed import SHOWN, Printed, has_decimal_commas, plain, read_cell
-from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, unit_of_repeats
+from scalestudy.importers.numbers.printed import SHOWN, Cell, Printed, has_decimal_commas, plain, read_cell
+from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, sum_of_parts, unit_of_repeats
 from scalestudy.importers.published import CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios.columns import is_gain
 from scalestudy.importers.raw import RawTable
@@ -55,7 +55,10 @@ class CellReader:
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration
-        if meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
+        if meaning.role in CLOCKED and (total := sum_of_parts(text, comma=self.comma[place])):
+            self._note_sum(text, total)
+            text, cell = text.rsplit("+", 1)[-1], Cell(total)
+        elif meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
             self._note_mean(text, mean)
             cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
             text = unit_of_repeats(text)
@@ -79,6 +82,12 @@ class CellReader:
                 labels["throughput_unit"] = "/gpu"
             return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
         return cell.printed.times(meaning.factor)
+
+    def _note_sum(self, text: str, total: Printed) -> None:
+        """Note once that cells have the times of two parts, with the first of them as an example."""
+        words = "cells with two times and a plus sign are read as their sum"
+        if not any(note.startswith(words) for note in self.notes):
+            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {total.value:.4g}"] = None
 
     def _note_mean(self, text: str, mean: Printed) -> None:
         """Note once that cells have several numbers, with the first of them as an example."""

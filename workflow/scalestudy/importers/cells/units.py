@@ -14,6 +14,8 @@ _PREFIXED = re.compile(
     r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
 )
 _PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_ROUNDED, _MOST_ABOVE_ONE = 0.005, 20
+"""How close to 1 the efficiency of a baseline is, and what no efficiency is as a fraction."""
 _OF_A_RATIO = re.compile(
     r"x(?!\w)|times|fold|faster|slower|speed|eff|scal|of |vs|over|compared|linear|ideal|rel|w\.?r\.?t|\W|"
     r"(?:sub|super)-?linear|base|ref|best|optimal|good|excellent|poor|peak|max|avg|mean|"
@@ -35,7 +37,10 @@ def of_another_quantity(unit: str) -> bool:
 
 
 def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
-    """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2."""
+    """Return whether a column of ratios is in per cent: it says so, or its efficiencies are above 2.
+
+    They may be fractions above 2 beside that of the baseline, 1.00: 1.41, 2.78 and 6.25 of a search.
+    """
     if meaning.role not in (*STATED, UTILIZATION, "precision_ratio"):
         return False
     values = []
@@ -47,8 +52,11 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
                 return True
     if any(value.percent for value in values) or "%" in meaning.header:
         return True
-    of_one = meaning.role in ("printed_efficiency", UTILIZATION)
-    return of_one and any(value.printed.value > 2 for value in values)
+    if meaning.role not in ("printed_efficiency", UTILIZATION):
+        return False
+    numbers = [value.printed.value for value in values]
+    above_one = any(abs(number - 1) < _ROUNDED for number in numbers) and max(numbers) < _MOST_ABOVE_ONE
+    return any(number > 2 for number in numbers) and not above_one
 
 
 def is_in_percent(cells: Sequence[str]) -> bool:

@@ -45,6 +45,7 @@ from scalestudy.importers.ratios.columns import (
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, factors
 from scalestudy.importers.ratios.means import mean_ratios
+from scalestudy.importers.ratios.of_which import of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.whose import (
     by_statistic,
@@ -148,7 +149,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     of_models = by_parameters(over_other_systems(found, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
-    found = mean_ratios(repeated_ratios(found, raw, said), raw, said)
+    found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), raw, said)
 
 

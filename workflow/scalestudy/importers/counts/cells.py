@@ -214,7 +214,9 @@ def _in_figures(count: str) -> int:
     return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
 
 
-DEGREES = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|cp)[ _=:-]?(?P<size>\d{1,5})(?![\d.])", re.IGNORECASE)
+DEGREES = re.compile(
+    r"(?<![a-z])(?P<kind>tp|pp|dp|cp)(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{1,5})(?![\d.])\)?", re.IGNORECASE
+)
 
 
 def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:

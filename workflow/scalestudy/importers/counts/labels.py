@@ -55,6 +55,7 @@ _IN_WORDS = tuple(
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE}|{MAKER}*(?P<hardware>{KIND})s?)\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
+        r"\b(?P<way>f?sdp2?|ddp|hsdp|horovod) ?\((?P<gpus>\d{1,6})\)",
         rf"\b(?:single|{SERIAL_RUN})\b",
     )
 )
@@ -80,7 +81,8 @@ def count_in_words(text: str) -> Count:
     if (of_degrees := count_of_degrees(words)) and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         count, degrees = of_degrees
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
-        return replace(count, words=count.words or (ways[0] if len(ways) == 1 else ""))
+        one = ways[0] if len(ways) == 1 and ways[0] not in count.words.upper().split() else ""
+        return replace(count, words=" ".join(filter(None, (one, count.words))))
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()

@@ -108,6 +108,9 @@ _RATE = re.compile(
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
+_RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
+"""Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""
+_MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s", "total_time_s", "time_s")
 NAMELESS = "(no header)"
 """The name of a column without a header, in what is printed and in what the user says."""
 
@@ -202,6 +205,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "ignore"
     if ratio := ratio_of(text, bare, precisions):
         return ratio
+    if (of_what := _RATIO_OF.fullmatch(text)) and _role(of_what[1], of_what[1], precisions) in _MEASURED:
+        return "printed_speedup"
     if re.search(rf"^(?:(?:train|eval|test) )?(?:{STEP}) ?{SECOND}", bare):
         return "steps_per_s"
     if re.search(r"throughput", bare) and not re.search(r"\btime\b", bare) and _is_rate(bare):

@@ -15,7 +15,8 @@ _LONGEST = 400
 SHOWN = 60
 """Characters of a cell that a message quotes."""
 _BLANK = re.compile(
-    r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+",
+    r"[-_.\u2010-\u2015\u2212*]*|n/?\.?a\.?|nan|none|null|tbd|todo|oom|out of memory|err(?:or)?|fail(?:ed)?|\?+|"
+    r"#(?:value|ref|name|num|null|n/a|div/0)[!?]?",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(
@@ -116,6 +117,11 @@ class Cell:
     """The number after a plus-minus sign, or the distance to the farther end of an interval in brackets."""
 
 
+_UNIT_TWICE = re.compile(
+    r"^(?P<number>[\d.,]+) ?(?P<unit>[^\W\d]+(?:/[^\W\d]+)*) ?"
+    r"(?P<sign>\+/?-|\u00b1) ?(?P<spread>[\d.,]+) ?(?P=unit)$"
+)
+"""A spread with the unit of its number: 468.9 ms ± 7.6 ms."""
 _POWER = re.compile(
     r"(?<=\d) ?(?:[x\u00d7\u00b7*]|\\times|\\cdot) ?10"
     r"(?:\^?([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^\{?([-\u2212]?\d+)\}?|<sup>([-\u2212]?\d+)</sup>)"
@@ -174,6 +180,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):
         whole = pair["first"]
+    whole = _UNIT_TWICE.sub(r"\g<number> \g<sign> \g<spread> \g<unit>", whole)
     whole, spread_value = _without_interval(_UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole)), comma=comma)
     if factor := _TIMES_FIRST.fullmatch(whole):
         whole = f"{factor['number']}x"

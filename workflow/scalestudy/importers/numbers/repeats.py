@@ -20,6 +20,7 @@ _OF_A_TRIAL = re.compile(
 )
 """What tells one of several repeats from the others, behind its number."""
 _MOST_REPEATS = 20
+_SUM = re.compile(r"(?P<first>\d[\d.,]*) ?\+{1,2} ?(?P<second>\d[\d.,]*)(?P<unit> ?[^\W\d]{1,7})?")
 _REPEAT = re.compile(r"[\d.,]+ ?[a-z]{0,3}", re.IGNORECASE)
 _TO_MEAN = re.compile(
     r"(?P<repeats>[\d.,;/|+\sa-z]+?)\s*(?:->|=>|\u2192|=|~|mean|avg:?)\s*(?P<mean>[\d.,]+ ?[a-z]{0,3})",
@@ -52,6 +53,15 @@ def repeats_in(text: str, *, comma: bool = False) -> Printed | None:
     mean = sum(one.value for one in numbers) / len(numbers)
     half = (high - low) / 2
     return Printed(mean, last if isclose(low, high) else half + min(last, half))
+
+
+def sum_of_parts(text: str, *, comma: bool = False) -> Printed | None:
+    """Return the sum of two times in a cell, 10.35+0.78, such as those of training and communication."""
+    found = _SUM.fullmatch(_without_remark(text))
+    if not found:
+        return None
+    parts = [read_cell(found[which], comma=comma).printed for which in ("first", "second")]
+    return Printed(sum(part.value for part in parts), max(part.last for part in parts))
 
 
 def unit_of_repeats(text: str) -> str:

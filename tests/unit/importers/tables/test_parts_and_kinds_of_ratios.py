@@ -1,0 +1,119 @@
+"""Cells with parts, efficiencies above 1, ratios of a named measurement, and labels with degrees in brackets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.counts.labels import count_in_words
+from test_plain_tables import read, series
+
+
+def test_efficiencies_far_above_one_are_fractions_beside_that_of_the_baseline(tmp_path: Path) -> None:
+    text = """
+| Processes | Elapsed Time (s) | Speedup | Efficiency |
+|---|---|---|---|
+| 1 | 200 | 1.00x | 1.00 |
+| 2 | 71 | 2.82x | 1.41 |
+| 8 | 9 | 22.22x | 2.78 |
+| 16 | 2 | 100.00x | 6.25 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    (audit,) = audits
+    assert {remark.kind for remark in audit.remarks} == {"faster than its devices"}
+    assert audit.checked.efficiencies == 4
+
+
+def test_a_spread_may_have_the_unit_of_its_number(tmp_path: Path) -> None:
+    text = """
+| Workers | Mean time | Speedup |
+|---|---|---|
+| 1 | 468.9 ms ± 7.6 ms | 1.00x |
+| 2 | 334.1 ms ± 1.9 ms | 1.40x |
+| 4 | **266.4 ms ± 4.2 ms** | **1.76x** |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 1.4), (4, 1.76)]]
+    assert not notes and not audits[0].remarks
+
+
+def test_ratios_name_the_measurement_that_they_are_of(tmp_path: Path) -> None:
+    text = """
+| threads | nps | nps × | time-to-depth × |
+|---|---|---|---|
+| 1 | 2.91 M | 1.00 | 1.00 |
+| 2 | 5.98 M | 2.06 | 1.96 |
+| 4 | 11.95 M | 4.11 | 1.98 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 2.05), (4, 4.11)]]
+    assert audits[0].checked.speedups == 3 and not audits[0].remarks
+
+
+def test_printed_ratios_decide_what_a_step_with_a_batch_of_each_device_is_of(tmp_path: Path) -> None:
+    text = """
+| n gpus | per-device-batch-size | batch time (s) | speedup | efficiency |
+|---|---|---|---|---|
+| 1 | 1 | 71.6 | 1 | 100.00% |
+| 2 | 1 | 42.7 | 1.7 | 83.84% |
+| 4 | 1 | 26.8 | 2.7 | 66.79% |
+| 7 | 1 | - | #VALUE! | #VALUE! |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 1.68), (4, 2.67)]]
+    assert not audits[0].remarks
+    assert "VALUE" not in notes
+
+
+def test_two_times_with_a_plus_sign_are_their_sum(tmp_path: Path) -> None:
+    text = """
+| Model | GPUs | Time per epoch (s) |
+|---|---|---|
+| AlexNet | 1 | 20.50 |
+| AlexNet | 2 | 10.35+0.78 |
+| AlexNet | 4 | 5.13+0.54 |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 1.84), (4, 3.62)]]
+    assert "such as '10.35+0.78' as 11.13" in notes
+
+
+def test_a_method_and_its_devices_may_share_a_column(tmp_path: Path) -> None:
+    text = """
+| Method / GPUs | time per step (ms) |
+|---|---|
+| DP / 1 | 310 |
+| DP / 2 | 328 |
+| DDP / 1 | 333 |
+| DDP / 2 | 180 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 0.95)], [(1, 1.0), (2, 1.85)]]
+
+
+def test_degrees_in_brackets_are_devices() -> None:
+    found = {text: count_in_words(text) for text in ("DP(4)", "PP(4) 1F1B", "TP(2) PP(2)", "FSDP(8)")}
+    assert [count.gpus for count in found.values()] == [4, 4, 4, 8]
+    assert [count.words for count in found.values()] == ["DP", "PP 1F1B", "", "FSDP"]
+    with pytest.raises(ValueError, match="names no number of devices"):
+        count_in_words("ZeRO(3)")
+
+
+def test_the_only_serial_run_is_the_baseline_of_cpus_and_gpus(tmp_path: Path) -> None:
+    text = """
+| Configuration | Training Time |
+|---|---|
+| Serial CNN (CPU) | 5530 s |
+| 2-CPU DDP | 3273 s |
+| 4-CPU DDP | 3056 s |
+| 2-GPU DDP | 2848 s |
+| 3-GPU DDP | 2308 s |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (2, 1.69), (4, 1.81)], [(1, 1.0), (2, 1.94), (3, 2.4)]]
+
+
+def test_a_pair_of_other_things_is_no_devices(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, "| Method / version | time (s) |\n|---|---|\n| DP / 1 | 310 |\n| DP / 2 | 328 |\n")

@@ -1,0 +1,83 @@
+"""How many printed ratios a reading of a published table explains, and which reading that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log
+
+from scalestudy.analyse.published.series import Series
+from scalestudy.importers.published import STATED, PublishedRow
+
+CLOSE = 0.05
+"""Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
+
+Rate = Callable[[PublishedRow], float | None]
+Way = tuple[str, str, Rate]
+"""A reading: its column, whose its numbers are, and the rate of a row."""
+
+
+def explained_by(series: Sequence[Series], rate: Rate, stated: str) -> int:
+    """Return the number of printed ratios that a reading explains. stated: what a column of scaling ratios is."""
+    return sum(_explained(one.rows, rate, stated) for one in series)
+
+
+def best_explained(series: Sequence[Series], steps: list[Way], whole: list[Way]) -> list[Way]:
+    """Return the times of a whole run, which need no batch, unless only the step times explain printed ratios."""
+
+    def explained(ways: list[Way]) -> int:
+        first = ways[0][0]
+        return max(
+            explained_by(series, rate, stated)
+            for role, _, rate in ways
+            for stated in ("speedup", "efficiency")
+            if role == first
+        )
+
+    return steps if explained(steps) > explained(whole) else whole
+
+
+def shows_constant_work(series: Sequence[Series], by_batch: Rate, printed: int) -> bool:
+    """Return whether times of constant work alone explain the printed ratios, and no times by their batches.
+
+    A batch per device that is the same in each row may be one of a loop over a fixed data set.
+    """
+
+    def explained(rate: Rate) -> int:
+        return max(explained_by(series, rate, stated) for stated in ("speedup", "efficiency"))
+
+    return not explained(by_batch) and explained(constant_work) > printed / 2
+
+
+def constant_work(row: PublishedRow) -> float | None:
+    """Return the rate of a step of constant work."""
+    time = row.number("step_time_s")
+    return 1 / time if time else None
+
+
+def ratios_of(rows: Sequence[PublishedRow]) -> int:
+    """Return the number of printed ratios of rows other than the smallest scale's."""
+    smallest = min((row.gpus for row in rows), default=0)
+    return sum(role in row.numbers for row in rows if row.gpus > smallest for role in STATED)
+
+
+def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
+    """The number of printed ratios of one series that a reading explains."""
+    known = [(row, found) for row in rows if (found := rate(row)) is not None]
+    if not known:
+        return 0
+    base, base_rate = min(known, key=lambda item: item[0].gpus)
+    unit = base.number("printed_speedup") or base.number("scaling_ratio") or 1.0
+    count = 0
+    for row, found in known:
+        if row.gpus == base.gpus:
+            continue
+        speedup = found / base_rate
+        efficiency = speedup * base.gpus / row.gpus
+        for role, computed in (
+            ("printed_speedup", speedup * unit),
+            ("printed_efficiency", efficiency),
+            ("scaling_ratio", efficiency if stated == "efficiency" else speedup * unit),
+        ):
+            printed = row.number(role)
+            count += printed is not None and printed > 0 and abs(log(printed / computed)) < CLOSE
+    return count

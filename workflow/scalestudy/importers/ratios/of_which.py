@@ -1,0 +1,35 @@
+"""Speedups of one measurement beside those of another, such as `nps x` beside `time-to-depth x`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED
+
+_SAY_NOTHING = re.compile(r"speed|up|scal|factor|ratio|relative|rel|vs|over|gain|improve|of|the|per|mean|avg")
+"""Beginnings of words that do not say what a ratio is of."""
+
+
+def of_the_measurement(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out speedups that name another measurement, if others name the only one of the table."""
+    measured = [one for one in meanings if one.role in MEASURED]
+    stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
+    if len(measured) != 1 or len(stated) < 2:
+        return meanings
+    own = _words(measured[0])
+    if not any(_words(meanings[place]) & own for place in stated):
+        return meanings
+    result: Sequence[Meaning] = meanings
+    for place in stated:
+        words = _words(meanings[place])
+        if words and not words & own and normal(meanings[place].header) not in said:
+            result = with_role(result, place, "ignore")
+    return list(result)
+
+
+def _words(meaning: Meaning) -> set[str]:
+    words = re.findall(r"[^\W\d_]{2,}", plain(meaning.header).lower())
+    return {word for word in words if not _SAY_NOTHING.match(word)}
