@@ -19,6 +19,11 @@ _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{MAKER}*{_KINDS})"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8."""
+_TIMES_A_KIND = re.compile(
+    rf"(?P<gpus>\d{{1,9}}) ?x? ?(?P<hardware>{MAKER}*{KIND}(?:[ -](?:\d+ ?gb|sxm\d?|pcie|nvl|oam))*) ?"
+    r"(?P<rest>[(\[][^()\[\]]*[a-z%/][^()\[\]]*[)\]]|[a-z/]+/s(?:ec)?|fps|tok(?:en)?s?/s)"
+)
+"""Hardware with its number and a unit: 16x A100 (tok/s)."""
 _OF_PROCESSES = re.compile(
     r"(?P<before>(?:mpi|openmp|omp|pthreads?|parallel|threads?)[ _-]?)(?P<gpus>\d{1,5}) ?[pt](?P<rest>\W.*|)"
 )
@@ -67,7 +72,9 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     if found := re.fullmatch(
         rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):
-        return Count(int(found["gpus"])), found["rest"]
+        return Count(int(found["gpus"])), re.sub(r"^(?:on|with|using|at|for)$", "", found["rest"])
+    if found := _TIMES_A_KIND.fullmatch(words):
+        return Count(int(found["gpus"]), hardware=found["hardware"]), _inside(found["rest"])
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
         return Count(int(found["gpus"]), hardware=found["rest"]), ""
     if found := re.fullmatch(

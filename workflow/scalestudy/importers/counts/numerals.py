@@ -31,7 +31,7 @@ _NOUN_OF_A_KIND = re.compile(
 _NOUNS = {"线程": "threads", "进程": "processes", "核": "cores", "核心": "cores"}
 _PARTS = re.compile(rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?个?(线程|进程|核心|核)(?!数)")
 _CARDS = re.compile(
-    rf"(?<![A-Za-z\d.一二三四五六七八九十])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757)?"
+    rf"(?<![A-Za-z\d.一二三四五六七八九十])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:\u5f20|\u5757|\u4e2a)?"
     r"(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))",
     re.IGNORECASE,
 )

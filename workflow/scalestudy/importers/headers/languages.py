@@ -41,7 +41,7 @@ _WORDS = {
     r"进程数?|プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)?",
     "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
-    "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|秒|초",
+    "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "precision": r"精度",

@@ -6,19 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.devices.across import (
     counted_across,
-    is_scaled_measurement,
-    numbers_across,
-    products_across,
-    strategies_across,
-    with_devices_of_a_row,
 )
-from scalestudy.importers.devices.degrees import is_degree
-from scalestudy.importers.devices.found import says_one_device, with_product
-from scalestudy.importers.devices.listed import lists_across
+from scalestudy.importers.devices.found import with_product
 from scalestudy.importers.headers.meaning import TEXTS, meaning_of, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
@@ -29,6 +20,7 @@ from scalestudy.importers.ratios.columns import is_quotient, is_serial
 from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
 from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.shape.devices_across import devices_across, size_of
 from scalestudy.importers.shape.pivots import pivoted
 from scalestudy.importers.shape.quantities_of_rows import in_one_row, names_of_rows, place_of_names
 
@@ -37,18 +29,10 @@ IDEAL = re.compile(
     r"(?:hardware|theor\w*|nominal|data ?sheet) peak(?: \(?[a-z/]+\)?)?"
 )
 """Rows that were not measured."""
-_STEP_UP = re.compile(
-    r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
-)
-"""Header of a speedup from fewer to more devices: 1->4."""
-_RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
-"""Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
-_UNIT = re.compile(r"[a-z]{1,7}")
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
-_FEW = 2  # columns of devices from which a table has devices across
 
 
 def upright(table: RawTable) -> RawTable:
@@ -58,9 +42,7 @@ def upright(table: RawTable) -> RawTable:
     and number of devices.
     """
     table = pivoted(table)
-    if not (across := _across(table)):
-        table = with_devices_of_a_row(table)
-        across = _across(table)
+    table, across = devices_across(table)
     if not across:
         return with_product(table)
     first = names_of_rows(table, across)
@@ -83,69 +65,6 @@ def upright(table: RawTable) -> RawTable:
         best = min(measured, key=lambda place: MEASURED.index(known[place]))
         return _with_ratios(_turned(table, across, first), table, ratios, best)
     return _stacked(table, across)
-
-
-def _across(table: RawTable) -> dict[int, tuple[str, str]]:
-    """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
-    of_devices = (
-        meaning_of(table.header[0]).role in ("gpus", "nodes")
-        or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
-        or is_degree(table.header[0])
-    )
-    if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
-        counts = [_count(words) for words in map(plain, table.header[1:])]
-        measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
-        if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
-            return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
-    found: dict[int, tuple[str, str]] = {}
-    ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
-    for place, header in enumerate(table.header[1:], start=1):
-        words = plain(header)
-        if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
-            found[place] = (words, "")
-        elif named := count_of_header(header):
-            hardware = f"x {named[0].hardware}" if named[0].hardware else ""
-            rest = named[1]
-            rest = "" if is_scaled_measurement(table, place, named) else rest
-            rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
-            found[place] = (f"{named[0].gpus}{hardware}", rest)
-    found = dict(sorted((found | _of_one_device(table, found)).items()))
-    bare = {
-        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
-    }
-    sizes = [devices for devices, _ in bare.values()]
-    whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
-    found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
-    if len({devices for devices, _ in found.values()}) < _FEW:
-        sizes_across = numbers_across(table.header) or products_across(table.header) or lists_across(table.header)
-        found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
-    if len({devices for devices, _ in found.values()}) < _FEW:
-        return {}
-    fewest = min(_size(devices) for devices, _ in found.values())
-    for place, header in enumerate(table.header):
-        step = _STEP_UP.fullmatch(plain(header))
-        if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
-            found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
-        if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
-            found[place] = (step["many"], "speedup")
-    return found
-
-
-def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """The column `Baseline` beside two or more columns of several devices each."""
-    sizes = {_size(devices) for devices, _ in across.values()}
-    places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]
-    if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
-        return {}
-    return {places[0]: ("1", "")}
-
-
-def _count(words: str) -> int:
-    """The devices of a header that is no more than their number; 0 for another."""
-    try:
-        return read_count(words).gpus
-    except ValueError:
-        return 0
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
@@ -222,7 +141,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
     ratios += [others[place] for place in of_the_last]
     if corner == UNSAID and ratios and len(numbers) > 1:
-        factor = _size(across[numbers[-1]][0]) / _size(across[numbers[0]][0])
+        factor = size_of(across[numbers[-1]][0]) / size_of(across[numbers[0]][0])
         corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
     own = counted_across(table.header[place] for place in across)
@@ -278,11 +197,6 @@ def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     if corner == UNSAID:  # a setting, such as a period of 10 ms
         return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
     return header == corner or (corner in header and meaning_of(header).role in MEASURED)
-
-
-def _size(devices: str) -> int:
-    """The number of devices as which a column was read: 8 of `8 x V100`."""
-    return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
 
 
 def _quantity(table: RawTable, across: Iterable[int]) -> str:

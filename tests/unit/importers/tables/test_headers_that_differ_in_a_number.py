@@ -1,0 +1,141 @@
+"""Devices across: headers that differ in one number only, with the words, letters and units that people write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from test_plain_tables import read, series
+
+TIMES = """
+    Time p={n}
+    Time (p={n})
+    p={n} time
+    P = {n} (s)
+    np={n} (s)
+    Time {n}T
+    {n}T (s)
+    {n} t (s)
+    {n} thr (ms)
+    ms ({n} thr)
+    x{n} (s)
+    {n}x (s)
+    {n}w (s)
+    {n}C (s)
+    {n} nodes (s)
+    Time ({n} nodes)
+    Runtime on {n} nodes
+    Run with {n} processes (s)
+    using {n} GPUs (s)
+    Wall time {n} ranks (s)
+    workers={n} (s)
+    OMP {n} (s)
+    OpenMP ({n}) s
+    MPI {n} (s)
+    Parallel ({n}) ms
+    {n}-way parallel (s)
+    GPU x{n} (s)
+    gpu{n}_time
+    time_{n}_gpus_s
+    -j{n} (s)
+    #{n} (s)
+    {n} dev (s)
+    {n} hilos (s)
+    {n} потоков, с
+    T({n})
+    T_{n}
+    T{n} (s)
+    t({n}) [s]
+    {n} (s)
+    sec @{n}
+"""
+RATES = """
+    Throughput {n} GPUs (img/s)
+    Throughput @{n}
+    Throughput ({n})
+    throughput_{n}
+    {n}gpu_imgs_per_sec
+    GPUx{n} FPS
+    GPU*{n} FPS
+    {n}x A100 (tok/s)
+    {n} V100 (img/s)
+    V100 x {n} img/s
+    DDP x{n} (img/s)
+    DDP-{n} (img/s)
+    FSDP {n} (tok/s)
+    DP={n} (tok/s)
+    #GPU={n} (img/s)
+    samples/sec {n}g
+    1n{n}g (img/s)
+"""
+SIZES = (1, 2, 4, 8)
+
+
+def _table(template: str, rows: list[tuple[str, ...]], numbers: tuple[int, ...] = SIZES) -> str:
+    header = "|".join(["Model", *(template.replace("{n}", str(number)) for number in numbers)])
+    return (
+        "\n".join([f"|{header}|", "|---" * (len(numbers) + 1) + "|", *(f"|{'|'.join(row)}|" for row in rows)])
+        + "\n"
+    )
+
+
+def _forms(text: str) -> list[str]:
+    return [*filter(None, map(str.strip, text.splitlines()))]
+
+
+@pytest.mark.parametrize("template", _forms(TIMES))
+def test_times_below_numbers_of_devices(template: str, tmp_path: Path) -> None:
+    rows = [("ResNet-50", "100", "52", "27", "14.5"), ("VGG-16", "210", "109", "56", "30")]
+    audits, _, _ = read(tmp_path, _table(template, rows))
+    assert list(series(audits).values()) == [
+        [(1, 1.0), (2, 1.92), (4, 3.7), (8, 6.9)],
+        [(1, 1.0), (2, 1.93), (4, 3.75), (8, 7.0)],
+    ]
+
+
+@pytest.mark.parametrize("template", _forms(RATES))
+def test_rates_below_numbers_of_devices(template: str, tmp_path: Path) -> None:
+    rows = [("ResNet-50", "100", "190", "370", "690"), ("VGG-16", "52", "101", "195", "371")]
+    audits, _, _ = read(tmp_path, _table(template, rows))
+    assert [found[-1] for found in series(audits).values()] == [(8, 6.9), (8, 7.13)]
+
+
+def test_a_note_says_where_only_the_numbers_show_what_they_are(tmp_path: Path) -> None:
+    rows = [("ResNet-50", "100", "52", "27", "14.5"), ("VGG-16", "210", "109", "56", "30")]
+    _, _, notes = read(tmp_path, _table("{n} (s)", rows))
+    assert "the numbers in headers such as 1 (s) and 2 (s) are read as numbers of devices" in notes
+    _, _, notes = read(tmp_path, _table("OMP {n} (s)", rows))
+    assert "numbers in headers" not in notes
+
+
+@pytest.mark.parametrize(
+    ("template", "numbers"),
+    [
+        ("k={n} time (s)", SIZES),
+        ("size {n} (s)", SIZES),
+        ("batch {n} (s)", SIZES),
+        ("seq {n} (s)", (128, 256, 512)),
+        ("{n} MB (s)", SIZES),
+        ("p{n} (ms)", (50, 95, 99)),
+        ("epoch {n} (s)", SIZES),
+        ("T{n} (s)", (1, 2, 3)),
+        ("{n} (s)", (100, 200, 400)),
+    ],
+)
+def test_numbers_of_other_things_are_no_devices(template: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
+    rows = [("A", *("100", "52", "27", "14")[: len(numbers)]), ("B", *("210", "109", "56", "30")[: len(numbers)])]
+    with pytest.raises(UserError):
+        read(tmp_path, _table(template, rows, numbers))
+
+
+def test_numbers_without_a_unit_are_asked_about(tmp_path: Path) -> None:
+    rows = [("A", "100", "52", "27", "14"), ("B", "210", "109", "56", "30")]
+    with pytest.raises(UserError, match="what are the numbers below the devices"):
+        read(tmp_path, _table("{n}p", rows))
+
+
+def test_numbers_that_do_not_change_with_the_header_show_nothing(tmp_path: Path) -> None:
+    rows = [("A", "100", "152", "207", "314"), ("B", "210", "309", "456", "630")]
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, _table("{n} (s)", rows))

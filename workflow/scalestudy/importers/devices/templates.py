@@ -1,0 +1,163 @@
+"""Devices across in headers that differ in one number only: `Time p=8`, `T(8)`, `8T (s)`, `GPUx8 FPS`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.counts.numerals import in_digits, spelled
+from scalestudy.importers.devices.across import single_devices
+from scalestudy.importers.headers.languages import in_english
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, TIME_UNIT
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.raw import RawTable
+
+_NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
+_JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
+_BEFORE = re.compile(
+    rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|p|ddp|"
+    rf"f?sdp2?|hsdp|dp|tp|horovod|par(?:allel)?|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))[ =:_(@*x-]*$"
+)
+"""Words in front of a number that make it one of devices."""
+_BEHIND = re.compile(
+    rf"[ _]?-?(?:{DEVICE}|{NODE}|gpu|g|thr|w|way|proc|dev|accel|[x*]? ?{MAKER}*(?P<kind>{KIND}))s?\.?(?![^\W_])\)?"
+    r"(?: parallel\b)?"
+)
+"""Words behind a number that make it one of devices."""
+_OTHER = re.compile(
+    r"batch|\bm?bs\b|\bgbs\b|\bseq|\blen|ctx|context|size|\bdim|layer|epoch|\bsteps?\b|\biter|\btop|hidden|\bheads?\b|"
+    r"depth|level|\brun\b|trial|fold|version|\bv$|stage|seed|\bpass\b|\btest|case|scenario|config|model|part\b|phase|"
+    r"round|\btry|attempt|users?\b|clients?\b|\bvus?\b|request|conn|\b[kmgt]i?b\b|\bpx\b|percentile|quantile|\bk\b|"
+    r"order|degree|scale|\bq\b|\blr\b|rate\b|resolution|beam|shot|block|tile|rows?\b|col|\bday|year|month|week"
+)
+"""Words that make a number one of something else, where nothing says that it is of devices."""
+_LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|x|@|-?j|#|t)[ =:_(]*$")
+_LETTER_BEHIND = re.compile(r" ?(?:t|c|p|x|n|cores)(?![^\W_])\)?")
+"""Single letters beside a number, which alone do not show that it is of devices."""
+_PERCENTILES = {50, 75, 90, 95, 99, 999}
+_FEW, _FEW_WITHOUT_WORDS = 2, 3
+_BEGINS = 16
+"""Largest number of devices that a series begins with, where only the numbers show what they are."""
+_FACTOR = 1.5
+"""Least factor from one number of devices to the next, where only the numbers show what they are."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A header with its number, and what it says beside it."""
+
+    number: int
+    rest: str
+    kind: str
+    says_devices: bool
+    template: tuple[str, str]
+
+
+def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
+    """Return place -> (devices, other words of the header), and a note if only the numbers show what they are.
+
+    Nothing if no two headers differ in a number of devices only.
+    """
+    if _has_devices(table):
+        return {}, ""
+    groups: dict[tuple[str, str], dict[int, _Found]] = {}
+    for place, header in enumerate(table.header[1:], start=1):
+        for found in _numbers_in(header):
+            groups.setdefault(found.template, {})[place] = found
+    for group in sorted(groups.values(), key=lambda one: (-len(one), not next(iter(one.values())).says_devices)):
+        sizes = [found.number for found in group.values()]
+        if len(set(sizes)) < len(sizes) or len(sizes) < _FEW or min(sizes) < 1 or set(sizes) <= _PERCENTILES:
+            continue
+        told = all(found.says_devices for found in group.values())
+        if not told and not (_are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
+            continue
+        across = {
+            place: (f"{found.number}{f'x {found.kind}' if found.kind else ''}", found.rest)
+            for place, found in group.items()
+        }
+        names = " and ".join(plain(table.header[place]) for place in list(group)[:2])
+        return across, "" if told else f"the numbers in headers such as {names} are read as numbers of devices"
+    return {}, ""
+
+
+def _has_devices(table: RawTable) -> bool:
+    """Whether a column has devices, the first one has labels that name them, or columns are single devices."""
+    if any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or single_devices(table.header):
+        return True
+    cells = table.cells(0)
+    return 2 * sum(count_or_none(cell) is not None for cell in cells) > len(cells)
+
+
+def _numbers_in(header: str) -> list[_Found]:
+    text = in_english(in_digits(spelled(plain(header).lower()))).replace("_", " ")
+    result = []
+    for number in _NUMBER.finditer(text):
+        start, end = number.span()
+        before, behind = _BEFORE.search(text[:start]), _BEHIND.match(text[end:])
+        kind = next((one["kind"] for one in (before, behind) if one and one["kind"]), "") or ""
+        says = bool(before or behind)
+        start = before.start() if before else start
+        end = end + behind.end() if behind else end
+        if not says:
+            if _OTHER.search(text[:start]) or _OTHER.search(text[end:]):
+                continue
+            letter, unit = _LETTER.search(text[:start]), _LETTER_BEHIND.match(text[end:])
+            timed = letter is not None and letter[0].strip(" =:_(") == "t" and letter.start() == 0
+            start = letter.start() if letter else start
+            end = end + unit.end() if unit and not letter else end
+            rest = _cleaned(f"{'time ' if timed else ''}{text[:start]} {text[end:]}")
+        else:
+            rest = _cleaned(f"{text[:start]} {text[end:]}")
+        template = tuple(
+            re.sub(r"(?<=[a-z])s\b", "", part) for part in (text[: number.start()], text[number.end() :])
+        )
+        result.append(_Found(int(number[0]), rest, kind, says, (template[0], template[1])))
+    return result
+
+
+def _singular(words: str) -> str:
+    return re.sub(r"(?<=[a-z])s\b", "", words)
+
+
+def _cleaned(words: str) -> str:
+    """Other words of a header without empty brackets and loose signs; a unit of time alone is one of a time."""
+    words = re.sub(r"[(\[]\s*[)\]]", " ", words)
+    words = re.sub(r"(?:^|\s)(?:on|with|using|at|for|over|across|@)(?=\s*$|\s+[(\[])", " ", words)
+    words = " ".join(words.split()).strip(" ,;:=@*-")
+    opened = words.count("(") - words.count(")")
+    words = words.strip("()[] ") if opened or re.fullmatch(r"[(\[][^()\[\]]*[)\]]", words) else words
+    if meaning_of(words).role in (*MEASURED, *STATED):
+        return words
+    unit = re.search(rf"(?:^|[(\[ ])({TIME_UNIT}|h)[)\]]?$", words)
+    return f"time ({unit[1]})" if unit else words
+
+
+def _are_sizes(sizes: Sequence[int]) -> bool:
+    """Whether numbers grow as numbers of devices do, from a few, and are no names such as 1, 2 and 3."""
+    grown = all(many >= _FACTOR * few and many - few > (few > 1) for few, many in pairwise(sizes))
+    return len(sizes) >= _FEW_WITHOUT_WORDS and sizes[0] <= _BEGINS and grown
+
+
+def _is_bare(group: dict[int, _Found]) -> bool:
+    """Whether headers are a number with the letter of threads, processes, cores or workers: 1p, 2p, 4p."""
+    return all(
+        found.template[0] == "" and found.template[1].strip() in ("t", "p", "c") for found in group.values()
+    )
+
+
+def _is_of_scaling(table: RawTable, group: dict[int, _Found]) -> bool:
+    """Whether the numbers below such headers change as measurements do: times fall, and rates grow."""
+    first, *_, last = group
+    role = meaning_of(group[first].rest).role
+    falls = grows = 0
+    for _, row in table.rows:
+        with suppress(ValueError, IndexError):
+            change = read_cell(row[last]).printed.value - read_cell(row[first]).printed.value
+            falls, grows = falls + (change < 0), grows + (change > 0)
+    return (role in TIMES and falls > grows) or (role in MEASURED and role not in TIMES and grows > falls)

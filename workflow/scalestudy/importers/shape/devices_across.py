@@ -1,0 +1,114 @@
+"""Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.devices.across import (
+    is_scaled_measurement,
+    numbers_across,
+    products_across,
+    strategies_across,
+    with_devices_of_a_row,
+)
+from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.found import says_one_device
+from scalestudy.importers.devices.listed import lists_across
+from scalestudy.importers.devices.templates import templates_across
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import STRATEGIES
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import known_role
+from scalestudy.importers.raw import RawTable
+
+_STEP_UP = re.compile(
+    r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
+)
+"""Header of a speedup from fewer to more devices: 1->4."""
+_RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
+"""Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
+_UNIT = re.compile(r"[a-z]{1,7}")
+_FEW = 2  # columns of devices from which a table has devices across
+
+
+def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]]]:
+    """Return the table, whose header may now be a row of devices, and its columns of devices."""
+    if across := _across(table):
+        return table, across
+    table = with_devices_of_a_row(table)
+    if across := _across(table):
+        return table, across
+    across, note = templates_across(table)
+    return replace(table, note=" ".join(filter(None, (table.note, note)))), across
+
+
+def _across(table: RawTable) -> dict[int, tuple[str, str]]:
+    """Columns that are numbers of devices: place -> (devices as text, other words of the header)."""
+    of_devices = (
+        meaning_of(table.header[0]).role in ("gpus", "nodes")
+        or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
+        or is_degree(table.header[0])
+    )
+    if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
+        counts = [_count(words) for words in map(plain, table.header[1:])]
+        measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
+        if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
+            return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
+    found: dict[int, tuple[str, str]] = {}
+    ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
+    for place, header in enumerate(table.header[1:], start=1):
+        words = plain(header)
+        if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
+            found[place] = (words, "")
+        elif named := count_of_header(header):
+            hardware = f"x {named[0].hardware}" if named[0].hardware else ""
+            rest = named[1]
+            rest = "" if is_scaled_measurement(table, place, named) else rest
+            rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
+            found[place] = (f"{named[0].gpus}{hardware}", rest)
+    found = dict(sorted((found | _of_one_device(table, found)).items()))
+    bare = {
+        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
+    }
+    sizes = [devices for devices, _ in bare.values()]
+    whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
+    found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        sizes_across = numbers_across(table.header) or products_across(table.header) or lists_across(table.header)
+        found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
+    if len({devices for devices, _ in found.values()}) < _FEW:
+        return {}
+    fewest = min(size_of(devices) for devices, _ in found.values())
+    for place, header in enumerate(table.header):
+        step = _STEP_UP.fullmatch(plain(header))
+        if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
+            found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
+        if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
+            found[place] = (step["many"], "speedup")
+    return found
+
+
+def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The column `Baseline` beside two or more columns of several devices each."""
+    sizes = {size_of(devices) for devices, _ in across.values()}
+    places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]
+    if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
+        return {}
+    return {places[0]: ("1", "")}
+
+
+def _count(words: str) -> int:
+    """The devices of a header that is no more than their number; 0 for another."""
+    try:
+        return read_count(words).gpus
+    except ValueError:
+        return 0
+
+
+def size_of(devices: str) -> int:
+    """The number of devices as which a column was read: 8 of `8 x V100`."""
+    return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
