@@ -139,3 +139,59 @@ def test_numbers_that_do_not_change_with_the_header_show_nothing(tmp_path: Path)
     rows = [("A", "100", "152", "207", "314"), ("B", "210", "309", "456", "630")]
     with pytest.raises(UserError, match="no column of devices"):
         read(tmp_path, _table("{n} (s)", rows))
+
+
+LABELS = """
+    {n}T
+    T{n}
+    {n}p
+    {n}c
+    {n}w
+    {n} thr
+    OpenMP ({n})
+    MPI ({n})
+    Parallel ({n})
+    par{n}
+    {n} tasks
+    {n} jobs
+    {n}-way
+    -j{n}
+    make -j {n}
+    #{n}
+    strong_{n}
+    scaling-{n}
+"""
+
+
+def _rows_of(label: str) -> list[str]:
+    times = zip(SIZES, (100, 52, 27, 14.5), strict=True)
+    return [f"| {label.replace('{n}', str(size))} | {time} |" for size, time in times]
+
+
+@pytest.mark.parametrize("label", _forms(LABELS))
+def test_labels_with_numbers_of_devices(label: str, tmp_path: Path) -> None:
+    rows = _rows_of(label)
+    audits, _, notes = read(tmp_path, "\n".join(["| Setup | Time (s) |", "|---|---|", *rows, ""]))
+    assert list(series(audits).values()) == [[(1, 1.0), (2, 1.92), (4, 3.7), (8, 6.9)]]
+    assert "are read as numbers of devices" in notes
+
+
+def test_the_serial_run_among_them_is_one_device(tmp_path: Path) -> None:
+    text = "| Version | Time (s) |\n|---|---|\n| Serial | 100 |\n| 2T | 52 |\n| 4T | 27 |\n| 8T | 14.5 |\n"
+    audits, _, _ = read(tmp_path, text)
+    assert list(series(audits).values()) == [[(1, 1.0), (2, 1.92), (4, 3.7), (8, 6.9)]]
+
+
+@pytest.mark.parametrize(
+    "label", ["size={n}", "k={n}", "batch={n}", "bs{n}", "dim {n}", "run-{n}", "bench_{n}", "test[{n}]"]
+)
+def test_labels_with_other_numbers_are_no_devices(label: str, tmp_path: Path) -> None:
+    rows = _rows_of(label)
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, "\n".join(["| Setup | Time (s) |", "|---|---|", *rows, ""]))
+
+
+def test_tokens_in_labels_whose_times_grow_are_no_devices(tmp_path: Path) -> None:
+    text = "| Tokens | Time (h) |\n|---|---|\n| 1T | 100 |\n| 2T | 203 |\n| 4T | 406 |\n"
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, text)

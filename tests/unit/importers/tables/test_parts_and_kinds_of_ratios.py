@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
 from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.reading import read_published
 from test_plain_tables import read, series
 
 
@@ -117,3 +119,59 @@ def test_the_only_serial_run_is_the_baseline_of_cpus_and_gpus(tmp_path: Path) ->
 def test_a_pair_of_other_things_is_no_devices(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no column of devices"):
         read(tmp_path, "| Method / version | time (s) |\n|---|---|\n| DP / 1 | 310 |\n| DP / 2 | 328 |\n")
+
+
+def test_of_two_speedups_the_one_that_is_1_on_the_fewest_devices_is_of_scaling(tmp_path: Path) -> None:
+    text = """
+| Threads | Render time (ms) | Speedup vs BVH 1T | Speedup vs Naive 1T |
+|---|---|---|---|
+| 1 | 2164 | 1.00x | 2.47x |
+| 2 | 1495 | 1.45x | 3.58x |
+| 4 | 712 | 3.04x | 7.51x |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert len(audits) == 1
+    assert audits[0].checked.speedups == 3 and not audits[0].remarks
+
+
+def test_ratios_of_builds_are_no_speedups_of_threads(tmp_path: Path) -> None:
+    text = """
+| Build | 8 threads | 16 threads | 16 threads vs serial-vector build |
+|---|---:|---:|---:|
+| Serial vectors | 724 s | 494 s | 1.00× |
+| Default | 553 s | 292 s | 1.41× |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(16, 1.47), (16, 1.89)]
+    assert not any(audit.remarks for audit in audits)
+
+
+def test_where_the_devices_are_is_no_other_measurement(tmp_path: Path) -> None:
+    text = """
+| Grid | 1 rank | 2 ranks (one node) | 4 ranks (node1 + node2) |
+|---|---|---|---|
+| A | 6.6 ms | 3.9 ms | 2.4 ms |
+| B | 152 ms | 88 ms | 50 ms |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(4, 2.75), (4, 3.04)]
+
+
+@pytest.mark.parametrize("header", ["1 GPU | 2 GPUs | 4 GPUs", "local[1] | local[2] | local[4]"])
+def test_the_first_column_may_be_one_of_devices_too(header: str, tmp_path: Path) -> None:
+    audits, _, _ = read(tmp_path, f"| {header} |\n|---|---|---|\n| 100 s | 52 s | 27 s |\n")
+    assert list(series(audits).values()) == [[(1, 1.0), (2, 1.92), (4, 3.7)]]
+
+
+def test_nodes_tasks_and_processors_of_a_job_are_multiplied(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "nodes,tasks_per_node,cpus_per_task,throughput\n1,1,1,100\n1,1,8,740\n1,2,8,1400\n2,2,8,2600\n"
+    )
+    found, _ = audit_file(read_published(path), "runs")
+    assert [(scale.row.gpus, round(scale.speedup.value, 2)) for scale in found[0].table.scales] == [
+        (1, 1.0),
+        (8, 7.4),
+        (16, 14.0),
+        (32, 26.0),
+    ]

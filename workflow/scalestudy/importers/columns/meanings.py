@@ -18,6 +18,7 @@ from scalestudy.importers.columns.labels import by_blocks, by_parameters, strate
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of, product_of_others
+from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.serial_rows import with_serial_rows
 from scalestudy.importers.headers.meaning import (
     NAMELESS,
@@ -45,7 +46,7 @@ from scalestudy.importers.ratios.columns import (
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, factors
 from scalestudy.importers.ratios.means import mean_ratios
-from scalestudy.importers.ratios.of_which import of_the_measurement
+from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.whose import (
     by_statistic,
@@ -88,7 +89,7 @@ def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
     named = with_devices_of_the_caption(with_batch_of_labels(with_pairs(with_centred_labels(raw))))
     named = with_ratio_rows(with_unit_of_labels(named))
-    return with_serial_rows(without_nouns(upright(with_ratios(with_steps(named)))))
+    return with_serial_rows(without_nouns(with_numbered_labels(upright(with_ratios(with_steps(named))))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
@@ -150,6 +151,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
+    found = begins_at_one(found, raw, said)
     return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), raw, said)
 
 

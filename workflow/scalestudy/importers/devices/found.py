@@ -43,6 +43,12 @@ _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|task
 _THREADS = re.compile(
     rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
 )
+_OF_A_JOB = {
+    "nodes": re.compile(r"(?:num(?:ber of)? |n )?nodes"),
+    "tasks": re.compile(r"n?tasks(?: per node)?"),
+    "each": re.compile(r"(?:cpus|cores|threads) per task"),
+}
+"""Columns of the options of a SLURM job, whose product is the number of its processors."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"[\d,.'+ ]+")
@@ -64,7 +70,7 @@ _ALONE = re.compile(
 
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
-    table = _with_nodes(table)
+    table = _of_a_job(_with_nodes(table))
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
     if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
@@ -94,6 +100,23 @@ def _with_nodes(table: RawTable) -> RawTable:
         names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
         return replace(table, header=names, rows=tuple(rows))
     return table
+
+
+def _of_a_job(table: RawTable) -> RawTable:
+    """A table of the nodes, tasks and processors of SLURM jobs, with their product instead of the last two."""
+    names = [normal(name) for name in table.header]
+    factors = {
+        kind: place for place, name in enumerate(names) for kind, form in _OF_A_JOB.items() if form.fullmatch(name)
+    }
+    places = list(factors.values())
+    counted = all(re.fullmatch(r"[1-9]\d{0,5}", plain(cell)) for place in places for cell in table.cells(place))
+    if "each" not in factors or len(factors) < 2 or not counted:
+        return table
+    whole = _with_column(table, "cores", places)
+    dropped = {place + 1 for kind, place in factors.items() if kind != "nodes"}
+    keep = [place for place in range(len(whole.header)) if place not in dropped]
+    rows = tuple((line, tuple(cells[place] for place in keep if place < len(cells))) for line, cells in whole.rows)
+    return replace(whole, header=tuple(whole.header[place] for place in keep), rows=rows)
 
 
 def _with_threads(table: RawTable) -> RawTable:

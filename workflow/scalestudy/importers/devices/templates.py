@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
 _JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
 _BEFORE = re.compile(
     rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|p|ddp|"
-    rf"f?sdp2?|hsdp|dp|tp|horovod|par(?:allel)?|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))[ =:_(@*x-]*$"
+    rf"f?sdp2?|hsdp|dp|tp|horovod|par(?:allel)?|local(?=\[)|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))[ =:_(\[@*x-]*$"
 )
 """Words in front of a number that make it one of devices."""
 _BEHIND = re.compile(
@@ -75,7 +75,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         if len(set(sizes)) < len(sizes) or len(sizes) < _FEW or min(sizes) < 1 or set(sizes) <= _PERCENTILES:
             continue
         told = all(found.says_devices for found in group.values())
-        if not told and not (_are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
+        if not told and not (are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
             continue
         across = {
             place: (f"{found.number}{f'x {found.kind}' if found.kind else ''}", found.rest)
@@ -84,6 +84,18 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         names = " and ".join(plain(table.header[place]) for place in list(group)[:2])
         return across, "" if told else f"the numbers in headers such as {names} are read as numbers of devices"
     return {}, ""
+
+
+def begins_with_devices(header: Sequence[str]) -> bool:
+    """Return whether the first header too is one of devices, and differs from the next one in its number only."""
+    if len(header) < _FEW:
+        return False
+    firsts, seconds = (_numbers_in(name) for name in header[:2])
+    return any(
+        one.says_devices and one.template == other.template and one.number != other.number
+        for one in firsts
+        for other in seconds
+    )
 
 
 def _has_devices(table: RawTable) -> bool:
@@ -130,7 +142,7 @@ def _cleaned(words: str) -> str:
     words = re.sub(r"[(\[]\s*[)\]]", " ", words)
     words = re.sub(r"(?:^|\s)(?:on|with|using|at|for|over|across|@)(?=\s*$|\s+[(\[])", " ", words)
     words = " ".join(words.split()).strip(" ,;:=@*-")
-    opened = words.count("(") - words.count(")")
+    opened = words.count("(") - words.count(")") or words.count("[") - words.count("]")
     words = words.strip("()[] ") if opened or re.fullmatch(r"[(\[][^()\[\]]*[)\]]", words) else words
     if meaning_of(words).role in (*MEASURED, *STATED):
         return words
@@ -138,8 +150,8 @@ def _cleaned(words: str) -> str:
     return f"time ({unit[1]})" if unit else words
 
 
-def _are_sizes(sizes: Sequence[int]) -> bool:
-    """Whether numbers grow as numbers of devices do, from a few, and are no names such as 1, 2 and 3."""
+def are_sizes(sizes: Sequence[int]) -> bool:
+    """Return whether numbers grow as numbers of devices do, from a few, and are no names such as 1, 2 and 3."""
     grown = all(many >= _FACTOR * few and many - few > (few > 1) for few, many in pairwise(sizes))
     return len(sizes) >= _FEW_WITHOUT_WORDS and sizes[0] <= _BEGINS and grown
 

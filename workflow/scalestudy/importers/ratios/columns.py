@@ -43,8 +43,8 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     for place, meaning in enumerate(meanings):
         unknown = meaning.role == "ignore" and normal(meaning.header) not in said
         if unknown and is_relative(meaning.header) and not OTHER_RATIO.search(normal(meaning.header)):
-            found = _by_devices(raw, devices, place)
-            if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and _starts_at_one(found):
+            found = by_devices(raw, devices, place)
+            if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and starts_at_one(found):
                 role = letters.get(plain(meaning.header))
                 meaning = replace(meaning, role=role or "scaling_ratio", rest="" if role else meaning.rest)
         result.append(meaning)
@@ -92,7 +92,7 @@ def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     for place, meaning in enumerate(meanings):
         stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
         if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
-            found = _by_devices(raw, devices, place)
+            found = by_devices(raw, devices, place)
             if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
                 meaning = replace(meaning, role="ignore")
         result.append(meaning)
@@ -128,7 +128,7 @@ def _share(cell: str) -> float:
     return 0.0 if is_blank(cell) else read_cell(cell).printed.value / 100
 
 
-def _by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:
+def by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:
     """(devices, ratio or None for a blank cell), fewest devices first; nothing if a cell is something else."""
     found: list[tuple[int, Printed | None]] = []
     for _, row in raw.rows:
@@ -156,7 +156,7 @@ def _count(cell: str) -> int:
     return 0
 
 
-def _starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
+def starts_at_one(found: Sequence[tuple[int, Printed | None]]) -> bool:
     fewest = found[0][0]
     first = [ratio for gpus, ratio in found if gpus == fewest]
     return all(ratio is None or ratio.value in (0, 1) for ratio in first) and any(ratio for _, ratio in found)
@@ -173,8 +173,8 @@ def repeated_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
         places = [at for at, one in enumerate(meanings) if plain(one.header) == name and one.role in STATED]
         if devices is None or len(places) < 2 or normal(name) in said:
             continue
-        columns = [_by_devices(raw, devices, place) for place in places]
-        if not all(found and _starts_at_one(found) for found in columns) or any(map(_is_constant, columns)):
+        columns = [by_devices(raw, devices, place) for place in places]
+        if not all(found and starts_at_one(found) for found in columns) or any(map(_is_constant, columns)):
             result = [replace(one, role="ignore") if at in places else one for at, one in enumerate(result)]
     return result
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED
+from scalestudy.importers.ratios.columns import by_devices, starts_at_one
+from scalestudy.importers.raw import RawTable
 
 _SAY_NOTHING = re.compile(r"speed|up|scal|factor|ratio|relative|rel|vs|over|gain|improve|of|the|per|mean|avg")
 """Beginnings of words that do not say what a ratio is of."""
@@ -28,6 +30,24 @@ def of_the_measurement(meanings: list[Meaning], said: set[str]) -> list[Meaning]
         if words and not words & own and normal(meanings[place].header) not in said:
             result = with_role(result, place, "ignore")
     return list(result)
+
+
+def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out speedups that are not 1 on the fewest devices, if those of another column are: `vs naive`."""
+    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
+    stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
+    if devices is None or len(stated) < 2:
+        return meanings
+    first = {place: by_devices(raw, devices, place) for place in stated}
+    base = {place for place, found in first.items() if found and starts_at_one(found)}
+    known = all(found and found[0][1] for found in first.values())
+    if len(base) != 1 or not known:
+        return meanings
+    result = meanings
+    for place in stated:
+        if place not in base and normal(meanings[place].header) not in said:
+            result = with_role(result, place, "ignore")
+    return result
 
 
 def _words(meaning: Meaning) -> set[str]:

@@ -17,10 +17,10 @@ from scalestudy.importers.devices.across import (
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.found import says_one_device
 from scalestudy.importers.devices.listed import lists_across
-from scalestudy.importers.devices.templates import templates_across
+from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import STRATEGIES
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.headers.terms import NODE, STRATEGIES
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
@@ -32,11 +32,16 @@ _STEP_UP = re.compile(
 _RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
 """Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
 _UNIT = re.compile(r"[a-z]{1,7}")
+_OVER_ANOTHER = re.compile(
+    r"(?:vs\.?|versus|over|relative to|compared (?:to|with)) (?!.*(?:\d|\bone\b|\bsingle\b))"
+)
+"""Other words of a header of ratios over something else than devices: 16 threads vs serial build."""
 _FEW = 2  # columns of devices from which a table has devices across
 
 
 def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]]]:
     """Return the table, whose header may now be a row of devices, and its columns of devices."""
+    table = _with_labels(table)
     if across := _across(table):
         return table, across
     table = with_devices_of_a_row(table)
@@ -44,6 +49,19 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
         return table, across
     across, note = templates_across(table)
     return replace(table, note=" ".join(filter(None, (table.note, note)))), across
+
+
+def _with_labels(table: RawTable) -> RawTable:
+    """The table with an empty column of labels, if its first column too is one of devices: 1 GPU, 2 GPUs."""
+    first, *others = table.header
+    named = [count_of_header(header) for header in others]
+    own = count_of_header(first)
+    same = own is not None and any(one and one[1] == own[1] and one[0].gpus != own[0].gpus for one in named)
+    same = same or begins_with_devices(table.header)
+    if not same or share(table.cells(0), read_cell) < 1:
+        return table
+    rows = tuple((line, ("", *cells)) for line, cells in table.rows)
+    return replace(table, header=("setup", *table.header), rows=rows)
 
 
 def _across(table: RawTable) -> dict[int, tuple[str, str]]:
@@ -64,17 +82,19 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         words = plain(header)
         if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
             found[place] = (words, "")
-        elif named := count_of_header(header):
+        elif (named := count_of_header(header)) and not _OVER_ANOTHER.match(named[1]):
             hardware = f"x {named[0].hardware}" if named[0].hardware else ""
             rest = named[1]
             rest = "" if is_scaled_measurement(table, place, named) else rest
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{named[0].gpus}{hardware}", rest)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
+    sizes = [devices for devices, _ in found.values()]
+    if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
+        found = {place: (devices, "" if _says_where(rest) else rest) for place, (devices, rest) in found.items()}
     bare = {
         place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
     }
-    sizes = [devices for devices, _ in bare.values()]
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
@@ -112,3 +132,9 @@ def _count(words: str) -> int:
 def size_of(devices: str) -> int:
     """The number of devices as which a column was read: 8 of `8 x V100`."""
     return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
+
+
+def _says_where(rest: str) -> bool:
+    """Whether other words of a header name nodes, and no quantity."""
+    named = re.search(rf"\b{NODE}\b|\bnode\d|\bsockets?\b|\bnuma\b", rest)
+    return bool(named) and meaning_of(rest).role not in (*MEASURED, *STATED)
