@@ -15,7 +15,7 @@ from scalestudy.importers.columns.meanings import (
     columns_of,
 )
 from scalestudy.importers.counts.labels import note_on_servers
-from scalestudy.importers.headers.meaning import NAMELESS
+from scalestudy.importers.headers.meaning import NAMELESS, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
@@ -25,7 +25,7 @@ from scalestudy.importers.ratios.whose import note_on_words
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.shape.continued import continued, note_on_joined
-from scalestudy.importers.shape.merged_rows import notes_on_merged_rows
+from scalestudy.importers.shape.merged_rows import label_of_merged_rows, notes_on_merged_rows
 from scalestudy.importers.shape.variants import variants_of
 from scalestudy.importers.tables import read_tables
 
@@ -103,10 +103,17 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         raise _NoScalingError(f"{where}: no rows below the header")
     reader = Reader(raw, meanings)
     tables = [reader.table(variant) for variant in variants_of(meanings)]
+    telling = []
+    while (place := label_of_merged_rows(tables, raw, meanings, set(map(normal, corrected)))) is not None:
+        telling.append(plain(meanings[place].header))
+        meanings = with_role(meanings, place, "label")
+        reader = Reader(raw, meanings)
+        tables = [reader.table(variant) for variant in variants_of(meanings)]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
+    notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]
     notes += notes_on_merged_rows(tables, raw, meanings)
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]

@@ -175,3 +175,41 @@ def test_nodes_tasks_and_processors_of_a_job_are_multiplied(tmp_path: Path) -> N
         (16, 14.0),
         (32, 26.0),
     ]
+
+
+def test_a_column_that_tells_rows_on_the_same_devices_apart_is_a_label(tmp_path: Path) -> None:
+    text = """
+| run | ranks | tau | tokens/s (global) |
+|---|---|---|---|
+| A | 1 | 1 | 1640 |
+| B | 2 | 1 | 2759 |
+| C | 1 | 100 | 1695 |
+| D | 2 | 100 | 2999 |
+"""
+    audits, _, notes = read(tmp_path, text)
+    assert [found[-1] for found in series(audits).values()] == [(2, 1.68), (2, 1.77)]
+    assert "tau tells rows on the same devices apart, so it is read as a label" in notes
+
+
+def test_batches_that_are_products_are_those_of_all_devices(tmp_path: Path) -> None:
+    text = """
+| batch size | gpus | samples/s |
+|---|---|---|
+| 64x1 | 1 | 900 |
+| 64x4 (lr=0.2) | 4 | 3500 |
+| 64x8=512 | 8 | 6200 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [*series(audits).values()] == [[(1, 1.0), (4, 3.89), (8, 6.89)]]
+    assert [scale.row.number("batch_per_gpu") for scale in audits[0].table.scales] in ([64, 64, 64], [None] * 3)
+
+
+def test_a_row_may_list_devices_and_a_measurement_of_each(tmp_path: Path) -> None:
+    text = """
+| dataset | GPUs | AUC | TFLOPS |
+|---|---|---|---|
+| A | 1 / 2 / 4 | 0.70 / 0.71 | ~26 / ~71 / ~184 |
+| B | 1 | 0.72 | 0.12 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [found for found in series(audits).values() if len(found) > 1] == [[(1, 1.0), (2, 2.73), (4, 7.08)]]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.published import BATCHES
 from scalestudy.importers.raw import RawTable
 
 _EACH = rf"(?:per |/ ?){DEVICE}"
@@ -22,6 +23,10 @@ _PRODUCT = re.compile(
 )
 """Devices and the batch of each."""
 _OF_A_PRODUCT = re.compile(r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})", re.IGNORECASE)
+_BATCHES = re.compile(
+    r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?: ?= ?[\d,]+)?(?: ?\([^()]*\))?", re.IGNORECASE
+)
+"""The batch of each device times the devices, or the other way round, with a remark."""
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
 
 
@@ -48,6 +53,31 @@ def with_pairs(table: RawTable) -> RawTable:
         header_of_two = (*table.header[:place], *names, *table.header[place + 1 :])
         return with_pairs(replace(table, header=header_of_two, rows=rows))
     return table
+
+
+def with_batch_products(table: RawTable) -> RawTable:
+    """Return a table whose batches that are products, 64x8 and 512x8=4096 (lr=0.4), are those of all devices."""
+    for place, header in enumerate(table.header):
+        found = [_BATCHES.fullmatch(plain(cell)) for cell in table.cells(place)]
+        if meaning_of(header).role not in BATCHES or not any(found):
+            continue
+        numbers = [
+            one or re.match(r"\d", plain(cell)) for one, cell in zip(found, table.cells(place), strict=True)
+        ]
+        if not all(numbers) or 2 * sum(map(bool, found)) < len(found):
+            continue
+        rows = tuple(
+            (line, (*row[:place], _whole(row[place]), *row[place + 1 :]) if place < len(row) else row)
+            for line, row in table.rows
+        )
+        name = header if meaning_of(header).role == "global_batch" else "global batch size"
+        return replace(table, header=(*table.header[:place], name, *table.header[place + 1 :]), rows=rows)
+    return table
+
+
+def _whole(cell: str) -> str:
+    found = _BATCHES.fullmatch(plain(cell))
+    return str(int(found["first"]) * int(found["second"])) if found else cell
 
 
 def _with_label_and_count(table: RawTable) -> RawTable | None:

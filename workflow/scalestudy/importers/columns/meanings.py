@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.cells.nouns import without_nouns
-from scalestudy.importers.cells.pairs import with_pairs
+from scalestudy.importers.cells.pairs import with_batch_products, with_pairs
 from scalestudy.importers.cells.together import with_ratios
 from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels
 from scalestudy.importers.columns.by_cells import by_cells
@@ -62,6 +62,7 @@ from scalestudy.importers.ratios.whose import (
 )
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.centred import with_centred_labels
+from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
 from scalestudy.importers.shape.steps_up import with_steps
 from scalestudy.importers.shape.upright import upright
 
@@ -87,9 +88,11 @@ _DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    named = with_devices_of_the_caption(with_batch_of_labels(with_pairs(with_centred_labels(raw))))
+    named = with_batch_of_labels(with_batch_products(with_pairs(with_centred_labels(raw))))
+    named = with_devices_of_the_caption(named)
     named = with_ratio_rows(with_unit_of_labels(named))
-    return with_serial_rows(without_nouns(with_numbered_labels(upright(with_ratios(with_steps(named))))))
+    turned = upright(with_ratios(with_steps(with_lists_in_cells(named))))
+    return with_serial_rows(without_nouns(with_numbered_labels(turned)))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
