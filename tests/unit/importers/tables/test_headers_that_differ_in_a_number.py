@@ -101,6 +101,46 @@ def test_rates_below_numbers_of_devices(template: str, tmp_path: Path) -> None:
     assert [found[-1] for found in series(audits).values()] == [(8, 6.9), (8, 7.13)]
 
 
+SPEEDUPS = """
+    Speedup ({n})
+    Speedup x{n}
+    Speedup@{n}
+    Speedup {n}T
+    {n}T speedup
+    {n}x speedup
+    speedup_{n}
+    Speedup p={n}
+    S({n})
+    S_{n}
+"""
+EFFICIENCIES = """
+    Efficiency ({n})
+    Eff@{n}
+    Eff. {n}T
+    efficiency_{n}
+    {n} ranks efficiency
+    E({n})
+"""
+
+
+@pytest.mark.parametrize(
+    ("template", "role", "cells"),
+    [
+        *((one, "printed_speedup", ("1.92", "3.7", "6.9")) for one in _forms(SPEEDUPS)),
+        *((one, "printed_efficiency", ("0.96", "0.93", "0.86")) for one in _forms(EFFICIENCIES)),
+    ],
+)
+def test_ratios_below_numbers_of_devices(template: str, role: str, cells: tuple[str, ...], tmp_path: Path) -> None:
+    audits, _, _ = read(tmp_path, _table(template, [("A", *cells), ("B", *cells)], (2, 4, 8)))
+    found = [[(scale.row.gpus, scale.row.number(role)) for scale in audit.table.scales] for audit in audits]
+    assert found == [list(zip((2, 4, 8), map(float, cells), strict=True))] * 2
+
+
+def test_numbers_that_are_no_speedups_on_such_devices_are_no_devices(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, _table("S{n}", [("A", "12", "37", "69"), ("B", "13", "38", "70")], (2, 4, 8)))
+
+
 def test_a_note_says_where_only_the_numbers_show_what_they_are(tmp_path: Path) -> None:
     rows = [("ResNet-50", "100", "52", "27", "14.5"), ("VGG-16", "210", "109", "56", "30")]
     _, _, notes = read(tmp_path, _table("{n} (s)", rows))

@@ -37,9 +37,13 @@ _OTHER = re.compile(
     r"order|degree|scale|\bq\b|\blr\b|rate\b|resolution|beam|shot|block|tile|rows?\b|col|\bday|year|month|week"
 )
 """Words that make a number one of something else, where nothing says that it is of devices."""
-_LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|x|@|-?j|#|t)[ =:_(]*$")
+_LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|x|@|-?j|#|t|s|e)[ =:_(]*$")
 _LETTER_BEHIND = re.compile(r" ?(?:t|c|p|x|n|cores)(?![^\W_])\)?")
 """Single letters beside a number, which alone do not show that it is of devices."""
+_QUANTITIES = {"t": "time", "s": "speedup", "e": "efficiency"}
+"""Letters of quantities that are functions of the number of devices: T(8), S_8."""
+_ABOVE = 1.3
+"""How far a speedup may be above the number of its devices, and an efficiency above 1."""
 _PERCENTILES = {50, 75, 90, 95, 99, 999}
 _FEW, _FEW_WITHOUT_WORDS = 2, 3
 _BEGINS = 16
@@ -120,10 +124,10 @@ def _numbers_in(header: str) -> list[_Found]:
             if _OTHER.search(text[:start]) or _OTHER.search(text[end:]):
                 continue
             letter, unit = _LETTER.search(text[:start]), _LETTER_BEHIND.match(text[end:])
-            timed = letter is not None and letter[0].strip(" =:_(") == "t" and letter.start() == 0
+            quantity = _QUANTITIES.get(letter[0].strip(" =:_("), "") if letter and letter.start() == 0 else ""
             start = letter.start() if letter else start
             end = end + unit.end() if unit and not letter else end
-            rest = _cleaned(f"{'time ' if timed else ''}{text[:start]} {text[end:]}")
+            rest = _cleaned(f"{quantity} {text[:start]} {text[end:]}")
         else:
             rest = _cleaned(f"{text[:start]} {text[end:]}")
         template = tuple(
@@ -164,12 +168,26 @@ def _is_bare(group: dict[int, _Found]) -> bool:
 
 
 def _is_of_scaling(table: RawTable, group: dict[int, _Found]) -> bool:
-    """Whether the numbers below such headers change as measurements do: times fall, and rates grow."""
+    """Whether the numbers below such headers change as with devices: times fall, rates and speedups grow."""
     first, *_, last = group
     role = meaning_of(group[first].rest).role
     falls = grows = 0
     for _, row in table.rows:
         with suppress(ValueError, IndexError):
-            change = read_cell(row[last]).printed.value - read_cell(row[first]).printed.value
-            falls, grows = falls + (change < 0), grows + (change > 0)
-    return (role in TIMES and falls > grows) or (role in MEASURED and role not in TIMES and grows > falls)
+            values = {place: read_cell(row[place]).printed.value for place in group}
+            if role in STATED and not _are_ratios(role, [(group[place].number, values[place]) for place in group]):
+                return False
+            falls, grows = falls + (values[last] < values[first]), grows + (values[last] > values[first])
+    if role == "printed_efficiency":
+        return falls + grows > 0
+    return (role in TIMES and falls > grows) or (
+        role in (*MEASURED, *STATED) and role not in TIMES and grows > falls
+    )
+
+
+def _are_ratios(role: str, values: Sequence[tuple[int, float]]) -> bool:
+    """Whether numbers are possible speedups on these devices, or efficiencies as fractions or in per cent."""
+    if role == "printed_efficiency":
+        most = max(value for _, value in values)
+        return 0 < most <= _ABOVE or 2 < most <= 100 * _ABOVE
+    return all(0 < value <= _ABOVE * devices for devices, value in values)
