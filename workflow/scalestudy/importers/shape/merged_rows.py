@@ -68,7 +68,7 @@ def _merged(table: PublishedTable) -> list[list[int]]:
 
 
 def _configuration(row: PublishedRow, names: set[str]) -> tuple[object, ...]:
-    """What tells a row from others. names: labels of which each row has its own."""
+    """What tells a row from others. names: labels that differ in each row."""
     return (
         row.gpus,
         *sorted((name, value) for name, value in row.labels.items() if name not in names),
