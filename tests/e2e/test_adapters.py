@@ -104,6 +104,7 @@ def test_lightning_under_its_older_name(tmp_path: Path) -> None:
     assert run.accuracies == pytest.approx(run.printed, abs=6e-5)
 
 
+@pytest.mark.slow
 def test_a_metric_that_lightning_does_not_synchronise_is_the_mean_over_ranks(tmp_path: Path) -> None:
     run = launched(
         "lightning",
@@ -130,6 +131,7 @@ def test_validations_within_an_epoch_of_lightning_are_epochs_of_the_study(tmp_pa
     assert list(run.found.epochs["samples"]) == [15 * 48, 15 * 48] * 2
 
 
+@pytest.mark.slow
 def test_the_trainer_evaluates_once_more_after_training_and_on_several_data_sets(tmp_path: Path) -> None:
     """Neither adds an epoch: only the named metric counts, and only during training."""
     run = launched(

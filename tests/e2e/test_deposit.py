@@ -173,6 +173,7 @@ def test_a_changed_measurement_is_refused(
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.slow
 def test_a_script_is_published_only_if_it_is_named_and_has_no_secret(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def test_forked_ranks_train_as_cold_ones_do_and_share_a_parent(mark: str, tmp_pa
         assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 def test_another_repeat_has_another_parent(mark: str, tmp_path: Path) -> None:
     first = forked(mark, {"strategy": "single"})
     second = first.model_copy(update={"repeat": 2})

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
+import pytest
 from builders import study_of
 from conftest import small_content
 from exclusions import NUMBER, excluded, generated, statements
@@ -140,6 +141,7 @@ def contradictions_of_all(summary: str, said: list[str]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_comparison_contradicts_itself() -> None:
     seen: Counter[str] = Counter()
 

@@ -142,6 +142,7 @@ def against_the_advice(results: Results, compared: Counter[str]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_no_forecast_contradicts_the_report() -> None:
     content = small_content(

@@ -232,7 +232,7 @@ def plain(text: str) -> str:
 
 
 @needs_tex
-@pytest.mark.parametrize("workloads", [3, 9])
+@pytest.mark.parametrize("workloads", [3, pytest.param(9, marks=pytest.mark.slow)])
 def test_a_proposal_shows_or_names_the_figure_of_every_one(tmp_path: Path, drawn: Path, workloads: int) -> None:
     many = {f"mlp-{index}": content()["workloads"]["mlp"] for index in range(workloads)}
     plan = make_plan(parse_study(content(workloads=many, repeats=2, scales=["1x2"]), source="x"))

@@ -127,7 +127,8 @@ def contradictions(said: str, devices: float) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("goal", ["throughput", pytest.param("cost_per_sample", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["throughput", "cost_per_sample"])
 def test_no_trial_contradicts_itself(goal: str) -> None:
     base = tried_study(deepcopy(small_content(report={"goal": goal})), gain=1.0)
     seen: Counter[str] = Counter()

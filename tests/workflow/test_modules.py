@@ -92,10 +92,8 @@ def runs_in(said: str) -> set[str]:
     return set(re.findall(r"runs/([^/,\s]+)/", said))
 
 
-@pytest.mark.parametrize(
-    ("options", "place"),
-    [PLACES[0], *(pytest.param(*place, marks=pytest.mark.slow) for place in PLACES[1:])],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "place"), PLACES)
 def test_a_study_keeps_the_defaults_of_its_plan_wherever_it_is(
     checkout: Checkout, folder: Path, options: tuple[str, ...], place: str
 ) -> None:
@@ -114,6 +112,7 @@ def test_a_study_keeps_the_defaults_of_its_plan_wherever_it_is(
     assert planned_before == runs_in(dry_run(checkout, folder, text))
 
 
+@pytest.mark.slow
 def test_the_default_target_is_the_one_of_the_workflow_that_imports(checkout: Checkout, folder: Path) -> None:
     text = module("scaling", "scaling", 'config["scaling"]')
     assert "answer" in planned(dry_run(checkout, folder, BEGIN + ALL_RULE + text + DOWNSTREAM))

@@ -24,6 +24,7 @@ def jobs(checkout: Checkout, *arguments: str) -> set[str]:
     return set(planned(checkout.run("snakemake", "-n", *arguments).stdout))
 
 
+@pytest.mark.slow
 def test_documents_are_made_again_when_advice_was_tried_by_hand(edited: Checkout) -> None:
     results = edited.root / "results/tiny"
     write_document(

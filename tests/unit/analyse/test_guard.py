@@ -151,6 +151,7 @@ def simulated(change: float, limit: Limit, *, points: int = 1, seed: int = 0) ->
     return failed / STUDIES
 
 
+@pytest.mark.slow
 def test_equal_studies_fail_in_no_more_than_one_of_twenty() -> None:
     """At +3 % never; at +0 %, where the truth is at the limit, at the error probability, however many points.
 

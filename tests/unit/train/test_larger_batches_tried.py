@@ -53,6 +53,7 @@ def test_branches_take_equal_samples_from_one_checkpoint(tmp_path: Path) -> None
     assert not list(tmp_path.glob("*.pt"))
 
 
+@pytest.mark.slow
 def test_a_branch_is_a_training_at_its_batch_and_rate(tmp_path: Path) -> None:
     """Twice the batch at twice the rate of SGD, step by step in plain torch."""
     trainer = trained(tmp_path)
@@ -82,6 +83,7 @@ def test_a_training_of_few_steps_keeps_no_checkpoint(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.pt"))
 
 
+@pytest.mark.slow
 def test_a_branch_that_diverges_is_told(tmp_path: Path) -> None:
     trainer = trained(tmp_path)
     state = torch.load(trainer.branch_point.path, weights_only=True)
