@@ -235,3 +235,35 @@ def test_tokens_in_labels_whose_times_grow_are_no_devices(tmp_path: Path) -> Non
     text = "| Tokens | Time (h) |\n|---|---|\n| 1T | 100 |\n| 2T | 203 |\n| 4T | 406 |\n"
     with pytest.raises(UserError, match="no column of devices"):
         read(tmp_path, text)
+
+
+def _of_quantities(corner: str, template: str) -> str:
+    header = " | ".join(template.replace("{n}", str(size)) for size in SIZES)
+    return f"""
+| {corner} | {header} |
+|---|---|---|---|---|
+| Time (s) | 100 | 52 | 27 | 14.5 |
+| Speedup | 1.00 | 1.92 | 3.70 | 6.90 |
+| Efficiency | 100% | 96% | 93% | 86% |
+"""
+
+
+@pytest.mark.parametrize(
+    "template", ["{n}T", "T{n}", "x{n}", "#{n}", "-j{n}", "N{n}", "w={n}", "{n} (1 node)", "{n}"]
+)
+@pytest.mark.parametrize("corner", ["Metric", "", "Threads"])
+def test_rows_of_quantities_below_such_headers(corner: str, template: str, tmp_path: Path) -> None:
+    audits, _, _ = read(tmp_path, _of_quantities(corner, template))
+    assert list(series(audits).values()) == [[(1, 1.0), (2, 1.92), (4, 3.7), (8, 6.9)]]
+    assert audits[0].checked.speedups == 4 and not audits[0].remarks
+
+
+def test_numbered_runs_are_no_devices(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, _of_quantities("Metric", "run {n}"))
+
+
+def test_bare_numbers_need_speedups_that_follow(tmp_path: Path) -> None:
+    text = "| Metric | 1 | 2 | 4 |\n|---|---|---|---|\n| Time (s) | 100 | 52 | 27 |\n"
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, text)

@@ -213,3 +213,16 @@ def test_a_row_may_list_devices_and_a_measurement_of_each(tmp_path: Path) -> Non
 """
     audits, _, _ = read(tmp_path, text)
     assert [found for found in series(audits).values() if len(found) > 1] == [[(1, 1.0), (2, 2.73), (4, 7.08)]]
+
+
+def test_an_efficiency_is_of_the_column_whose_words_it_has(tmp_path: Path) -> None:
+    text = """
+| workers | OLD transitions/s | NEW transitions/s | NEW scaling efficiency |
+|---|---|---|---|
+| 1 | 7,414 | 29,717 | 1.000 |
+| 2 | 12,852 | 57,053 | 0.960 |
+| 4 | 23,745 | 100,324 | 0.844 |
+"""
+    audits, _, _ = read(tmp_path, text)
+    assert [audit.checked.efficiencies for audit in audits] == [0, 3]
+    assert not any(audit.remarks for audit in audits)

@@ -16,6 +16,7 @@ from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, TIME_UNIT
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
 
 _NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
@@ -70,6 +71,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
     """
     if _has_devices(table):
         return {}, ""
+    corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
     groups: dict[tuple[str, str], dict[int, _Found]] = {}
     for place, header in enumerate(table.header[1:], start=1):
         for found in _numbers_in(header):
@@ -78,7 +80,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         sizes = [found.number for found in group.values()]
         if len(set(sizes)) < len(sizes) or len(sizes) < _FEW or min(sizes) < 1 or set(sizes) <= _PERCENTILES:
             continue
-        told = all(found.says_devices for found in group.values())
+        told = corner or all(found.says_devices for found in group.values())
         if not told and not (are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
             continue
         across = {
@@ -104,9 +106,12 @@ def begins_with_devices(header: Sequence[str]) -> bool:
 
 def _has_devices(table: RawTable) -> bool:
     """Whether a column has devices, the first one has labels that name them, or columns are single devices."""
-    if any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or single_devices(table.header):
-        return True
+    roles = [meaning_of(name).role in ("gpus", "nodes") for name in table.header]
     cells = table.cells(0)
+    if any(roles[1:]) or single_devices(table.header):
+        return True
+    if roles[0]:  # above names of quantities it is that of the other headers
+        return not any(known_role(cell) in (*MEASURED, *STATED) for cell in cells)
     return 2 * sum(count_or_none(cell) is not None for cell in cells) > len(cells)
 
 
@@ -171,18 +176,18 @@ def _is_of_scaling(table: RawTable, group: dict[int, _Found]) -> bool:
     """Whether the numbers below such headers change as with devices: times fall, rates and speedups grow."""
     first, *_, last = group
     role = meaning_of(group[first].rest).role
-    falls = grows = 0
+    bare = group[first].template == ("", "")
+    votes = {True: 0, False: 0}
     for _, row in table.rows:
+        own = role if role in (*MEASURED, *STATED) else known_role(row[0]) if row else ""
         with suppress(ValueError, IndexError):
             values = {place: read_cell(row[place]).printed.value for place in group}
-            if role in STATED and not _are_ratios(role, [(group[place].number, values[place]) for place in group]):
-                return False
-            falls, grows = falls + (values[last] < values[first]), grows + (values[last] > values[first])
-    if role == "printed_efficiency":
-        return falls + grows > 0
-    return (role in TIMES and falls > grows) or (
-        role in (*MEASURED, *STATED) and role not in TIMES and grows > falls
-    )
+            change = values[last] - values[first]
+            if own in STATED:
+                votes[_are_ratios(own, [(group[place].number, values[place]) for place in group])] += 1
+            elif own in MEASURED and change and not bare:
+                votes[(change < 0) == (own in TIMES)] += 1
+    return votes[True] > votes[False]
 
 
 def _are_ratios(role: str, values: Sequence[tuple[int, float]]) -> bool:
@@ -190,4 +195,5 @@ def _are_ratios(role: str, values: Sequence[tuple[int, float]]) -> bool:
     if role == "printed_efficiency":
         most = max(value for _, value in values)
         return 0 < most <= _ABOVE or 2 < most <= 100 * _ABOVE
-    return all(0 < value <= _ABOVE * devices for devices, value in values)
+    grows = values[-1][1] > values[0][1]
+    return grows and all(0 < value <= _ABOVE * devices for devices, value in values)

@@ -193,7 +193,8 @@ def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], 
         named = _precision(meaning) or _words(meaning)
         if any(_alike(named, other) for other in order):
             return _alike(named, key)
-        return index == 0
+        parts = [other for other in order if named and set(named.split()) < set(other.split())]
+        return parts == [key] if len(parts) == 1 else index == 0
     if meaning.role in BATCHES and len(meaning.precisions) == 1:
         return _alike(meaning.precisions[0], key) or not any(
             _alike(meaning.precisions[0], other) for other in order
