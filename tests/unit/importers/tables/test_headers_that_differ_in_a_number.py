@@ -267,3 +267,33 @@ def test_bare_numbers_need_speedups_that_follow(tmp_path: Path) -> None:
     text = "| Metric | 1 | 2 | 4 |\n|---|---|---|---|\n| Time (s) | 100 | 52 | 27 |\n"
     with pytest.raises(UserError, match="no column of devices"):
         read(tmp_path, text)
+
+
+def _of_two_names(form: str, names: tuple[str, str]) -> str:
+    times = {names[0]: (100, 52, 27), names[1]: (110, 60, 32)}
+    rows = [
+        f"| {form.replace('{s}', name).replace('{n}', str(size))} | {time} |"
+        for name, found in times.items()
+        for size, time in zip((1, 2, 4), found, strict=True)
+    ]
+    return "\n".join(["| Configuration | Time (s) |", "|---|---|", *rows, ""])
+
+
+@pytest.mark.parametrize(
+    "form", ["{s}-{n}", "{s} ({n})", "{s} / {n}", "{s}_{n}", "{s} {n}T", "{s} {n}", "{n} x A100 {s}"]
+)
+@pytest.mark.parametrize(
+    "names", [("DDP", "FSDP"), ("ResNet-50", "VGG-16"), ("OpenMP", "pthreads"), ("Ours", "PyTorch")]
+)
+def test_labels_of_several_names_with_numbers_of_devices(
+    form: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    audits, _, _ = read(tmp_path, _of_two_names(form, names))
+    assert list(series(audits).values()) == [[(1, 1.0), (2, 1.92), (4, 3.7)], [(1, 1.0), (2, 1.83), (4, 3.44)]]
+    assert not any(audit.remarks for audit in audits)
+
+
+@pytest.mark.parametrize("form", ["{s} bs{n}", "{s} size {n}", "{s}, batch {n}"])
+def test_labels_of_several_names_with_other_numbers_are_no_devices(form: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column of devices"):
+        read(tmp_path, _of_two_names(form, ("FP16", "INT8")))

@@ -49,7 +49,7 @@ _IN_WORDS = tuple(
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\blocal\[(?P<gpus>\d{1,6})\]",
-        r"\b(?:openmp|omp(?:_num_threads)?|mpi|pthreads?|tbb) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
+        r"\b(?:(?P<way>openmp|omp|mpi|pthreads?|tbb)|omp_num_threads) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
         r"(?<![^\W_])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|"
         r"n?procs?|workers?|threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
         r"(?<![^\W_])n ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",

@@ -31,7 +31,7 @@ _BEHIND = re.compile(
     r"(?: parallel\b)?"
 )
 """Words behind a number that make it one of devices."""
-_OTHER = re.compile(
+OTHER = re.compile(
     r"batch|\bm?bs\b|\bgbs\b|\bseq|\blen|ctx|context|size|\bdim|layer|epoch|\bsteps?\b|\biter|\btop|hidden|\bheads?\b|"
     r"depth|level|\brun\b|trial|fold|version|\bv$|stage|seed|\bpass\b|\btest|case|scenario|config|model|part\b|phase|"
     r"round|\btry|attempt|users?\b|clients?\b|\bvus?\b|request|conn|\b[kmgt]i?b\b|\bpx\b|percentile|quantile|\bk\b|"
@@ -126,7 +126,7 @@ def _numbers_in(header: str) -> list[_Found]:
         start = before.start() if before else start
         end = end + behind.end() if behind else end
         if not says:
-            if _OTHER.search(text[:start]) or _OTHER.search(text[end:]):
+            if OTHER.search(text[:start]) or OTHER.search(text[end:]):
                 continue
             letter, unit = _LETTER.search(text[:start]), _LETTER_BEHIND.match(text[end:])
             quantity = _QUANTITIES.get(letter[0].strip(" =:_("), "") if letter and letter.start() == 0 else ""
