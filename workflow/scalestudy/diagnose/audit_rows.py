@@ -8,6 +8,7 @@ from scalestudy.analyse.published.series import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.headers.meaning import is_of_micro_batches
 from scalestudy.importers.headers.units import is_of_flops, is_of_parts
 from scalestudy.importers.published import UTILIZATION, PrecisionRatio, PublishedRow, PublishedTable
 
@@ -22,7 +23,7 @@ FEWEST = 2
 def row_remarks(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Remarks on numbers of one row that do not fit each other."""
     yield from _devices(rows)
-    yield from _batches(rows)
+    yield from _batches(rows, table)
     yield from _rates(rows, table)
     yield from _per_device(rows, table)
 
@@ -98,15 +99,19 @@ def _devices(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
             yield Remark("devices", row.gpus, f"line {row.line}: {text}")
 
 
-def _batches(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+def _batches(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Rows whose global batch is not their batch per device times devices, with or without accumulation."""
     known = [(row, row.batch_per_gpu, row.global_batch) for row in rows]
     stated = [(row, each, whole) for row, each, whole in known if each is not None and whole is not None]
     factors = {whole / (each * replicas(row)) for row, each, whole in stated if each > 0}
     if len(factors) == 1 and len(stated) >= FEWEST and factors.pop() > 1:
         return  # the same number of micro-batches everywhere, or sequences of several parts
+    column = table.column("batch_per_gpu")
+    micro = column is not None and is_of_micro_batches(column.header) and table.column("accumulation") is None
     for row, each, whole in stated:
         count = replicas(row)
+        if micro and isclose(whole / (each * count) % 1, 0, abs_tol=1e-6):
+            continue  # accumulated, as the table need not say
         if not isclose(each * count, whole, rel_tol=0.005):
             which = f"{count} devices" if count == row.gpus else f"{count} replicas of the model"
             text = f"{each:g} samples on each of {which} are {each * count:g}"

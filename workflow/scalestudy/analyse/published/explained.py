@@ -11,6 +11,8 @@ from scalestudy.importers.published import STATED, PublishedRow
 CLOSE = 0.05
 """Relative difference up to which a reading explains a printed ratio. Wider than rounding: tables have errors."""
 
+_HARDLY_ABOVE = 1.1
+"""An efficiency may be a little above 1."""
 Rate = Callable[[PublishedRow], float | None]
 Way = tuple[str, str, Rate]
 """A reading: its column, whose its numbers are, and the rate of a row."""
@@ -52,6 +54,13 @@ def constant_work(row: PublishedRow) -> float | None:
     """Return the rate of a step of constant work."""
     time = row.number("step_time_s")
     return 1 / time if time else None
+
+
+def are_below_one(series: Sequence[Series]) -> bool:
+    """Return whether scaling ratios on more devices than the fewest are at most about 1: efficiencies."""
+    rows = [row for one in series for row in one.rows if row.gpus > min(other.gpus for other in one.rows)]
+    values = [value for row in rows if (value := row.number("scaling_ratio")) is not None]
+    return bool(values) and max(values) <= _HARDLY_ABOVE
 
 
 def ratios_of(rows: Sequence[PublishedRow]) -> int:

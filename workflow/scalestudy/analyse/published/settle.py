@@ -16,6 +16,7 @@ from scalestudy.analyse.published.explained import (
     CLOSE,
     Rate,
     Way,
+    are_below_one,
     best_explained,
     constant_work,
     explained_by,
@@ -108,6 +109,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
             return found
         whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
+    if not best and len(ratios) > 1 and are_below_one(series):
+        stated = "efficiency"
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )

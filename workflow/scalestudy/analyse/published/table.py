@@ -93,7 +93,11 @@ def rate_of(row: PublishedRow) -> Interval:
         return limits_of(row.throughput)
     time = row.numbers.get("whole_time_s") or row.step_time_s
     work = row.number("work") or global_batch(row)
-    return NOTHING if time is None or work is None or not time.low > 0 else limits_of(time).inverse(work)
+    if time is None or work is None or not time.value > 0:
+        return NOTHING
+    # a time of 1 with no further digit is 0.5 at least; it would have no lower limit within one unit
+    whole = limits_of(time if time.low > 0 else Printed(time.value, time.value / 2))
+    return whole.inverse(work)
 
 
 def ratio(above: Interval, below: Interval) -> Interval:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import Meaning, meaning_of
+from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.numbers.repeats import repeats_in
 from scalestudy.importers.published import STATED, UTILIZATION
@@ -50,7 +51,7 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
         except ValueError:
             if repeats_in(cell, comma=comma) and "%" in cell:
                 return True
-    if any(value.percent for value in values) or "%" in meaning.header:
+    if any(value.percent for value in values) or says_percent(meaning.header):
         return True
     if meaning.role not in ("printed_efficiency", UTILIZATION):
         return False

@@ -56,6 +56,9 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
     if words and (role in STATED or (role == "time_s" and not meaning.unit)):
         return replace(meaning, role="label")  # such as the kind of execution or of scaling
+    named = numbers == 0 and all(re.match(r"[^\W\d_]{2,}", plain(cell)) for cell in cells)
+    if named and role in ("scaling_ratio", "scaling") and len(set(cells)) > 2:
+        return replace(meaning, role="label")  # names of problems below `Problem scale`
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

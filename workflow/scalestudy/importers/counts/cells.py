@@ -60,6 +60,7 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
+        r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[,(/]* ?(?:with |of )?(?P<each>\d{{1,6}}) ?x? ?-?"
         rf"(?:{DEVICE}|(?P<rest>{MAKER}*{KIND})s?) ?(?:each|(?:/|per) ?{_NODE})\)?",

@@ -163,6 +163,11 @@ def never_a_label(header: str) -> bool:
     return bool(NEVER.search(normal(header)))
 
 
+def is_of_micro_batches(header: str) -> bool:
+    """Return whether a batch is that of a micro-batch, several of which may be accumulated: MBS."""
+    return re.search(r"micro|\bmbs\b", header.lower()) is not None
+
+
 def is_utilization(header: str) -> bool:
     """Return whether a header is of the used share of the peak FLOP/s; a rate per device is proportional to it."""
     return bool(re.search(r"\b[mh]fu\b|model flops? util", normal(header)))
@@ -276,6 +281,6 @@ def _is_rate(bare: str) -> bool:
 
 
 def _batch(bare: str) -> str:
-    if PER_DEVICE.search(bare) or re.search(r"micro|\bmbs\b|local", bare):
+    if PER_DEVICE.search(bare) or is_of_micro_batches(bare) or "local" in bare:
         return "batch_per_gpu"
     return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b|\beff\b", bare) else "batch"

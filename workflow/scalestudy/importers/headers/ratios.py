@@ -10,6 +10,15 @@ _WITH_AND_WITHOUT = re.compile(
     r"\b(?:with|w/)(?!out|o) ?.*\b(?:without|w/o)\b|\b(?:without|w/o)\b.*\b(?:with|w/)(?!out|o)"
 )
 """Ratios of a change to the training on the same devices: speedup with X / without X."""
+_OVER_A_LIMIT = re.compile(
+    r"\b(?:vs\.?|versus|against|over) (?:[a-z-]+ )?(?:ceiling|limit|bound|peak|roof(?:line)?|max(?:imum)?)\b"
+)
+"""Efficiencies over a limit other than the number of devices."""
+
+
+def says_percent(header: str) -> bool:
+    """Return whether a header says that its numbers are in per cent. `70% Speedup` is that until 70 %."""
+    return re.search(r"(?<![\d.]) ?%", header) is not None and not re.search(r"\d ?%(?!.*%)", header)
 
 
 def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
@@ -21,7 +30,7 @@ def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
         return "ignore"
     if efficiency:
-        return "printed_efficiency"
+        return "ignore" if _OVER_A_LIMIT.search(bare) else "printed_efficiency"
     if not scaling and (len(precisions) > 1 or (precisions and OF_A_PRECISION.search(text))):
         return "precision_ratio"
     return "printed_speedup" if speedup else "scaling_ratio"

@@ -38,7 +38,7 @@ def time_of(bare: str) -> str:
         return "time_s"
     if hours or re.fullmatch(
         r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]|"
-        r"(?:total|epoch|train(?:ing)?) (?:s|secs?|min)",
+        r"(?:total|epoch|train(?:ing)?) (?:s|secs?|min|seconds|minutes|hours|hrs|days)",
         bare,
     ):
         return "total_time_s"

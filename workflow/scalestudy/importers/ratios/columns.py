@@ -12,6 +12,7 @@ from math import nan
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import TEXTS, Meaning, is_relative, normal, with_role
+from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.headers.terms import IDEAL, OTHER_RATIO, SERIAL_RUN
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 from scalestudy.importers.published import MEASURED, RATES, SERIAL, STATED, TIMES
@@ -142,7 +143,7 @@ def by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Print
             return []
         if not gpus:
             return []
-        percent = cell and (cell.percent or "%" in raw.header[place])
+        percent = cell and (cell.percent or says_percent(raw.header[place]))
         whole = cell and (cell.printed.times(0.01) if percent else cell.printed)
         found.append((gpus, whole or None))
     return sorted(found, key=lambda pair: pair[0])
