@@ -7,14 +7,13 @@ read without the others, every system opens it, and Zenodo lists what is in it.
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from scalestudy.deposit.layout import SUMS
-from scalestudy.record.files import writing
+from scalestudy.record.files import remove_left, temporary_of, writing
 
 TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time that zip has."""
@@ -44,9 +43,10 @@ def write_archive(target: Path, folder: Path, names: list[str], *, top: str) -> 
     Returns their checksums. The archive is written completely or not at all.
     """
     sums = checksums(folder, names)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = temporary_of(target)
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
+        remove_left(target)
         try:
             with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
                 for name in sorted([*names, SUMS]):

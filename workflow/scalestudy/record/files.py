@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import glob
 import json
 import os
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,12 +134,14 @@ def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> No
     path = Path(path)
     if not path.name:  # '.', or an empty word of a command line
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = temporary_of(path)
     with writing(path):
         if path.exists() and not path.is_file():  # a rename would replace a device by a file
             raise OSError(errno.EEXIST, "a folder, a pipe or a device has this name", str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            if lasting:
+                remove_left(path)
             temporary.write_bytes(content)
             if lasting:
                 sync(temporary)
@@ -146,6 +150,32 @@ def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> No
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+
+
+def temporary_of(path: Path) -> Path:
+    """Return the name under which this process writes a file, in the same folder."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{platform.node()}")
+
+
+def remove_left(path: Path) -> None:
+    """Remove what processes of this host left that were killed while they wrote this file.
+
+    Processes of other hosts may still run; the name of the host is in that of the file.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.{glob.escape(platform.node())}"):
+        pid = left.name.removeprefix(f".{path.name}.").removesuffix(f".{platform.node()}")
+        if pid.isdecimal() and not _is_alive(int(pid)):
+            left.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass  # of another user
+    return True
 
 
 def write_json(path: str | Path, content: Any, *, lasting: bool = True) -> None:
