@@ -160,6 +160,8 @@ def test_a_note_says_where_only_the_numbers_show_what_they_are(tmp_path: Path) -
         ("p{n} (ms)", (50, 95, 99)),
         ("epoch {n} (s)", SIZES),
         ("T{n} (s)", (1, 2, 3)),
+        ("P{n} (s)", (1, 2, 3)),
+        ("{n} W (s)", (100, 200, 400)),
         ("{n} (s)", (100, 200, 400)),
     ],
 )

@@ -22,12 +22,12 @@ from scalestudy.importers.raw import RawTable
 _NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
 _JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
 _BEFORE = re.compile(
-    rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|p|ddp|"
+    rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|ddp|"
     rf"f?sdp2?|hsdp|dp|tp|horovod|par(?:allel)?|local(?=\[)|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))[ =:_(\[@*x-]*$"
 )
 """Words in front of a number that make it one of devices."""
 _BEHIND = re.compile(
-    rf"[ _]?-?(?:{DEVICE}|{NODE}|gpu|g|thr|w|way|proc|dev|accel|[x*]? ?{MAKER}*(?P<kind>{KIND}))s?\.?(?![^\W_])\)?"
+    rf"[ _]?-?(?:{DEVICE}|{NODE}|gpu|thr|way|proc|dev|accel|[x*]? ?{MAKER}*(?P<kind>{KIND}))s?\.?(?![^\W_])\)?"
     r"(?: parallel\b)?"
 )
 """Words behind a number that make it one of devices."""
@@ -38,8 +38,8 @@ OTHER = re.compile(
     r"order|degree|scale|\bq\b|\blr\b|rate\b|resolution|beam|shot|block|tile|rows?\b|col|\bday|year|month|week"
 )
 """Words that make a number one of something else, where nothing says that it is of devices."""
-_LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|x|@|-?j|#|t|s|e)[ =:_(]*$")
-_LETTER_BEHIND = re.compile(r" ?(?:t|c|p|x|n|cores)(?![^\W_])\)?")
+_LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|p|x|@|-?j|#|t|s|e)[ =:_(]*$")
+_LETTER_BEHIND = re.compile(r" ?(?:t|c|p|x|n|g|w|cores)(?![^\W_])\)?")
 """Single letters beside a number, which alone do not show that it is of devices."""
 _QUANTITIES = {"t": "time", "s": "speedup", "e": "efficiency"}
 """Letters of quantities that are functions of the number of devices: T(8), S_8."""
