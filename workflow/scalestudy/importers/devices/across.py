@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,7 +17,6 @@ from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 
 _NUMBERED = re.compile(r"(?P<words>[^\d]*[a-z#][^\d]*?)(?P<number>\d{1,6})")
-_NAMES_COUNT = re.compile(rf"(?:\b(?:np|nt|nw|n ?procs?|ws|world ?size|mpi|omp|tp|pp|dp|ep|cp)|{DEVICE}|{NODE})$")
 _NAMES_ONE = re.compile(r"(?:gpu|device|rank|accelerator|card|tpu|npu|worker|process|thread|core|node|host)$")
 _NUMBER_OF = re.compile(
     r"(?:(?:#|n|no\.?|num(?:ber)?|total)(?: of)? ?)?(?:gpus|devices|accelerators|tpus|npus|ranks|"
@@ -29,11 +28,6 @@ _FEW = 2
 _SCALING = re.compile(r"(?:strong |weak )?scaling")
 _BEYOND = 4
 """Times its devices, a number above this is no speedup."""
-
-
-def numbers_across(header: Sequence[str]) -> dict[int, str]:
-    """Return place -> number of the columns `MPI np 1`, `MPI np 2`, `MPI np 4`; none if there are none."""
-    return next((places for words, places in _groups(header) if not _are_names(words, places)), {})
 
 
 def products_across(header: Sequence[str]) -> dict[int, str]:
@@ -106,25 +100,18 @@ def _measures(table: RawTable) -> bool:
 
 def single_devices(header: Sequence[str]) -> list[str]:
     """Return headers that may be the names of single devices: `GPU0`, `GPU1`, or `GPU1`, `GPU2`."""
-    found = (places for words, places in _groups(header) if _are_names(words, places))
-    return [plain(header[place]) for place in next(found, {})]
-
-
-def _groups(header: Sequence[str]) -> Iterator[tuple[str, dict[int, str]]]:
-    """Names of devices with the places and the numbers of their columns."""
-    groups: dict[str, dict[int, str]] = {}
-    for place, name in enumerate(header[1:], start=1):
-        if found := _NUMBERED.fullmatch(plain(name).lower()):
-            groups.setdefault(found["words"].strip(" =:_#-"), {})[place] = found["number"]
-    for words, places in groups.items():
-        if len(set(places.values())) == len(places) >= _FEW and _NAMES_COUNT.search(words):
-            yield words, places
-
-
-def _are_names(words: str, places: dict[int, str]) -> bool:
-    numbers = list(map(int, places.values()))
-    follow = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] < _FEW
-    return follow and _NAMES_ONE.search(words) is not None
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for name in map(plain, header[1:]):
+        found = _NUMBERED.fullmatch(name.lower())
+        words = found["words"].strip(" =:_#-") if found else ""
+        if found and _NAMES_ONE.search(words):
+            groups.setdefault(words, []).append((int(found["number"]), name))
+    for named in groups.values():
+        numbers = [number for number, _ in named]
+        follow = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        if follow and numbers[0] < _FEW <= len(numbers):
+            return [name for _, name in named]
+    return []
 
 
 def with_devices_of_the_caption(table: RawTable) -> RawTable:

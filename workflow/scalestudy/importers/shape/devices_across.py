@@ -9,7 +9,6 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.devices.across import (
     is_scaled_measurement,
-    numbers_across,
     products_across,
     strategies_across,
     with_devices_of_a_row,
@@ -98,7 +97,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
-        sizes_across = numbers_across(table.header) or products_across(table.header) or lists_across(table.header)
+        sizes_across = products_across(table.header) or lists_across(table.header)
         found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
