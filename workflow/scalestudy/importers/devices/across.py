@@ -1,4 +1,4 @@
-"""Devices across: a row of them, or headers of one name with numbers, which are counts or names of single ones."""
+"""Devices across: a row of them, products and strategies as headers, numbers in a caption, single devices."""
 
 from __future__ import annotations
 
