@@ -65,6 +65,10 @@ class RawTable:
         said = (_OF_BRACKETS.sub("", words) for words in self.captions)
         return tuple(part for words in said for part in _SENTENCE.split(words))
 
+    def noted(self, note: str) -> RawTable:
+        """Return the table with a further note, if there is one."""
+        return replace(self, note=" ".join(filter(None, (self.note, note))))
+
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""
         return [row[place] for _, row in self.rows if place < len(row) and not is_blank(row[place])]

@@ -28,12 +28,7 @@ def best_explained(series: Sequence[Series], steps: list[Way], whole: list[Way])
 
     def explained(ways: list[Way]) -> int:
         first = ways[0][0]
-        return max(
-            explained_by(series, rate, stated)
-            for role, _, rate in ways
-            for stated in ("speedup", "efficiency")
-            if role == first
-        )
+        return max(_most_explained(series, rate) for role, _, rate in ways if role == first)
 
     return steps if explained(steps) > explained(whole) else whole
 
@@ -44,10 +39,7 @@ def shows_constant_work(series: Sequence[Series], by_batch: Rate, printed: int) 
     A batch per device that is the same in each row may be one of a loop over a fixed data set.
     """
 
-    def explained(rate: Rate) -> int:
-        return max(explained_by(series, rate, stated) for stated in ("speedup", "efficiency"))
-
-    return not explained(by_batch) and explained(constant_work) > printed / 2
+    return not _most_explained(series, by_batch) and _most_explained(series, constant_work) > printed / 2
 
 
 def constant_work(row: PublishedRow) -> float | None:
@@ -67,6 +59,11 @@ def ratios_of(rows: Sequence[PublishedRow]) -> int:
     """Return the number of printed ratios of rows other than the smallest scale's."""
     smallest = min((row.gpus for row in rows), default=0)
     return sum(role in row.numbers for row in rows if row.gpus > smallest for role in STATED)
+
+
+def _most_explained(series: Sequence[Series], rate: Rate) -> int:
+    """The number of printed ratios that a reading explains by the better meaning of a scaling ratio."""
+    return max(explained_by(series, rate, stated) for stated in ("speedup", "efficiency"))
 
 
 def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:

@@ -95,7 +95,7 @@ def rate_of(row: PublishedRow) -> Interval:
     work = row.number("work") or global_batch(row)
     if time is None or work is None or not time.value > 0:
         return NOTHING
-    # a time of 1 with no further digit is 0.5 at least; it would have no lower limit within one unit
+    # One unit below a time that is printed as 1 is 0, which has no rate. Rounding alone leaves at least 0.5.
     whole = limits_of(time if time.low > 0 else Printed(time.value, time.value / 2))
     return whole.inverse(work)
 

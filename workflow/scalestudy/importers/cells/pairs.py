@@ -28,17 +28,14 @@ _BATCHES = re.compile(
 )
 """The batch of each device times the devices, or the other way round, with a remark."""
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
-
-
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
 
 
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
+    table = _with_label_and_count(table)
     for place, header in enumerate(table.header):
-        if place == 0 and (found := _with_label_and_count(table)):
-            return with_pairs(found)
         named, product = _HEADER.fullmatch(plain(header)), _PRODUCT.fullmatch(plain(header).replace("_", " "))
         form = _CELL if named else _OF_A_PRODUCT
         cells = table.cells(place)
@@ -58,13 +55,9 @@ def with_pairs(table: RawTable) -> RawTable:
 def with_batch_products(table: RawTable) -> RawTable:
     """Return a table whose batches that are products, 64x8 and 512x8=4096 (lr=0.4), are those of all devices."""
     for place, header in enumerate(table.header):
-        found = [_BATCHES.fullmatch(plain(cell)) for cell in table.cells(place)]
-        if meaning_of(header).role not in BATCHES or not any(found):
-            continue
-        numbers = [
-            one or re.match(r"\d", plain(cell)) for one, cell in zip(found, table.cells(place), strict=True)
-        ]
-        if not all(numbers) or 2 * sum(map(bool, found)) < len(found):
+        cells = list(map(plain, table.cells(place))) if meaning_of(header).role in BATCHES else []
+        products = sum(_BATCHES.fullmatch(cell) is not None for cell in cells)
+        if not products or 2 * products < len(cells) or not all(re.match(r"\d", cell) for cell in cells):
             continue
         rows = tuple(
             (line, (*row[:place], _whole(row[place]), *row[place + 1 :]) if place < len(row) else row)
@@ -80,14 +73,14 @@ def _whole(cell: str) -> str:
     return str(int(found["first"]) * int(found["second"])) if found else cell
 
 
-def _with_label_and_count(table: RawTable) -> RawTable | None:
-    """The table with two columns of `DDP / 4` below `Method / GPUs`; None if it has no such first column."""
+def _with_label_and_count(table: RawTable) -> RawTable:
+    """The table with two columns of a first one with `DDP / 4` below `Method / GPUs`."""
     named = _LABEL_AND_COUNT.fullmatch(plain(table.header[0]))
     cells = [plain(cell) for cell in table.cells(0)]
     if not named or meaning_of(f"{named['second']} count").role != "gpus" or not cells:
-        return None
+        return table
     if not all(_OF_A_LABEL.fullmatch(cell) for cell in cells):
-        return None
+        return table
     rows = tuple((line, (*_parts(row[0], _OF_A_LABEL), *row[1:]) if row else row) for line, row in table.rows)
     return replace(table, header=(named["first"], named["second"], *table.header[1:]), rows=rows)
 

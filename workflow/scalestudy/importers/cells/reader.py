@@ -56,10 +56,10 @@ class CellReader:
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration
         if meaning.role in CLOCKED and (total := sum_of_parts(text, comma=self.comma[place])):
-            self._note_sum(text, total)
+            self._note_once("cells with two times and a plus sign are read as their sum", text, total.value)
             text, cell = text.rsplit("+", 1)[-1], Cell(total)
         elif meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
-            self._note_mean(text, mean)
+            self._note_once("cells with several numbers are read as their mean", text, mean.value)
             cell = replace(read_cell(unit_of_repeats(text), comma=self.comma[place]), printed=mean)
             text = unit_of_repeats(text)
         else:
@@ -83,17 +83,10 @@ class CellReader:
             return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
         return cell.printed.times(meaning.factor)
 
-    def _note_sum(self, text: str, total: Printed) -> None:
-        """Note once that cells have the times of two parts, with the first of them as an example."""
-        words = "cells with two times and a plus sign are read as their sum"
+    def _note_once(self, words: str, text: str, value: float) -> None:
+        """Note once how cells are read, with the first of them as an example."""
         if not any(note.startswith(words) for note in self.notes):
-            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {total.value:.4g}"] = None
-
-    def _note_mean(self, text: str, mean: Printed) -> None:
-        """Note once that cells have several numbers, with the first of them as an example."""
-        words = "cells with several numbers are read as their mean"
-        if not any(note.startswith(words) for note in self.notes):
-            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {mean.value:.4g}"] = None
+            self.notes[f"{words}, such as '{plain(text)[:SHOWN]}' as {value:.4g}"] = None
 
     def is_without_unit(self, meaning: Meaning) -> bool:
         """Return whether neither the header nor a cell of a column of times has a unit."""

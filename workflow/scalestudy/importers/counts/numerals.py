@@ -27,7 +27,7 @@ _NOUN_OF_A_KIND = re.compile(
     r"(?:(?:gpus?|cards?|devices?|accelerators?|chips?|npus?)\b|\u5361)",
     re.IGNORECASE,
 )
-"""A kind of device with the noun that it goes without: `A100 GPUs`. Its number is not that of the devices."""
+"""A kind of device with a noun behind it: `A100 GPUs`. The number in its name is not a number of devices."""
 _NOUNS = {"线程": "threads", "进程": "processes", "核": "cores", "核心": "cores"}
 _PARTS = re.compile(rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?个?(线程|进程|核心|核)(?!数)")
 _CARDS = re.compile(

@@ -56,8 +56,7 @@ def with_numbered_labels(table: RawTable) -> RawTable:
                 (line, (str(size), *cells[1:])) for size, (line, cells) in zip(sizes, table.rows, strict=True)
             )
             note = f"labels such as {plain(table.rows[-1][1][0])} are read as numbers of devices"
-            note = " ".join(filter(None, (table.note, note)))
-            return replace(table, header=(noun, *table.header[1:]), rows=rows, note=note)
+            return replace(table, header=(noun, *table.header[1:]), rows=rows).noted(note)
     return table
 
 
@@ -82,8 +81,7 @@ def _of_several_names(table: RawTable) -> RawTable | None:
         if one
     )
     note = f"labels such as {plain(table.rows[-1][1][0])} are read as names with numbers of devices"
-    note = " ".join(filter(None, (table.note, note)))
-    return replace(table, header=(table.header[0] or "setup", noun, *table.header[1:]), rows=rows, note=note)
+    return replace(table, header=(table.header[0] or "setup", noun, *table.header[1:]), rows=rows).noted(note)
 
 
 def _follows(table: RawTable) -> bool:

@@ -47,7 +47,7 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
     if across := _across(table):
         return table, across
     across, note = templates_across(table)
-    return replace(table, note=" ".join(filter(None, (table.note, note)))), across
+    return table.noted(note), across
 
 
 def _with_labels(table: RawTable) -> RawTable:
