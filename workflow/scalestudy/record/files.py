@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -163,19 +164,11 @@ def remove_left(path: Path) -> None:
     Processes of other hosts may still run; the name of the host is in that of the file.
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.{glob.escape(platform.node())}"):
+        from psutil import pid_exists  # only now: most calls find nothing, and the commands start without it
+
         pid = left.name.removeprefix(f".{path.name}.").removesuffix(f".{platform.node()}")
-        if pid.isdecimal() and not _is_alive(int(pid)):
+        if re.fullmatch(r"[0-9]{1,9}", pid) and not pid_exists(int(pid)):
             left.unlink(missing_ok=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass  # of another user
-    return True
 
 
 def write_json(path: str | Path, content: Any, *, lasting: bool = True) -> None:

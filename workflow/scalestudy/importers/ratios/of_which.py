@@ -24,12 +24,8 @@ def of_the_measurement(meanings: list[Meaning], said: set[str]) -> list[Meaning]
     own = _words(measured[0])
     if not any(_words(meanings[place]) & own for place in stated):
         return meanings
-    result: Sequence[Meaning] = meanings
-    for place in stated:
-        words = _words(meanings[place])
-        if words and not words & own and normal(meanings[place].header) not in said:
-            result = with_role(result, place, "ignore")
-    return list(result)
+    words = {place: _words(meanings[place]) for place in stated}
+    return _without(meanings, [place for place in stated if words[place] and not words[place] & own], said)
 
 
 def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -43,11 +39,15 @@ def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     known = all(found and found[0][1] for found in first.values())
     if len(base) != 1 or not known:
         return meanings
-    result = meanings
-    for place in stated:
-        if place not in base and normal(meanings[place].header) not in said:
-            result = with_role(result, place, "ignore")
-    return result
+    return _without(meanings, [place for place in stated if place not in base], said)
+
+
+def _without(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:
+    """The meanings without these columns, except those of which the user says what they are."""
+    for place in places:
+        if normal(meanings[place].header) not in said:
+            meanings = with_role(meanings, place, "ignore")
+    return meanings
 
 
 def _words(meaning: Meaning) -> set[str]:
