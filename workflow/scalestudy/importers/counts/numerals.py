@@ -47,7 +47,7 @@ def spelled(words: str) -> str:
 
 
 def in_digits(words: str) -> str:
-    """Chinese and Japanese counts in our own words, 2 nodes 16 gpus; kinds of devices without a noun behind them."""
+    """Chinese and Japanese counts in our own words, 2 nodes 16 gpus; kinds of devices without a noun behind."""
     words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
     words = _NOUN_OF_A_KIND.sub(lambda found: found[1], words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
