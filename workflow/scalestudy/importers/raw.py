@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of
@@ -23,6 +24,8 @@ SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
 _UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
 _LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
+_DEVICES = re.compile(rf"\d{{1,6}}(?: ?x ?|[ -]){MAKER}*(?:{DEVICE}|{NODE}|{KIND}s?)(?!\w)", re.IGNORECASE)
+"""Devices at the beginning of a title between rows: `8 GPUs`, `2x A100`."""
 _PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
 
 UNSAID = "value"
@@ -213,6 +216,9 @@ def _with_sections(table: RawTable) -> RawTable:
     titles = [title_of(cells) for _, cells in table.rows]
     if len(table.header) < 2 or not any(titles) or all(titles) or not titles[0]:
         return table
+    numbered = [bool(_DEVICES.match(plain(cells[0]))) for _, cells in table.rows if cells]
+    if any(numbered) and [bool(title) for title in titles] != numbered:
+        return table  # rows of devices, some of them without a measurement
     rows, title = [], ""
     for (line, cells), own in zip(table.rows, titles, strict=True):
         title = own or title
@@ -224,7 +230,7 @@ def _with_sections(table: RawTable) -> RawTable:
 def title_of(cells: Sequence[str]) -> str:
     """Return the text of a row that has one text in its first cell only, or in all of its cells; else ''."""
     texts = [plain(cell) for cell in cells]
-    if not texts or not texts[0] or _LIKE_A_NUMBER.match(texts[0]) or len(texts) < 2:
+    if len(texts) < 2 or not texts[0] or (_LIKE_A_NUMBER.match(texts[0]) and not _DEVICES.match(texts[0])):
         return ""
     alone = not any(texts[1:]) or len(set(texts)) == 1
     return texts[0] if alone else ""

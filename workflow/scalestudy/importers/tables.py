@@ -25,6 +25,7 @@ from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
+from scalestudy.importers.markup.sectioned import sectioned_tables
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
@@ -39,6 +40,10 @@ MOST_ROWS = 20_000
 _PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _FEW = 3
+_NEAR_ABOVE = 5
+"""Lines above a table in which its title may be."""
+_NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.*\S {2,}\S.*")
+"""A rule, a directive, a bare tag or a row of another table."""
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_|"
     r"\([^()]*\)\W*|"
@@ -113,11 +118,13 @@ def find_tables(text: str) -> list[RawTable]:
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
+    if not marked and (sections := sectioned_tables(lines)) and _rows_of(sections) > _rows_of(tables):
+        tables = sections
     if not tables and not marked:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
-    tables = [_tidied(_with_caption_below(table, printed)) for table in tables]
+    tables = [_tidied(_with_captions(table, printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 
 
@@ -169,13 +176,22 @@ def _taken_out(lines: list[str]) -> Iterable[RawTable]:
                 lines[table.line - 2] = ""
 
 
-def _with_caption_below(table: RawTable, lines: list[str]) -> RawTable:
-    """The table with its caption if that stands below it, after at most one empty line."""
+def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
+    """The table with its caption if that is below it, after at most one empty line, or with the title above it."""
+    if not table.caption and not table.headings:
+        above = [line.strip() for line in lines[max(0, table.line - 1 - _NEAR_ABOVE) : table.line - 1]]
+        title = next((line for line in reversed(above) if line and not _NO_TITLE.fullmatch(line)), "")
+        table = replace(table, caption=title.strip("#*:> ")) if len(title) <= LONGEST_CAPTION else table
     last = max((line for line, _ in table.rows), default=table.line)
     near = [line.strip() for line in lines[last : last + 3] if line.strip(" |+-=")]
     if not near or len(near[0]) > LONGEST_CAPTION or not _BELOW.fullmatch(near[0]):
         return table
     return replace(table, below=near[0].strip("*_: "))
+
+
+def _rows_of(tables: Sequence[RawTable]) -> int:
+    """The rows of tables that have devices, or of those below titles that have."""
+    return sum(len(table.rows) for table in tables if table.caption or _has_devices(table))
 
 
 def _has_devices(table: RawTable) -> bool:

@@ -46,7 +46,7 @@ _OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
 """A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
 _FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
-_COMMAND = re.compile(
+COMMAND = re.compile(
     r"(?:^|\s)(?P<devices>(?:--(?:devices|nproc[_-]per[_-]node|num[_-]gpus|n?gpus|num[_-]processes|tensor[_-]parallel[_-]size|"
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
@@ -230,7 +230,7 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         if _FENCE.fullmatch(line):
             continue
-        command = _COMMAND.search(line) if len(line) <= LONGEST else None
+        command = COMMAND.search(line) if len(line) <= LONGEST else None
         head = command or (_HEAD.fullmatch(text) if text else None)
         if pair and not command and not (head and head["name"]):
             head = None

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, OF_WHAT
+from scalestudy.importers.markup.listed import COMMAND
 from scalestudy.importers.numbers.printed import plain, read_cell, share
-from scalestudy.importers.published import MEASURED
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 _FEWEST = 2
 """Rows of a table that another one continues."""
+_NAMED = re.compile(
+    rf"(?<![\w.])(?:\d{{1,6}}(?: ?x ?| ?-?)(?:{OF_WHAT}?{DEVICE}|{NODE}|{MAKER}*{KIND}s?)|"
+    rf"(?:single|one)[- ](?:{DEVICE}|{NODE}|{MAKER}*{KIND})|"
+    rf"(?:np?|p|nproc(?:_per_node)?|{DEVICE}|{NODE}) ?[=:] ?\d{{1,6}})(?!\w)",
+    re.IGNORECASE,
+)
+"""Devices in a heading or a caption: `Results on 4 GPUs`."""
+_NUMBER_OF_TABLE = re.compile(r"\s*(?:table|tab\.|figure|fig\.) ?[\d.]+\W*", re.IGNORECASE)
+_ADDED = "devices "
+"""Header of the devices that a heading names. A space tells it from a header of the table."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,8 @@ class _Part:
     gpus: int
     names: tuple[str, ...]
     """What its rows are of."""
+    words: str = ""
+    """What else is said where its devices are named, if that is above it: `training on a100`."""
 
     @property
     def measured(self) -> set[str]:
@@ -31,7 +48,7 @@ class _Part:
 
     def continues(self, other: _Part) -> bool:
         """Whether this table has the rows of another one on more devices."""
-        near = self.table.headings[:-1] == other.table.headings[:-1]
+        near = self.table.headings[:-1] == other.table.headings[:-1] and self.words == other.words
         return (
             near and self.gpus > other.gpus and self.names == other.names and bool(self.measured & other.measured)
         )
@@ -50,9 +67,10 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
         if id(table) in used:
             continue
         first = parts.get(id(table))
-        behind = [parts[id(other)] for other in tables[at + 1 :] if id(other) in parts] if first else []
-        further = [part for part in behind if first and part.continues(first)]
-        used |= {id(part.table) for part in further}
+        behind = [other for other in tables[at + 1 :] if id(other) in parts] if first else []
+        behind = [other for other in behind if first and parts[id(other)].continues(first)]
+        further = [parts[id(other)] for other in behind]
+        used |= {id(other) for other in behind}
         apart = len({part.gpus for part in further}) < len(further)
         groups = [[part] for part in further] if apart else [further] if further else []
         result += [_joined([first, *group]) for group in groups if first] or [table]
@@ -60,28 +78,60 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
 
 
 def note_on_joined(table: RawTable) -> list[str]:
-    """Return that a table also has the rows of others, if it has."""
+    """Return that a table also has the rows of others, if it has, and where their devices are named."""
     others = [line for line, _ in table.rows if line < table.line]
     if not others:
         return []
-    return [
-        f"lines {others[0]} to {others[-1]} are of tables with other numbers of devices, which this one continues"
-    ]
+    lines = f"line {others[0]} is" if len(others) == 1 else f"lines {others[0]} to {others[-1]} are"
+    named = "; their devices are named above or below them" if table.header[-1] == _ADDED else ""
+    return [f"{lines} of tables with other numbers of devices, which this one continues{named}"]
 
 
 def _part(table: RawTable) -> _Part | None:
-    """The number of devices of a table with one, and the names in its first column of words."""
+    """The number of devices of a table with one, and the names of its rows; None if it has none or several."""
     devices = [place for place, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")]
+    if not devices:
+        return _below_devices(table)
     if len(devices) != 1 or len(table.rows) < _FEWEST:
         return None
     cells = {plain(cell) for cell in table.cells(devices[0])}
     words = [place for place in range(len(table.header)) if not share(table.cells(place), read_cell)]
     if len(cells) != 1 or not share(list(cells), read_count) or not words:
         return None
-    names = tuple(plain(row[words[0]]) for _, row in table.rows if words[0] < len(row))
-    if len(set(names)) != len(table.rows) or not all(names):
-        return None
-    return _Part(table, read_count(cells.pop()).gpus, names)
+    names = _names(table, words[0])
+    return _Part(table, read_count(cells.pop()).gpus, names) if names else None
+
+
+def _below_devices(table: RawTable) -> _Part | None:
+    """A table without devices below a heading or a caption that names them, with them as its last column."""
+    said = [("", table.caption), ("", table.below), *(("heading", words) for words in table.headings[-1:])]
+    for kind, words in said:
+        named = _NAMED.search(in_digits(spelled(words))) or COMMAND.search(words)
+        count = count_or_none(_NUMBER_OF_TABLE.sub("", words)) if named else None
+        if count is None or count.either:
+            continue
+        other = f"{kind} {count.words} {count.hardware}".lower()
+        whole = replace(
+            table,
+            header=(*table.header, _ADDED),
+            rows=tuple((line, (*_filled(cells, len(table.header)), str(count.gpus))) for line, cells in table.rows),
+        )
+        of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
+        alone = len(table.rows) == 1 and of_results
+        names = ("",) if alone else () if of_results else _names(table, 0)
+        return _Part(whole, count.gpus, names, other) if names else None
+    return None
+
+
+def _names(table: RawTable, place: int) -> tuple[str, ...]:
+    """The names of the rows in a column; none if a row has none or two have the same."""
+    names = tuple(plain(row[place]) if place < len(row) else "" for _, row in table.rows)
+    return names if all(names) and len(set(names)) == len(names) else ()
+
+
+def _filled(cells: Sequence[str], width: int) -> tuple[str, ...]:
+    """The cells of a row with empty ones up to a width, and no more."""
+    return tuple(cells[at] if at < len(cells) else "" for at in range(width))
 
 
 def _joined(parts: Sequence[_Part]) -> RawTable:

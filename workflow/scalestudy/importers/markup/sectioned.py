@@ -1,0 +1,129 @@
+"""Reads sections that begin with their devices: the same names with values, or the same table, below each of them.
+
+    == 1 thread ==          == 4 threads ==
+    copy: 12.1 ms           copy: 3.4 ms
+    scale: 13.0 ms          scale: 3.6 ms
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.counts.numerals import in_digits, spelled
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.markup.delimited import delimited_tables
+from scalestudy.importers.markup.listed import COMMAND, names_devices
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.quantities import known_role, name_of
+from scalestudy.importers.raw import RawTable
+
+_LONGEST = 200
+_FEW = 2
+"""Sections, and names in each, from which they are read."""
+_FRAME = "#=*_-~>\u2022+ \t:[]"
+"""Signs around the words of a title."""
+_NAMED = re.compile(
+    r"\s*(?:[-*+\u2022]\s+)?(?P<name>[^\W\d][\w ()/.+-]{0,40}?)\s*(?::|=|->|=>|\u2192|\s{2,}|\t| - )\s*"
+    r"(?P<value>~?\d[\d.,]* ?[^\s\d(][^\s(]*(?: (?:per|/) \w+)?)\s*(?:\(.*\))?\s*"
+)
+"""A name and a number with its unit."""
+_ITEM = "item"
+"""Header of the names."""
+
+
+@dataclass
+class _Section:
+    """The lines below a title that names devices."""
+
+    title: str
+    devices: int
+    start: int
+    lines: list[tuple[int, str]] = field(default_factory=list)
+
+
+def sectioned_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return the measurements of sections for two numbers of devices or more: one table, or one for each section.
+
+    Tables of sections have the title as their caption.
+    """
+    sections = _sections(lines)
+    if len({section.devices for section in sections}) < _FEW:
+        return []
+    return list(_of_names(sections)) or _of_tables(sections)
+
+
+def _sections(lines: Sequence[str]) -> list[_Section]:
+    """The sections whose titles have the same words beside their numbers, of the words that most titles have."""
+    families: dict[str, int] = {}
+    found: list[tuple[str, _Section]] = []
+    for number, line in enumerate(lines, start=1):
+        title = _title(line) if len(line) <= _LONGEST else None
+        if title is not None:
+            words, devices = title
+            families[words] = families.get(words, 0) + 1
+            found.append((words, _Section(plain(line).strip(_FRAME), devices, number)))
+        elif found:
+            found[-1][1].lines.append((number, line))
+    most = max(families, key=lambda words: families[words], default="")
+    return [section for words, section in found if words == most]
+
+
+def _title(line: str) -> tuple[str, int] | None:
+    """The words of a title beside its number of devices, and these; None if a line is no such title."""
+    text = re.sub(r"\bsingle\b", "1", in_digits(spelled(plain(line).strip(_FRAME))), flags=re.IGNORECASE)
+    if command := COMMAND.search(line):
+        devices = int(re.findall(r"\d+", command["devices"])[-1])
+        return re.sub(r"\s+", " ", line.replace(command["devices"], "")), devices
+    if not text or "|" in text or _NAMED.fullmatch(line) or not names_devices(text):
+        return None
+    count = count_or_none(text)
+    return (re.sub(r"\d+|s\b", "", text.lower()), count.gpus) if count and not count.either else None
+
+
+def _of_names(sections: Sequence[_Section]) -> Iterator[RawTable]:
+    """The names that sections have in common, as rows with their values."""
+    rows: list[tuple[int, int, str, str]] = []
+    for section in sections:
+        seen: set[str] = set()
+        for number, line in section.lines:
+            pair = _NAMED.fullmatch(line) if len(line) <= _LONGEST else None
+            pair = pair or (_NAMED.fullmatch(plain(line)) if len(line) <= _LONGEST else None)
+            if pair is None or not name_of(pair["value"]):
+                continue
+            if pair["name"] in seen:
+                return  # steps or repeats
+            seen.add(pair["name"])
+            rows.append((number, section.devices, pair["name"].strip(), pair["value"]))
+    shared = {name for _, _, name, _ in rows if len({gpus for _, gpus, other, _ in rows if other == name}) >= _FEW}
+    kept = [row for row in rows if row[2] in shared]
+    quantities = {name_of(value) for *_, value in kept}
+    measured = sum(known_role(name) in (*MEASURED, *STATED) for name in shared)
+    columns = 2 * measured > len(shared) or "real" in shared  # names of quantities; those of the shell's `time`
+    if columns or len(shared) < _FEW or len(quantities) > 1:
+        return
+    body = tuple((number, (str(gpus), name, value)) for number, gpus, name, value in kept)
+    yield RawTable(kept[0][0], (_header_of(sections), _ITEM, quantities.pop()), body)
+
+
+def _header_of(sections: Sequence[_Section]) -> str:
+    """The noun of the devices in the titles: `threads`."""
+    words = re.findall(r"[a-z]+", " ".join(section.title.lower() for section in sections))
+    return next((word for word in reversed(words) if meaning_of(word).role in ("gpus", "nodes")), "devices")
+
+
+def _of_tables(sections: Sequence[_Section]) -> list[RawTable]:
+    """A table of each section, if at least two of them have one with a measurement."""
+    found = []
+    for section in sections:
+        first = section.lines[0][0] if section.lines else 0
+        for table in delimited_tables("\n".join(line for _, line in section.lines))[:1]:
+            if any(meaning_of(name).role in MEASURED for name in table.header):
+                rows = tuple((line + first - 1, cells) for line, cells in table.rows)
+                found.append(
+                    replace(table, line=table.line + first - 1, rows=rows, headings=(), caption=section.title)
+                )
+    return found if len(found) >= _FEW else []
