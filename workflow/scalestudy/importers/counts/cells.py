@@ -142,6 +142,8 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
+    if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
+        words = str(int(float(words)))
     words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
@@ -197,7 +199,6 @@ def read_count(text: str) -> Count:
     front = (named.get("front") or "").strip()
     if re.fullmatch(rf"{MAKER}*{KIND}", front, re.IGNORECASE):
         rest, front = rest or front, ""
-    front = front if STRATEGIES.match(front) or front == _DATA_PARALLEL else ""
     way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))
     comment = "" if way.startswith(said) else said
     if behind := _WAY_BEHIND.fullmatch(rest):

@@ -32,7 +32,7 @@ _WORDS = {
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
     r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
-    r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd",
+    r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
     "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]tki|"
@@ -44,6 +44,7 @@ _WORDS = {
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
+    "ratio": r"raz[aã]o|raz[oó]n",
     "precision": r"精度",
     "memory": r"显存|内存|メモリ|메모리",
     "relative to ": r"相对(?:于)?",

@@ -11,7 +11,7 @@ from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
-from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables
+from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables, starts_again
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED
@@ -27,7 +27,7 @@ _PAIR = re.compile(
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
-    r"(?:(?<!\d):|:(?!\d\d(?!\d))|=>|->|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
+    r"(?:(?<!\d):|:(?!\d\d(?!\d))|=+>|-+>|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
 _WITH_COMMA = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[^:=,\s][^:=,]{0,39}?),\s+(?P<rest>~?\d.*)"
@@ -51,6 +51,10 @@ COMMAND = re.compile(
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
 """The number of devices in a command."""
+_OTHER_SHARE = re.compile(
+    r"(?<!\w)(?:(?!effic|eff\b|scal|linear|ideal|speed)[A-Za-z][\w-]* ?){1,6}\s*[=:]\s*[\d.]+ ?%", re.IGNORECASE
+)
+"""A share with another name than an efficiency: `testing error = 2.5 %`."""
 _OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "workers"}
 """What the numbers in commands are of, where their names do not say it."""
 SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
@@ -71,6 +75,7 @@ FEWEST = 2
 """Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 GAP = 3
 """Lines between two items of one list, at most."""
+_NUMBER_OF_LINE = re.compile(r"\d{1,4}[.)]\s+(?=[A-Za-z])")
 _LONGEST_LABEL = 40
 _LONGEST_BLOCK = 25
 """Lines of a block with a measurement per line, at most."""
@@ -78,11 +83,11 @@ _LONGEST_BLOCK = 25
 
 def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     """Return the measurements of a text: `gpus=4 throughput=900`, or `- 4 GPUs: 900 img/s (3.6x)`."""
-    found = _tables(_of_pairs(lines)) or _tables(_of_items(lines))
+    found = _tables(_of_pairs(lines), lines) or _tables(_of_items(lines), lines)
     equal = phrased_tables(lines)
     if _measured_rows(equal) > _measured_rows(found):
         found = equal
-    return with_lines_left_out(found, lines) or _tables(_of_blocks(lines), gap=_LONGEST_BLOCK)
+    return with_lines_left_out(found, lines) or _tables(_of_blocks(lines), [], gap=_LONGEST_BLOCK)
 
 
 def _measured_rows(tables: Sequence[RawTable]) -> int:
@@ -119,7 +124,7 @@ def _is_value(text: str) -> bool:
     return True
 
 
-def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = GAP) -> list[RawTable]:
+def _tables(rows: list[tuple[int, dict[str, str]]], lines: Sequence[str], gap: int = GAP) -> list[RawTable]:
     """Tables of consecutive lines that have the same names."""
     groups: list[list[tuple[int, dict[str, str]]]] = []
     names_of_units: dict[tuple[str, str, str], str] = {}
@@ -129,6 +134,8 @@ def _tables(rows: list[tuple[int, dict[str, str]]], gap: int = GAP) -> list[RawT
         same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
         if same and len(groups[-1]) >= FEWEST and len(set(row) & set(groups[-1][-1][1])) < FEWEST:
             same = False  # another list: of times below one of speedups
+        if same and starts_again([own for _, own in groups[-1]], row, lines[last[0] : line - 1]):
+            same = False
         if same:
             groups[-1].append((line, row))
         else:
@@ -196,6 +203,7 @@ def _noun_of(labels: Sequence[str]) -> str:
 
 def _quantities(text: str) -> dict[str, str]:
     """The measurements of an item by their units: 900 img/s (3.6x)."""
+    text = _OTHER_SHARE.sub("", text)
     found: dict[str, str] = _named_quantities(text)
     for part in _PART.split(text) if not found else ():
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
@@ -226,7 +234,7 @@ def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     block: dict[str, str] = {}
     start = below = 0
     for number, line in enumerate([*lines, ""], start=1):
-        text = plain(line).lstrip("-*+\u2022> ") if len(line) <= LONGEST else ""
+        text = _NUMBER_OF_LINE.sub("", plain(line).lstrip("-*+\u2022> ")) if len(line) <= LONGEST else ""
         pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         if _FENCE.fullmatch(line):
             continue

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.counts.numerals import NUMBERS, WORDS
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
+from scalestudy.importers.devices.across import counted_across
+from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, TIMED
 from scalestudy.importers.numbers.printed import plain
@@ -62,6 +64,13 @@ _NEAR = 20
 """Characters around a share in which it is called an efficiency."""
 _BATCH = re.compile(r"\bbatch[ _-]?size\W{0,3}(?:of )?(?P<size>\d{1,7})\b", re.IGNORECASE)
 _ONLY_NUMBER = re.compile(r"\s*[:=]\s*\d+(?:\.\d+)?\s*")
+_SECONDS = r"(?<![\w.])(\d+\.\d+)(?: ?s)?(?![\w.])"
+_SHELL = (
+    (re.compile(rf"\breal\s+{_SECONDS}"), re.compile(rf"\b(?:user|sys)\s+{_SECONDS}")),
+    (re.compile(rf"{_SECONDS}\s+real\b"), re.compile(rf"{_SECONDS}\s+(?:user|sys)\b")),
+)
+"""The times of the shell's own `time` in one line, which are in seconds: of the clock, and of processors."""
+_QUOTES = re.compile(r"[\"\u201c\u201d]")
 _SMALL = ("a", "an", "the", "only", "just", "about", "around", "approximately", "roughly", "avg", "average", "on")
 """Words that may differ from line to line."""
 _FEWEST = 2
@@ -81,7 +90,18 @@ def phrased_tables(lines: Sequence[str]) -> list[RawTable]:
             read = _read(f"{line.rstrip(' :')} {lines[number].strip()}"[:LONGEST])
         if read is not None:
             groups.setdefault(read[0], []).append((number, read[1]))
-    return [table for rows in groups.values() for table in _tables(rows)]
+    return [table for rows in groups.values() for table in _tables(rows, lines)]
+
+
+def starts_again(rows: Sequence[dict[str, str]], row: dict[str, str], between: Sequence[str]) -> bool:
+    """Return whether a row is the first of another list: a title is above it, and its devices were there before.
+
+    rows: those before it, whose first value is the devices; between: the lines since the last of them.
+    """
+    devices = next(iter(row.values()))
+    known = [next(iter(one.values())) for one in rows]
+    titled = any(re.search(r"[A-Za-z]{3}", line) for line in between)
+    return titled and len(set(known)) >= _FEWEST and devices in known and len(set(known)) == len(known)
 
 
 def _without_devices(line: str) -> str:
@@ -92,17 +112,19 @@ def _without_devices(line: str) -> str:
     return "0" if len(rest.split()) > 2 else rest
 
 
-def _tables(rows: Sequence[tuple[int, dict[str, str]]]) -> list[RawTable]:
+def _tables(rows: Sequence[tuple[int, dict[str, str]]], lines: Sequence[str]) -> list[RawTable]:
     """The rows of lines near each other, if they are of several numbers of devices."""
     parts: list[list[tuple[int, dict[str, str]]]] = []
     for line, row in rows:
-        if parts and line - parts[-1][-1][0] <= _GAP:
+        last = parts[-1][-1][0] if parts else 0
+        near = bool(parts) and line - last <= _GAP
+        if near and not starts_again([own for _, own in parts[-1]], row, lines[last : line - 1]):
             parts[-1].append((line, row))
         else:
             parts.append([(line, row)])
     found = []
     for part in parts:
-        if len({row["gpus"] for _, row in part}) < _FEWEST:
+        if len({next(iter(row.values())) for _, row in part}) < _FEWEST:
             continue
         names = list(dict.fromkeys(name for _, row in part for name in row if name != SEVERAL))
         body = tuple((n, tuple(row.get(k, "") for k in names)) for n, row in part)
@@ -114,7 +136,7 @@ def _tables(rows: Sequence[tuple[int, dict[str, str]]]) -> list[RawTable]:
 def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     """What a line says beside its numbers, and its row; None if it has no devices or no measurement."""
     text = _CLOCK.sub("", plain(_BULLET.sub("", line, count=1)))
-    text = _BULLET.sub("", text, count=1)
+    text = _with_units(_BULLET.sub("", text, count=1))
     devices = next((found for form in _DEVICES if (found := form.search(text))), None)
     if devices is None:
         return None
@@ -137,7 +159,8 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     if len(words) > _MOST_WORDS:
         return None
     count = devices["count"].lower()
-    row = {"gpus": "1" if count == "single" else str(NUMBERS.get(count, count))}
+    kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
+    row = {counted_across([devices["kind"]]): "1" if count == "single" else str(NUMBERS.get(count, count))}
     if ways:
         row["strategy"] = ways
     if batch:
@@ -145,8 +168,17 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     for _, name, value in values:
         if row.setdefault(name, value) != value:
             row[SEVERAL] = "yes"
-    kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
     return (kind, " ".join(words), first), row
+
+
+def _with_units(text: str) -> str:
+    """A line in our own words: without quotes, counts and units of other languages, times of the shell in seconds."""
+    for real, of_the_cpu in _SHELL:
+        if real.search(text):
+            text = real.sub(r"real \1 s", of_the_cpu.sub("", text))
+            break
+    text = _QUOTES.sub("", text).replace("\uff0c", ", ")
+    return text if text.isascii() else in_english(in_digits(text).lower())
 
 
 def _values(text: str) -> list[tuple[int, str, str]]:
