@@ -15,6 +15,7 @@ from scalestudy.importers.markup.aligned import aligned_tables, label_devices
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
+from scalestudy.importers.markup.benchmarks import benchmark_tables
 from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
 from scalestudy.importers.markup.grids import grid_tables
@@ -22,6 +23,7 @@ from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
+from scalestudy.importers.markup.mentioned import mentioned_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
@@ -109,11 +111,16 @@ def find_tables(text: str) -> list[RawTable]:
     printed = list(lines)
     tables = list(_taken_out(lines))
     tables += [*piped_tables(lines), *html_tables(text), *latex_tables(text), *restructured_tables(lines)]
-    tables += [*record_tables(text), *array_tables(lines), *headed_lists(lines)] if not tables else ()
+    tables += (
+        [*record_tables(text), *array_tables(lines), *headed_lists(lines), *benchmark_tables(lines)]
+        if not tables
+        else ()
+    )
     marked = bool(tables) or "<table" in text.lower()
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
-        return [_tidied(table) for table in found]
+        said = mentioned_tables(lines) if not any(map(_names_devices, found)) else []
+        return [_tidied(table) for table in said or found]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
@@ -124,6 +131,7 @@ def find_tables(text: str) -> list[RawTable]:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
+        tables = tables if any(map(_names_devices, tables)) else mentioned_tables(lines) or tables
     tables = [_tidied(_with_captions(table, printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 
@@ -192,6 +200,11 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
 def _rows_of(tables: Sequence[RawTable]) -> int:
     """The rows of tables that have devices, or of those below titles that have."""
     return sum(len(table.rows) for table in tables if table.caption or _has_devices(table))
+
+
+def _names_devices(table: RawTable) -> bool:
+    """Whether a header of a table, or the labels of its rows, name devices."""
+    return any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or label_devices(table.rows)
 
 
 def _has_devices(table: RawTable) -> bool:

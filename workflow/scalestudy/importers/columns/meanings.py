@@ -64,6 +64,7 @@ from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.centred import with_centred_labels
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
 from scalestudy.importers.shape.steps_up import with_steps
+from scalestudy.importers.shape.unit_columns import with_unit_of_a_column
 from scalestudy.importers.shape.upright import upright
 
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
@@ -89,7 +90,7 @@ _DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
     named = with_batch_of_labels(with_batch_products(with_pairs(with_centred_labels(raw))))
-    named = with_devices_of_the_caption(named)
+    named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
     turned = upright(with_ratios(with_steps(with_lists_in_cells(named))))
     return with_serial_rows(without_nouns(with_numbered_labels(turned)))

@@ -135,6 +135,9 @@ def _header(lines: list[str], start: int, split: Split) -> list[str]:
     near = [line for line in lines[start + 1 : start + 4] if line.strip() and len(line) <= LONGEST]
     below = [line for line in near if not _RULE.fullmatch(line)]
     starts = [[found.start() for found in _CELL.finditer(line)] for line in below[:2]]
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    if starts and all(len(one) == len(header) + 1 and one[0] < indent for one in starts):
+        return ["", *header]  # names of rows, without a header
     if not starts or len(starts[0]) <= len(header) or any(len(one) != len(starts[0]) for one in starts):
         return header
     line = lines[start]

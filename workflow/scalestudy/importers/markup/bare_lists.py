@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.listed import (
     FEWEST,
     GAP,
@@ -25,13 +26,24 @@ from scalestudy.importers.raw import UNSAID, RawTable
 
 _BARE = re.compile(r"~?\d[\d.,']*(?=\s*(?:[(\[|;]|$))")
 """A number without a unit, perhaps with a remark behind it."""
+_ASSIGNED = re.compile(r"\s*(?P<devices>[A-Za-z_]\w{0,20} ?= ?\d{1,6})\s+(?P<rest>~?\d[\d.]*)\s*")
+"""Devices by their letter or name, and a number: `T=4 12.1`."""
+_LETTER = re.compile(
+    rf"\s*(?P<letter>[A-Za-z]{{1,2}})\s*(?:=|:|is)\s*(?:the )?(?:number|no\.?|num|count|#) ?(?:of )?"
+    rf"(?P<noun>{DEVICE}|{NODE})\W*",
+    re.IGNORECASE,
+)
+"""A line that says what a letter is: `T = number of threads`."""
 
 
 def bare_lists(lines: Sequence[str]) -> list[RawTable]:
     """Return lists of devices and numbers that do not say what they are: `1 node: 20.0`, `2 nodes: 21.8`."""
+    for said in filter(None, map(_LETTER.fullmatch, lines)):
+        lines = [re.sub(rf"\b{said['letter']}(?= ?= ?\d)", said["noun"], line) for line in lines]
     groups: list[dict[str, tuple[int, dict[str, str]]]] = [{}]
     for number, line in enumerate(lines, start=1):
-        item = ITEM.fullmatch(SIGN.sub("", plain(line))) if len(line) <= LONGEST else None
+        text = SIGN.sub("", plain(line)) if len(line) <= LONGEST else ""
+        item = _ASSIGNED.fullmatch(text) or ITEM.fullmatch(text)
         devices = item["devices"].strip() if item else ""
         if item is None or not names_devices(devices) or not is_number(item["rest"]):
             continue

@@ -1,4 +1,4 @@
-"""Reads lists whose first line names both columns: `threads: time` above `1: 2.1 s` and `8: 0.5 s`."""
+"""Reads lists whose first line names both columns: `threads: time`, or `threads vs. time`, above `1: 2.1 s`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
 
 _LONGEST = 120
-_HEAD = re.compile(r"(?P<devices>[^:|]{1,40}?)\s*:\s*(?P<measured>[A-Za-z][^:|]{0,60})")
-_ROW = re.compile(r"(?P<devices>\d{1,6})\s*:\s*(?P<measured>[~\d][^:|]{0,30})")
+_HEAD = re.compile(
+    r"(?P<devices>[^:|]{1,40}?)\s*(?::|\s\.?v\.?s\.?\s|\sversus\s|-+>)\s*(?P<measured>[A-Za-z][^:|]{0,60})",
+    re.IGNORECASE,
+)
+_ROW = re.compile(r"(?P<devices>\d{1,6})\s*(?::|-+>|\s)\s*(?P<measured>[~\d][^:|]{0,30})")
 _FEW = 2
 
 

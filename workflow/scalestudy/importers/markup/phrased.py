@@ -15,7 +15,7 @@ from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, TIMED
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import name_of
 from scalestudy.importers.raw import RawTable
 
@@ -28,6 +28,14 @@ _GAP = 3
 """Lines between two of one list, at most."""
 _MOST_WORDS = 6
 """Words before the measurement of a line, beside those of the devices."""
+_MOST_IN_A_SENTENCE = 12
+_TIMED_THINGS = re.compile(
+    r"\b(epoch|step|iter|train|total|batch|infer|eval|valid|load|compil|run|ran\b|test|solve|build|job)",
+    re.IGNORECASE,
+)
+"""What a time is of."""
+_LONGEST_TEXT = 1000
+_SENTENCES = re.compile(r"(?<=[a-z)\d])[.;!] +(?=[A-Z\d])|,? (?:and|while|whereas|but|versus|vs\.?) (?=\w)")
 _BULLET = re.compile(r"\s*(?:(?:>|#|//)\s*)*(?:[-*+\u2022]\s+|\d{1,2}[.)]\s+|\[[^\]\d]{1,20}\]\s*)?")
 _CLOCK = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\]?\s*(?:[A-Z]{4,8}\b:?\s*)?")
 _NAME = (
@@ -90,7 +98,37 @@ def phrased_tables(lines: Sequence[str]) -> list[RawTable]:
             read = _read(f"{line.rstrip(' :')} {lines[number].strip()}"[:LONGEST])
         if read is not None:
             groups.setdefault(read[0], []).append((number, read[1]))
-    return [table for rows in groups.values() for table in _tables(rows, lines)]
+    return [table for rows in groups.values() for table in _tables(rows, lines)] or _of_sentences(lines)
+
+
+def of_one_thing(texts: Sequence[str]) -> bool:
+    """Return whether times in sentences are of the same thing: no epoch beside a whole training.
+
+    Later sentences may say less than the first: `training takes 9 min per epoch`, `it takes 5 min`.
+    """
+    named = [{found.lower() for found in _TIMED_THINGS.findall(text)} for text in texts]
+    return all(own <= named[0] for own in named)
+
+
+def _of_sentences(lines: Sequence[str]) -> list[RawTable]:
+    """The first measurements of sentences next to each other, whose other words may differ."""
+    groups: list[tuple[tuple[str, str], list[tuple[int, dict[str, str]]]]] = []
+    said: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        for sentence in _SENTENCES.split(line) if len(line) <= _LONGEST_TEXT else ():
+            read = _read(sentence, _MOST_IN_A_SENTENCE) if len(sentence) <= LONGEST else None
+            if read is None:
+                continue
+            (kind, _, first), row = read
+            row = {name: text for name, text in row.items() if name in (next(iter(row)), "strategy", first)}
+            near = bool(groups) and groups[-1][0] == (kind, first) and number - groups[-1][1][-1][0] <= 1
+            if near and (meaning_of(first).role not in TIMES or of_one_thing([*said, sentence])):
+                groups[-1][1].append((number, row))
+                said.append(sentence)
+            else:
+                groups.append(((kind, first), [(number, row)]))
+                said = [sentence]
+    return [table for _, rows in groups for table in _tables(rows, lines)]
 
 
 def starts_again(rows: Sequence[dict[str, str]], row: dict[str, str], between: Sequence[str]) -> bool:
@@ -133,7 +171,7 @@ def _tables(rows: Sequence[tuple[int, dict[str, str]]], lines: Sequence[str]) ->
     return found
 
 
-def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
+def _read(line: str, most_words: int = _MOST_WORDS) -> tuple[tuple[str, ...], dict[str, str]] | None:
     """What a line says beside its numbers, and its row; None if it has no devices or no measurement."""
     text = _CLOCK.sub("", plain(_BULLET.sub("", line, count=1)))
     text = _with_units(_BULLET.sub("", text, count=1))
@@ -156,7 +194,7 @@ def _read(line: str) -> tuple[tuple[str, ...], dict[str, str]] | None:
     said = f"{before} {after[:start]}".lower()
     ways = " ".join(_WAY.findall(said))
     words = [word.rstrip("s") for word in re.findall(r"[a-z]+", _WAY.sub(" ", said)) if word not in _SMALL]
-    if len(words) > _MOST_WORDS:
+    if len(words) > most_words:
         return None
     count = devices["count"].lower()
     kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))

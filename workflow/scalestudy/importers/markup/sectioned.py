@@ -1,8 +1,8 @@
 """Reads sections that begin with their devices: the same names with values, or the same table, below each of them.
 
-    == 1 thread ==          == 4 threads ==
-    copy: 12.1 ms           copy: 3.4 ms
-    scale: 13.0 ms          scale: 3.6 ms
+== 1 thread ==          == 4 threads ==
+copy: 12.1 ms           copy: 3.4 ms
+scale: 13.0 ms          scale: 3.6 ms
 """
 
 from __future__ import annotations

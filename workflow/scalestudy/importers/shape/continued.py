@@ -114,7 +114,9 @@ def _below_devices(table: RawTable) -> _Part | None:
         whole = replace(
             table,
             header=(*table.header, _ADDED),
-            rows=tuple((line, (*_filled(cells, len(table.header)), str(count.gpus))) for line, cells in table.rows),
+            rows=tuple(
+                (line, (*_filled(cells, len(table.header)), str(count.gpus))) for line, cells in table.rows
+            ),
         )
         of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
         alone = len(table.rows) == 1 and of_results

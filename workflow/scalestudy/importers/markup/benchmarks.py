@@ -1,0 +1,49 @@
+"""Reads the lines of benchmark programs whose names end with the number of threads.
+
+Go prints `BenchmarkSum-8  400  3300000 ns/op`, Google's library `BM_Sum/threads:8  412 ns  3290 ns  1000`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scalestudy.importers.raw import RawTable
+
+_LONGEST = 500
+_FEW = 2
+_GO = re.compile(
+    r"\s*(?P<name>Benchmark\S*?)(?:-(?P<threads>\d{1,5}))?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>[a-z]s)/op\b.*"
+)
+_GOOGLE = re.compile(
+    r"\s*(?P<name>\S+?)/threads:(?P<threads>\d{1,5})(?:/\S*)?\s+(?P<value>[\d.e+]+) (?P<unit>[a-z]s)\s+[\d.e+]+ [a-z]s\s+\d+.*"
+)
+_ITEMS = re.compile(r"\bitems_per_second=(?P<rate>[\d.]+[kMG]?)/s")
+
+
+def benchmark_tables(lines: Sequence[str]) -> Iterator[RawTable]:
+    """Yield a table of the lines of each program, with the threads, the name and the time of one operation."""
+    for form in (_GO, _GOOGLE):
+        found = [
+            (number, match)
+            for number, line in enumerate(lines, start=1)
+            if len(line) <= _LONGEST and (match := form.fullmatch(line))
+        ]
+        if len({match["threads"] or "1" for _, match in found}) < _FEW:
+            continue
+        rates = [_ITEMS.search(match[0]) for _, match in found]
+        units = {match["unit"] for _, match in found}
+        rows = [
+            (
+                number,
+                (
+                    match["threads"] or "1",
+                    match["name"],
+                    rate["rate"] if rate else f"{match['value']} {match['unit']}",
+                ),
+            )
+            for (number, match), rate in zip(found, rates, strict=True)
+        ]
+        kind = "items/s" if all(rates) else f"time ({units.pop()})" if len(units) == 1 else "time"
+        if all(rates) or not any(rates):
+            yield RawTable(rows[0][0], ("threads", "benchmark", kind), tuple(rows))

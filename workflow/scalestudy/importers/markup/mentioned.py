@@ -1,0 +1,136 @@
+"""Reads what a paragraph says of several numbers of devices: `120 img/s on 1 GPU, and 860 img/s on 8 GPUs`.
+
+Two lists of as many numbers are read too: `1 / 2 / 4 GPUs: 210 / 400 / 790 img/s`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS
+from scalestudy.importers.devices.across import counted_across
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
+from scalestudy.importers.markup.left_out import WITH_UNIT
+from scalestudy.importers.markup.phrased import of_one_thing
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import name_of
+from scalestudy.importers.raw import RawTable
+
+_LONGEST = 1000
+"""Characters of a paragraph that is read."""
+_FEW = 2
+_DEVICES = re.compile(
+    rf"(?<![\w.,])(?P<count>\d{{1,6}}|single|{WORDS}) ?[x-]? ?"
+    rf"(?P<kind>{DEVICE}|{NODE}|{MAKER}*{KIND}s?)(?![\w/])",
+    re.IGNORECASE,
+)
+_OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
+_NUMBER = r"~?\d+(?:[.,]\d+)*[kM]?"
+_UNIT = r"(?: ?(?!and\b|or\b)[A-Za-z%\u00b5][\w/%]*)?"
+_SERIES = re.compile(
+    rf"(?<![\w.,]){_NUMBER}{_UNIT}(?:(?P<sign> ?(?:-+>|\u2192|/|\|) ?|, ?){_NUMBER}{_UNIT})"
+    rf"(?:(?P=sign){_NUMBER}{_UNIT})*"
+)
+"""Numbers with one sign between them, and units behind each or the last."""
+_SIGN = re.compile(r" ?(?:-+>|\u2192|/(?=[ \d])|\|) ?|, ?(?!\d{3}\b)")
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """Devices or a measurement in a text."""
+
+    start: int
+    header: str
+    text: str
+    of_devices: bool
+
+
+def mentioned_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return the measurements of paragraphs, and of two lists with as many numbers."""
+    found = []
+    for line, text in _paragraphs(lines):
+        rows = _of_series(text) or _of_pairs(text)
+        if rows:
+            header = rows[0]
+            found.append(RawTable(line, header, tuple((line, row) for row in rows[1:]), caption=text[:200]))
+    return found
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The first line of each paragraph, and its text in one line."""
+    start, parts = 0, list[str]()
+    for number, line in enumerate([*lines, ""], start=1):
+        if line.strip() and sum(map(len, parts)) + len(line) <= _LONGEST:
+            start = start if parts else number
+            parts.append(plain(line))
+        elif parts:
+            yield start, " ".join(parts)
+            start, parts = (number, [plain(line)]) if line.strip() and len(line) <= _LONGEST else (0, [])
+
+
+def _of_pairs(text: str) -> list[tuple[str, ...]]:
+    """Header and rows of a text in which each measurement is next to its devices, always in the same order."""
+    devices = [
+        _Mention(found.start(), found["kind"], _count(found["count"]), of_devices=True)
+        for found in _DEVICES.finditer(text)
+    ]
+    bare = _DEVICES.sub(lambda found: " " * len(found[0]), text)
+    measured = [
+        _Mention(found.start(), name, found[0].strip(" ."), of_devices=False)
+        for found in WITH_UNIT.finditer(bare)
+        if (name := name_of(found[0].strip(" .")))
+    ]
+    names = {one.header for one in measured}
+    share = names == {"efficiency"} and not _OF_SCALING.search(text)
+    if len(measured) < _FEW or len(names) != 1 or share or meaning_of(min(names)).role not in (*MEASURED, *STATED):
+        return []
+    order = sorted([*devices, *measured], key=lambda one: one.start)
+    behind = [(one, other) for one, other in pairwise(order) if one.of_devices and not other.of_devices]
+    before = [(other, one) for one, other in pairwise(order) if other.of_devices and not one.of_devices]
+    for pairs in (behind, before):
+        counts = [one.text for one, _ in pairs]
+        if len(pairs) == len(measured) and len(set(counts)) == len(counts) >= _FEW:
+            if meaning_of(min(names)).role in TIMES and not of_one_thing(_clauses(text, pairs)):
+                return []
+            header = (counted_across([one.header for one, _ in pairs]), min(names))
+            return [header, *((one.text, other.text) for one, other in pairs)]
+    return []
+
+
+def _clauses(text: str, pairs: Sequence[tuple[_Mention, _Mention]]) -> list[str]:
+    """The part of a text that each measurement with its devices is in."""
+    starts = [min(one.start, other.start) for one, other in pairs]
+    ends = [*starts[1:], len(text)]
+    first = [0, *starts[1:]]
+    return [text[start:end] for start, end in zip(first, ends, strict=True)]
+
+
+def _of_series(text: str) -> list[tuple[str, ...]]:
+    """Header and rows of a text with a list of devices and one of as many measurements."""
+    devices: list[tuple[str, list[str]]] = []
+    measured: list[tuple[str, list[str]]] = []
+    for found in _SERIES.finditer(text):
+        parts = [part.strip() for part in _SIGN.split(found[0]) if part.strip()]
+        last = parts[-1]
+        if len(parts) < _FEW:
+            continue
+        if kind := re.fullmatch(rf"\d{{1,6}} ?({DEVICE}|{NODE}|{MAKER}*{KIND}s?)", last, re.IGNORECASE):
+            counts = [re.match(r"\d{1,6}", part) for part in parts]
+            if all(counts) and len(set(parts)) == len(parts):
+                devices.append((kind[1], [count[0] for count in counts if count]))
+        elif (name := name_of(last)) and meaning_of(name).role in (*MEASURED, *STATED):
+            unit = re.sub(r"^[~\d.,]+[kM]?", "", last)
+            measured.append((name, [part if re.search(r"[A-Za-z%]", part) else f"{part}{unit}" for part in parts]))
+    if len(devices) != 1 or len(measured) != 1 or len(devices[0][1]) != len(measured[0][1]):
+        return []
+    (kind, counts), (name, values) = devices[0], measured[0]
+    return [(counted_across([kind]), name), *zip(counts, values, strict=True)]
+
+
+def _count(words: str) -> str:
+    return "1" if words.lower() == "single" else str(NUMBERS.get(words.lower(), words))
