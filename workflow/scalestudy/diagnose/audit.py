@@ -28,7 +28,7 @@ from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks, utilization_remarks
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark
-from scalestudy.importers.published import PublishedFile, PublishedRow, PublishedTable
+from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 
 
@@ -145,7 +145,8 @@ def _audit(
     mixed += other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
-    remarks += mixed or [*labelled(table, scaling), *course]
+    printed = scaling if source.scaling_by != BY_USER else set[str]()  # an answer is no claim of the table
+    remarks += mixed or [*labelled(table, printed), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""

@@ -93,7 +93,9 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if role == UNKNOWN and _fall(raw, meanings):
         alike = [one.header for kind, one in named if kind == UNKNOWN][:_MOST_NAMED]
         options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
-        return f"the numbers fall as devices are added: if they are times, add {options}"
+        work = options.replace("=total_time_s", "=throughput")
+        text = f"the numbers fall as devices are added: if they are times, add {options}"
+        return f"{text}; if they count the work done in a fixed time, add {work}"
     again = "; give --column again for each further column of measurements" if len(named) > 1 else ""
     return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'{again}"
 

@@ -98,6 +98,8 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
         )
     if role == "case":  # it counts the rows
         return len(cells) > 1 and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))]
+    if role == "printed_speedup" and re.match(r"rel|normal", normal(meaning.header)) and len(cells) > 2:
+        return all(re.fullmatch(r"1(?:\.0\d*)?|0\.99\d*", plain(cell)) for cell in cells)  # to another system
     if role in ("throughput", "scaling_ratio") and not meaning.unit:
         # A property of the data, such as `Number of images`; the name of a part of the work, such as `Ops`.
         return len(set(cells)) == 1 < len(cells) or (role == "throughput" and are_times(cells))

@@ -30,6 +30,7 @@ from scalestudy.importers.headers.terms import (
     SECOND,
     SPREAD,
     STEP,
+    TIME_STEPS,
     TIME_UNIT,
     TIMED,
     UNIT_OF_TIME,
@@ -200,7 +201,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "time_s"
     if label := _label(text):
         return label
-    if SPREAD.search(bare):
+    if SPREAD.search(bare) or TIME_STEPS.fullmatch(bare):
         return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc", bare) or bare == "ga":
         return "accumulation"

@@ -114,9 +114,10 @@ NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
     r"target(?!s?/)|ideal|param|per (?:token|request)|"
-    r"epochs?$|^(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?time(?:[ -]?steps|steps?)$|\btop-?[15]\b|"
-    r"\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
+    r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
+TIME_STEPS = re.compile(r"(?:# ?|no\.? of |num(?:ber)? ?(?:of )?|n )?time(?: ?-?steps|step)")
+"""Headers of how many steps a simulation does, which is no time of a step."""
 SERIAL_RUN = (
     r"(?:serial|sequen[ct]ial|secuencial|s[eé]quentiel(?:le)?|sequen[tz]iell|seriell|sequenziale|seriale|"
     r"串行|顺序|順序|逐次|직렬|순차|последовательн\w*)"
@@ -155,8 +156,8 @@ SPEEDUP = re.compile(
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
     rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
-    r"\b(?:relative|rel\.?|normali[sz]ed) (?:perf|performance|throughput|speed)\b|\bgain\b|^s ?\([pn]\)$|^s ?[pn]$|"
-    r"^speed ?ratio$|^t ?[(_]?(?:1|s|seq)\)? ?/ ?t ?[(_]?[np]\)?$|"
+    r"\b(?:relative|rel\.?|normali[sz]ed) (?:perf|performance|throughput|speed)\b|\bgain\b|"
+    r"^s ?\([pn]\)$|^s ?[pn]$|^speed ?ratio$|^t ?[(_]?(?:1|s|seq)\)? ?/ ?t ?[(_]?[np]\)?$|"
     r"^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"
 )
 RELATIVE = re.compile(

@@ -16,7 +16,8 @@ _GO = re.compile(
     r"\s*(?P<name>Benchmark\S*?)(?:-(?P<threads>\d{1,5}))?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>[a-z]s)/op\b.*"
 )
 _GOOGLE = re.compile(
-    r"\s*(?P<name>\S+?)/threads:(?P<threads>\d{1,5})(?:/\S*)?\s+(?P<value>[\d.e+]+) (?P<unit>[a-z]s)\s+[\d.e+]+ [a-z]s\s+\d+.*"
+    r"\s*(?P<name>\S+?)/threads:(?P<threads>\d{1,5})(?:/\S*)?\s+(?P<value>[\d.e+]+) (?P<unit>[a-z]s)\s+"
+    r"[\d.e+]+ [a-z]s\s+\d+.*"
 )
 _ITEMS = re.compile(r"\bitems_per_second=(?P<rate>[\d.]+[kMG]?)/s")
 

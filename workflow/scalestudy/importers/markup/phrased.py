@@ -210,7 +210,7 @@ def _read(line: str, most_words: int = _MOST_WORDS) -> tuple[tuple[str, ...], di
 
 
 def _with_units(text: str) -> str:
-    """A line in our own words: without quotes, counts and units of other languages, times of the shell in seconds."""
+    """A line without quotes, with counts and units in English, and the times of the shell in seconds."""
     for real, of_the_cpu in _SHELL:
         if real.search(text):
             text = real.sub(r"real \1 s", of_the_cpu.sub("", text))
