@@ -145,7 +145,7 @@ def _audit(
     mixed += other_batches(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
-    printed = scaling if source.scaling_by != BY_USER else set[str]()  # an answer is no claim of the table
+    printed = scaling if source.scaling_by != BY_USER else set[str]()  # the table does not claim the answer
     remarks += mixed or [*labelled(table, printed), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))

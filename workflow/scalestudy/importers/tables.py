@@ -24,6 +24,7 @@ from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
+from scalestudy.importers.markup.phrased import sentence_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
@@ -119,7 +120,7 @@ def find_tables(text: str) -> list[RawTable]:
     marked = bool(tables) or "<table" in text.lower()
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
-        said = mentioned_tables(lines) if not any(map(_names_devices, found)) else []
+        said = _in_text(lines) if not any(map(_names_devices, found)) else []
         return [_tidied(table) for table in said or found]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
     tables += aligned_tables(lines, taken, only=not marked)
@@ -131,7 +132,7 @@ def find_tables(text: str) -> list[RawTable]:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
-        tables = tables if any(map(_names_devices, tables)) else mentioned_tables(lines) or tables
+        tables = tables if any(map(_names_devices, tables)) else _in_text(lines) or tables
     tables = [_tidied(_with_captions(table, printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 
@@ -200,6 +201,13 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
 def _rows_of(tables: Sequence[RawTable]) -> int:
     """The rows of tables that have devices, or of those below titles that have."""
     return sum(len(table.rows) for table in tables if table.caption or _has_devices(table))
+
+
+def _in_text(lines: Sequence[str]) -> list[RawTable]:
+    """The measurements of paragraphs or of sentences, whichever are more."""
+    return max(
+        mentioned_tables(lines), sentence_tables(lines), key=lambda tables: sum(len(one.rows) for one in tables)
+    )
 
 
 def _names_devices(table: RawTable) -> bool:

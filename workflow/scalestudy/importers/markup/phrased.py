@@ -74,8 +74,8 @@ _BATCH = re.compile(r"\bbatch[ _-]?size\W{0,3}(?:of )?(?P<size>\d{1,7})\b", re.I
 _ONLY_NUMBER = re.compile(r"\s*[:=]\s*\d+(?:\.\d+)?\s*")
 _SECONDS = r"(?<![\w.])(\d+\.\d+)(?: ?s)?(?![\w.])"
 _SHELL = (
+    (re.compile(rf"{_SECONDS}\s+real\b(?=.*(?:user|sys)\W*$)"), re.compile(rf"{_SECONDS}\s+(?:user|sys)\b")),
     (re.compile(rf"\breal\s+{_SECONDS}"), re.compile(rf"\b(?:user|sys)\s+{_SECONDS}")),
-    (re.compile(rf"{_SECONDS}\s+real\b"), re.compile(rf"{_SECONDS}\s+(?:user|sys)\b")),
 )
 """The times of the shell's own `time` in one line, which are in seconds: of the clock, and of processors."""
 _QUOTES = re.compile(r"[\"\u201c\u201d]")
@@ -98,7 +98,7 @@ def phrased_tables(lines: Sequence[str]) -> list[RawTable]:
             read = _read(f"{line.rstrip(' :')} {lines[number].strip()}"[:LONGEST])
         if read is not None:
             groups.setdefault(read[0], []).append((number, read[1]))
-    return [table for rows in groups.values() for table in _tables(rows, lines)] or _of_sentences(lines)
+    return [table for rows in groups.values() for table in _tables(rows, lines)]
 
 
 def of_one_thing(texts: Sequence[str]) -> bool:
@@ -110,8 +110,8 @@ def of_one_thing(texts: Sequence[str]) -> bool:
     return all(own <= named[0] for own in named)
 
 
-def _of_sentences(lines: Sequence[str]) -> list[RawTable]:
-    """The first measurements of sentences next to each other, whose other words may differ."""
+def sentence_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return the first measurements of sentences next to each other, whose other words may differ."""
     groups: list[tuple[tuple[str, str], list[tuple[int, dict[str, str]]]]] = []
     said: list[str] = []
     for number, line in enumerate(lines, start=1):
@@ -213,7 +213,7 @@ def _with_units(text: str) -> str:
     """A line without quotes, with counts and units in English, and the times of the shell in seconds."""
     for real, of_the_cpu in _SHELL:
         if real.search(text):
-            text = real.sub(r"real \1 s", of_the_cpu.sub("", text))
+            text = of_the_cpu.sub("", real.sub(r"real \1 s", text))
             break
     text = _QUOTES.sub("", text).replace("\uff0c", ", ")
     return text if text.isascii() else in_english(in_digits(text).lower())
