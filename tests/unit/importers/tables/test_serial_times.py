@@ -62,3 +62,24 @@ def test_a_serial_row_without_devices_is_the_baseline(tmp_path: Path) -> None:
     ]
     (found,) = audited(tmp_path, table("mode;workers;wall (s);speedup vs serial", *rows))
     assert (speedups(found)[-1], found.checked.speedups, kinds([found])) == ((4, 4.1), 3, [])
+
+
+SERIAL_ACROSS = {
+    "threaded": table("Test;Single-threaded;Multi-threaded (8);Gain", "a;820 ms;164 ms;5.0x"),
+    "unit": table("Size;Serial (ms);OpenMP 8T (ms);Speedup", "1024;820;164;5.0"),
+    "method": table("Size;Sequential (s);MPI (8) (s);Speedup", "1024;820;164;5.0"),
+    "letters": table("Matrix;T_seq;T_par (8 threads);Speedup", "500;8.2 s;1.64 s;5.0"),
+    "procs": table("Input;Serial;MPI 8 procs;Speedup", "x;8.2 s;1.64 s;5.0"),
+}
+
+
+@pytest.mark.parametrize("text", SERIAL_ACROSS.values(), ids=SERIAL_ACROSS)
+def test_a_serial_column_beside_one_of_several_devices(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (8, 5.0)]
+    assert not found.remarks
+
+
+def test_threads_across_have_their_name(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, SERIAL_ACROSS["threaded"])
+    assert any(column.header == "threads" for column in found.source.columns)

@@ -30,6 +30,25 @@ _OF_PROCESSES = re.compile(
 """Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
 
 
+_PARTS = r"(?:thread|process|core|node|worker|gpu)"
+_OF_A_WAY = (
+    re.compile(rf"single[- ]?{_PARTS}(?:ed|ing)?(?P<rest>\W.*|)"),
+    re.compile(
+        rf"multi(?:ple)?[- ]?{_PARTS}(?:s|ed|ing|es)?,? ?[(\[]? ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x? ?"
+        rf"(?:{DEVICE}|t)?[)\]]?(?P<rest>\W.*|)"
+    ),
+    re.compile(
+        r"(?P<way>t[_ ]?par|parallel(?: time)?|mpi|openmp|omp|pthreads?|tbb|ddp|fsdp|dp) ?[(\[-]? ?"
+        rf"(?:x ?|np? ?= ?)?(?P<gpus>\d{{1,5}}) ?x?(?: ?(?:{DEVICE}|[pt]))?[)\]](?P<rest>\W.*|)"
+    ),
+    re.compile(
+        rf"(?P<way>parallel|mpi|openmp|omp|pthreads?|tbb)[ -](?:x ?|n ?= ?)?"
+        rf"(?P<gpus>\d{{1,5}})(?: ?(?:{DEVICE}|t))?(?P<rest> ?[(\[].*|)"
+    ),
+)
+"""Headers of a run on one device, or of a way to run on several: Multi-threaded (8), MPI 4 procs (s)."""
+
+
 _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 """A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
 
@@ -62,13 +81,16 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
         return Count(NUMBERS[found["word"]]), _inside(found["rest"])
+    for form in _OF_A_WAY:
+        if found := form.fullmatch(words):
+            way, rest = (found.groupdict().get(name) or "" for name in ("way", "rest"))
+            return Count(int(found.groupdict().get("gpus") or 1)), " ".join(filter(None, (way, _timed(rest))))
     found = re.match(rf"(?:single|(?P<gpus>\d{{1,9}}) ?[x*]?) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words)
     if found:
         return Count(int(found["gpus"] or 1)), _inside(found["rest"])
     if found := _OF_PROCESSES.fullmatch(words):
-        before, rest = found["before"].strip(" -_"), found["rest"].strip()
-        timed = "time" if re.fullmatch(r"[(\[,]? ?(?:[num]?s|secs?|seconds|min|h)[)\]]?", rest) else ""
-        return Count(int(found["gpus"])), " ".join(filter(None, (before, timed, rest)))
+        before = found["before"].strip(" -_")
+        return Count(int(found["gpus"])), " ".join(filter(None, (before, _timed(found["rest"]))))
     if found := re.fullmatch(
         rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
     ):
@@ -87,6 +109,12 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
             return Count(gpus, hardware=found["rest"]), ""
     count, degrees = count_of_degrees(words) or (Count(0), {})
     return (Count(count.gpus), _inside(count.words)) if len(degrees) > 1 else None
+
+
+def _timed(rest: str) -> str:
+    """The words behind devices, with `time` in front of a unit of time alone."""
+    rest = rest.strip(" :,-")
+    return f"time {rest}" if re.fullmatch(r"[(\[,]? ?(?:[num]?s|secs?|seconds|min|h)[)\]]?", rest) else rest
 
 
 def _inside(words: str) -> str:

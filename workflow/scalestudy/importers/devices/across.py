@@ -23,6 +23,11 @@ _NUMBER_OF = re.compile(
     r"processes|workers|world ?size)(?: used)?"
 )
 _NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
+_NOUN_OF_A_WAY = (
+    (re.compile(r"\b(?:multi|single)?[- ]?thread(?:ed|ing)|\b(?:openmp|omp|pthreads?|tbb)\b"), "threads"),
+    (re.compile(r"\bmpi\b"), "processes"),
+)
+"""What is counted where a way to run in parallel is named."""
 _PRODUCT = re.compile(nodes_by_each())
 _FEW = 2
 _SCALING = re.compile(r"(?:strong |weak )?scaling")
@@ -59,7 +64,9 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
 
 def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
-    nouns = [found[0] for header in headers if (found := _NOUN.search(normal(header)))]
+    headers = list(map(normal, headers))
+    nouns = [found[0] for header in headers if (found := _NOUN.search(header))]
+    nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"
 

@@ -18,7 +18,7 @@ from scalestudy.importers.devices.found import says_one_device
 from scalestudy.importers.devices.listed import lists_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import NODE, STRATEGIES
+from scalestudy.importers.headers.terms import NODE, SERIAL_RUN, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
@@ -30,6 +30,11 @@ _STEP_UP = re.compile(
 """Header of a speedup from fewer to more devices: 1->4."""
 _RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
 """Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
+_SERIAL = re.compile(
+    rf"(?:t[_ ]?)?(?:{SERIAL_RUN}|seq\.?)(?:[ _]?(?:run ?)?time)?(?: ?[(\[](?P<unit>[^()\[\]]*)[)\]])?",
+    re.IGNORECASE,
+)
+"""Header of times of a serial program, perhaps with their unit."""
 _UNIT = re.compile(r"[a-z]{1,7}")
 _OVER_ANOTHER = re.compile(
     r"(?:vs\.?|versus|over|relative to|compared (?:to|with)) (?!.*(?:\d|\bone\b|\bsingle\b))"
@@ -112,8 +117,18 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
 
 
 def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """The column `Baseline` beside two or more columns of several devices each."""
+    """The column `Baseline` beside two or more columns of several devices each, or `Serial` beside any of them."""
     sizes = {size_of(devices) for devices, _ in across.values()}
+    serial = {
+        at: f"({found['unit']})" if found["unit"] else ""
+        for at, name in enumerate(table.header)
+        if at and at not in across and (found := _SERIAL.fullmatch(normal(name)))
+    }
+    others = {rest for _, rest in across.values() if meaning_of(rest).role not in STATED}
+    if len(serial) == len(others) == 1 and 1 not in sizes:
+        (place, unit), (rest,) = *serial.items(), others
+        if unit in rest and ("(" not in rest or unit):
+            return {place: ("1", rest)}
     places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]
     if len(sizes) < _FEW or 1 in sizes or len(places) != 1 or places[0] in across:
         return {}
