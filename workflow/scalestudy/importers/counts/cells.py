@@ -104,8 +104,16 @@ _NO_HARDWARE = re.compile(
 )
 
 
+_SETTING = re.compile(
+    r"[\d,.]+[kM]? (?:\w+ )?(?:steps?|epochs?|iter(?:ation)?s?|envs?|environments?|samples?|batch(?:es)?|images?|"
+    r"tokens?|files?|rows?|runs?|trials?|jobs?|users?|clients?|layers?|params?|atoms?|particles?|cells?)",
+    re.IGNORECASE,
+)
+"""A number of something else behind the devices, which is no hardware: `900 steps`."""
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
+_SHORTEST_NAME = 1
+"""Letters in front of devices that may be those of a legend: `A (1 GPU)`."""
 _DATA_PARALLEL = "DP"
 _WAY_BEHIND = re.compile(rf"(?P<kind>\w.*?)[ ,+-]+(?P<way>{STRATEGIES.pattern})", re.IGNORECASE)
 """The strategy behind the hardware: `A100 DDP`."""
@@ -190,6 +198,9 @@ def read_count(text: str) -> Count:
     rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
     kind, _, last = rest.partition(", ")
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
+    settings = ""
+    if _SETTING.fullmatch(rest):
+        settings, rest = rest, ""
     bare = _NO_HARDWARE.fullmatch(rest) and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
@@ -199,8 +210,9 @@ def read_count(text: str) -> Count:
     front = (named.get("front") or "").strip()
     if re.fullmatch(rf"{MAKER}*{KIND}", front, re.IGNORECASE):
         rest, front = rest or front, ""
+    front = front if len(front) > _SHORTEST_NAME else ""
     way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))
-    comment = "" if way.startswith(said) else said
+    comment = " ".join(filter(None, (settings, "" if way.startswith(said) else said)))
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)

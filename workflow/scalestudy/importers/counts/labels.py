@@ -38,6 +38,7 @@ _IN_WORDS = tuple(
         PER_NODE_ON_NODES,
         rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
         rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        rf"(?P<gpus>\d{{1,6}}) ?[x*] ?(?P<hardware>{MAKER}+\d{{3,4}}\w*)\b",
         rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?x ?{MAKER}*(?P<hardware>{KIND}|[a-z]{{1,4}}-?\d{{2,4}}\w*)",
         rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
@@ -62,6 +63,13 @@ _IN_WORDS = tuple(
 )
 _JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)(?: an?| the)?\s*$", re.IGNORECASE)
 """A preposition in front of the devices: `On 16 GPUs`, `DDP with 4 GPUs`."""
+_OF_HARDWARE = re.compile(rf"(?<!\w)(?:{DEVICE}|\d{{1,4}} ?gi?b|{MAKER})(?!\w)", re.IGNORECASE)
+"""Words behind hardware that say nothing of how it is used: `V100 (16GB) GPUs`."""
+_ACCELERATORS = re.compile(rf"\d ?x ?{MAKER}|\d ?x? ?-?(?:gpus?|npus?|tpus?)\b", re.IGNORECASE)
+_HOST_OF_DEVICES = re.compile(
+    r"[,;+&]?\s*\b(?:v?cpus?|host)\s?[:\uff1a]\s?\d+ ?(?:cores?|v?cpus?|threads?)\b", re.IGNORECASE
+)
+"""The processors of the hosts of accelerators: `8 x A100, CPU: 192 cores`."""
 _SERVERS = re.compile(
     r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
     r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",
@@ -79,6 +87,7 @@ def count_in_words(text: str) -> Count:
     servers = _SERVERS.search(words)
     if servers:
         words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()
+    words = _HOST_OF_DEVICES.sub("", words) if _ACCELERATORS.search(words) else words
     if (of_degrees := count_of_degrees(words)) and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         count, degrees = of_degrees
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
@@ -97,6 +106,7 @@ def count_in_words(text: str) -> Count:
             before = _JOINT.sub("", words[: found.start()])
             rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
             rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
+            rest = " ".join(_OF_HARDWARE.sub(" ", rest).split()) if parts.get("hardware") else rest
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             comment = servers["servers"] if servers else ""
             hardware, either = re.sub(r"(?<=\d)s$", "", parts.get("hardware") or ""), bool(parts.get("either"))

@@ -25,7 +25,7 @@ _NUMBER_OF = re.compile(
 _NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
 _NOUN_OF_A_WAY = (
     (re.compile(r"\b(?:multi|single)?[- ]?thread(?:ed|ing)|\b(?:openmp|omp|pthreads?|tbb)\b"), "threads"),
-    (re.compile(r"\bmpi\b"), "processes"),
+    (re.compile(r"\bmpi\b|\bnp\b"), "processes"),
 )
 """What is counted where a way to run in parallel is named."""
 _PRODUCT = re.compile(nodes_by_each())

@@ -225,6 +225,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return time
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
+    if re.fullmatch(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|replica|trial|job|pod|task)s?", bare):
+        return "label"
     each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
     if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
         return "nodes"

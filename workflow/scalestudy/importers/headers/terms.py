@@ -180,7 +180,7 @@ LABELS = (
     ),
     (
         "hardware",
-        r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
+        r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|resources?|"
         r"instance(?: type)?|server|cluster",
     ),
     (

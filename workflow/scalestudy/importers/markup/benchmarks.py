@@ -15,6 +15,10 @@ _FEW = 2
 _GO = re.compile(
     r"\s*(?P<name>Benchmark\S*?)(?:-(?P<threads>\d{1,5}))?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>[a-z]s)/op\b.*"
 )
+_BENCHSTAT = re.compile(
+    r"\s*(?P<name>[A-Z][\w/=.]*?)(?:-(?P<threads>\d{1,5}))?\s+(?P<value>[\d.]+) ?(?P<unit>ns|us|\u00b5s|\u03bcs|ms|s) ?\u00b1 *\d+ ?%.*"
+)
+"""What Go's benchstat prints: `ListSnapshot-4  27.0\u00b5s \u00b1 0%`."""
 _GOOGLE = re.compile(
     r"\s*(?P<name>\S+?)/threads:(?P<threads>\d{1,5})(?:/\S*)?\s+(?P<value>[\d.e+]+) (?P<unit>[a-z]s)\s+"
     r"[\d.e+]+ [a-z]s\s+\d+.*"
@@ -24,7 +28,7 @@ _ITEMS = re.compile(r"\bitems_per_second=(?P<rate>[\d.]+[kMG]?)/s")
 
 def benchmark_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     """Yield a table of the lines of each program, with the threads, the name and the time of one operation."""
-    for form in (_GO, _GOOGLE):
+    for form in (_GO, _BENCHSTAT, _GOOGLE):
         found = [
             (number, match)
             for number, line in enumerate(lines, start=1)

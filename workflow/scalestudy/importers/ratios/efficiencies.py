@@ -25,7 +25,7 @@ _MOST = 0.75
 def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads efficiencies that follow as speedups as these, and a share beside them as the efficiency.
 
-    Speedups in per cent that follow as efficiencies are read as such.
+    Speedups in per cent, or of at most 1, that follow as efficiencies are read as such.
     """
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
@@ -36,7 +36,8 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     def follows(place: int, power: int) -> bool:
         places = (devices[0], measured[0], place)
         close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=power)
-        few = bool(close) and all(close) and _are_above_one(raw.cells(place), _FAR_ABOVE)
+        clear = _are_above_one(raw.cells(place), _FAR_ABOVE) or (power == 1 and _are_at_most_one(raw.cells(place)))
+        few = bool(close) and all(close) and clear
         return few or (len(close) >= _FEWEST and sum(close) >= _MOST * len(close))
 
     efficiency, speedup = (_only(meanings, role, said) for role in ("printed_efficiency", "printed_speedup"))
@@ -49,7 +50,8 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
         return found
     if efficiency is None and speedup is not None:
         cells = raw.cells(speedup)
-        if most_are("efficiency", cells) and not _are_above_one(cells, _ABOVE) and follows(speedup, 1):
+        shares = most_are("efficiency", cells) and not _are_above_one(cells, _ABOVE)
+        if (shares or _are_at_most_one(cells)) and follows(speedup, 1):
             return with_role(meanings, speedup, "printed_efficiency")
     return meanings
 
@@ -58,6 +60,12 @@ def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:
     """Return the place of the only column of a kind, unless the user says what it is."""
     places = [place for place, one in enumerate(meanings) if one.role == role]
     return places[0] if len(places) == 1 and normal(meanings[places[0]].header) not in said else None
+
+
+def _are_at_most_one(cells: Sequence[str]) -> bool:
+    """Whether no number of a column is clearly above 1, so that more devices would give no speedup."""
+    numbers = [read_cell(cell) for cell in cells if share([cell], read_cell)]
+    return bool(numbers) and all(not one.percent and one.printed.value <= _ABOVE / 100 for one in numbers)
 
 
 def _are_above_one(cells: Sequence[str], limit: float) -> bool:

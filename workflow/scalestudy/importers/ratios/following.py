@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.headers.meaning import TEXTS, Meaning
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.headers.meaning import IN_WORDS, TEXTS, Meaning
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.raw import RawTable
 
@@ -26,19 +26,23 @@ def following(
     """Return for each row with more devices than the fewest of its labels whether its ratio follows.
 
     places: devices, measurement, ratio. of_times: whether the measurement is a time. close: relative difference.
-    power: 0 for speedups, 1 for efficiencies. Ratios may be in per cent: that on the fewest devices is the unit.
+    power: 0 for speedups, 1 for efficiencies. Ratios may be in per cent: that on the fewest devices is the unit, and
+    1 if none is printed there. A label is also that of the rows below it without one.
     """
     labels = [place for place, one in enumerate(meanings) if one.role in _LABELS and place not in places]
     rows = []
+    above = [""] * len(labels)
     for _, row in raw.rows:
+        names = [plain(row[place]) if place < len(row) else "" for place in labels]
+        above = [own or other for own, other in zip(names, above, strict=True)]
         try:
             leading = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # also of `1.000 baseline`
             measured = read_cell(row[places[1]]).printed.value
-            values = (read_count(row[places[0]]).gpus, measured, float(leading[0] if leading else 0))
-            rows.append((tuple(plain(row[place]) for place in labels), values))
+            count = count_or_none(row[places[0]], alone=meanings[places[0]].per != IN_WORDS)
+            if count and measured > 0:
+                rows.append((tuple(above), (count.gpus, measured, float(leading[0] if leading else 0))))
         except (ValueError, IndexError):
             continue
-    rows = [(names, values) for names, values in rows if min(values) > 0]
     series: dict[tuple[str, ...], list[tuple[int, float, float]]] = defaultdict(list)
     for names, values in rows:
         series[names].append(values)
@@ -52,7 +56,7 @@ def _of_a_series(rows: list[tuple[int, float, float]], of_times: bool, close: fl
         return []
     fewest, first, unit = rows[0]
     result = []
-    for gpus, measured, ratio in (row for row in rows if row[0] > fewest):
+    for gpus, measured, ratio in (row for row in rows if row[0] > fewest and row[2] > 0):
         speedup = first / measured if of_times else measured / first
-        result.append(abs(speedup * (fewest / gpus) ** power * unit / ratio - 1) < close)
+        result.append(abs(speedup * (fewest / gpus) ** power * (unit or 1.0) / ratio - 1) < close)
     return result
