@@ -165,6 +165,23 @@ def _ways(table: PublishedTable, role: str) -> Iterator[Way]:
             yield role, WEAK, over(lambda row: row.gpus)
 
 
+def _is_of_constant_work(rows: Sequence[PublishedRow], role: str) -> bool:
+    """Whether throughput times time is constant and the time falls: a rate per device would give more work."""
+    for time in TIMES:
+        whole = [row for row in in_order(rows, time) if (row.number(role) or 0) > 0]
+        work = [(row.number(role) or 0) * (row.number(time) or 0) for row in whole]
+        if len(work) > 1 and alike(work, CLOSE) and falls(whole, time, FALLS):
+            return True
+    return False
+
+
+def _is_of_constant_batches(rows: Sequence[PublishedRow], role: str) -> bool:
+    """Whether throughput times step time grows as the devices: a rate per device would give growing batches."""
+    stepped = [row for row in in_order(rows, "step_time_s") if (row.number(role) or 0) > 0]
+    work = [(row.number(role) or 0) * (row.number("step_time_s") or 0) / row.gpus for row in stepped]
+    return len({row.gpus for row in stepped}) > 1 and alike(work, CLOSE)
+
+
 def _without_ratios(
     table: PublishedTable, series: Sequence[Series], role: str, rates: Sequence[Way]
 ) -> str | Question:
@@ -184,10 +201,8 @@ def _without_ratios(
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
             per_device += alike([ratio for ratio, _ in shares], CLOSE)
             together += alike([ratio / gpus for ratio, gpus in shares], CLOSE)
-        whole = in_order(rows, "total_time_s")
-        work = [(row.number(role) or 0) * (row.number("total_time_s") or 0) for row in whole]
-        # The same work in less time: a rate per device would give more of it on more devices.
-        together += bool(work) and alike(work, CLOSE) and falls(whole, "total_time_s", FALLS)
+        for one in series:
+            together += _is_of_constant_work(one.rows, role) or _is_of_constant_batches(one.rows, role)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:

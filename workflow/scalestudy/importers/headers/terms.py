@@ -73,7 +73,7 @@ RATED = (
 )
 """Rates that their own names say."""
 TIMED = (
-    r"\btim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
+    r"\bw?tim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
     r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
     r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
@@ -134,7 +134,8 @@ SPREAD = re.compile(
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
     rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
-    rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b|^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
+    rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b(?! (?:systems?|solve|equations?|algebra|layers?|models?|regress))|"
+    r"^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
     rf"\blinear ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
@@ -180,8 +181,8 @@ LABELS = (
     ),
     (
         "hardware",
-        r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|resources?|"
-        r"instance(?: type)?|server|cluster",
+        r"hardware|(?:gpu|device|accelerator)(?: ?(?:type|model|name|arch(?:itecture)?))?|machine|system|platform|"
+        r"resources?|instance(?: type)?|server|cluster",
     ),
     (
         "model",

@@ -8,17 +8,8 @@ from dataclasses import replace
 from operator import itemgetter
 
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.markup.listed import (
-    FEWEST,
-    GAP,
-    ITEM,
-    LONGEST,
-    SETUP,
-    SIGN,
-    is_number,
-    names_devices,
-    with_counts,
-)
+from scalestudy.importers.markup.listed import FEWEST, GAP, ITEM, SIGN, with_counts
+from scalestudy.importers.markup.naming import LONGEST, SETUP, is_number, names_devices
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role

@@ -16,7 +16,8 @@ _GO = re.compile(
     r"\s*(?P<name>Benchmark\S*?)(?:-(?P<threads>\d{1,5}))?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>[a-z]s)/op\b.*"
 )
 _BENCHSTAT = re.compile(
-    r"\s*(?P<name>[A-Z][\w/=.]*?)(?:-(?P<threads>\d{1,5}))?\s+(?P<value>[\d.]+) ?(?P<unit>ns|us|\u00b5s|\u03bcs|ms|s) ?\u00b1 *\d+ ?%.*"
+    r"\s*(?P<name>[A-Z][\w/=.]*?)(?:-(?P<threads>\d{1,5}))?\s+"
+    r"(?P<value>[\d.]+) ?(?P<unit>ns|us|\u00b5s|\u03bcs|ms|s) ?\u00b1 *\d+ ?%.*"
 )
 """What Go's benchstat prints: `ListSnapshot-4  27.0\u00b5s \u00b1 0%`."""
 _GOOGLE = re.compile(

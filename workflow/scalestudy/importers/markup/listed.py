@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.headers.terms import DEVICE, NODE
+from scalestudy.importers.markup.blocks import rows_of_blocks
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
+from scalestudy.importers.markup.naming import LONGEST, SETUP, is_count, names_devices, noun_of
 from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables, starts_again
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
@@ -18,11 +17,13 @@ from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
 
-LONGEST = 500
-"""Characters of a line that lists a measurement."""
 _PAIR = re.compile(
     r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>(?:[^,;|=:]|(?<=\d),(?=\d))+?)"
     r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
+)
+_NAMED_CELL = re.compile(
+    r"(?P<name>[A-Za-z][\w /()-]{0,40}?)\s*[=:]?\s*(?P<value>~?\d[\d.,]*(?:e[+-]?\d+)?(?: ?[A-Za-z%/]{1,12})?)",
+    re.IGNORECASE,
 )
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 ITEM = re.compile(
@@ -44,39 +45,16 @@ _LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
 """The lower end of a range, whose upper end has the unit."""
 _OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
 """A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
-_NAMED = re.compile(r"(?P<name>[^:=|]{1,40}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
-_FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
-COMMAND = re.compile(
-    r"(?:^|\s)(?P<devices>(?:--(?:devices|nproc[_-]per[_-]node|num[_-]gpus|n?gpus|num[_-]processes|tensor[_-]parallel[_-]size|"
-    r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
-)
-"""The number of devices in a command."""
 _OTHER_SHARE = re.compile(
     r"(?<!\w)(?:(?!effic|eff\b|scal|linear|ideal|speed)[A-Za-z][\w-]* ?){1,6}\s*[=:]\s*[\d.]+ ?%", re.IGNORECASE
 )
 """A share with another name than an efficiency: `testing error = 2.5 %`."""
-_OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "workers"}
-"""What the numbers in commands are of, where their names do not say it."""
 SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
 """The sign of a comment in front of an item."""
-_SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
-"""A line of the shell's own `time`."""
-_COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
-SETUP = "setup"
-"""Header of labels that name the devices among other words."""
-_HEAD = re.compile(
-    r"\s*(?:[-*+\u2022#]+\s*)?(?P<devices>[^:=|]{1,60}?)\s*:?\s*"
-    r"(?:,\s*(?P<name>[A-Za-z][^:=|,]{1,40}?)\s*=\s*(?P<value>\d[^:=|,]{0,20}?)\.?\s*)?"
-)
-"""The devices of a block, and perhaps a value of it: `4 nodes, 4 GPUs each, batch size per GPU = 6`."""
-_INTRODUCED = re.compile(r".*\b(?:with|on|using) (?P<devices>[\w-]{1,12} [A-Za-z-]{2,12})\s*:", re.IGNORECASE)
-"""A sentence in front of a block that ends with the devices: `When we run it with 8 threads:`."""
 FEWEST = 2
 """Names that rows of one list have in common, the devices among them; rows from which this is asked for."""
 GAP = 3
 """Lines between two items of one list, at most."""
-_NUMBER_OF_LINE = re.compile(r"\d{1,4}[.)]\s+(?=[A-Za-z])")
-_LONGEST_LABEL = 40
 _LONGEST_BLOCK = 25
 """Lines of a block with a measurement per line, at most."""
 
@@ -87,7 +65,7 @@ def listed_tables(lines: Sequence[str]) -> list[RawTable]:
     equal = phrased_tables(lines)
     if _measured_rows(equal) > _measured_rows(found):
         found = equal
-    return with_lines_left_out(found, lines) or _tables(_of_blocks(lines), [], gap=_LONGEST_BLOCK)
+    return with_lines_left_out(found, lines) or _tables(rows_of_blocks(lines), [], gap=_LONGEST_BLOCK)
 
 
 def _measured_rows(tables: Sequence[RawTable]) -> int:
@@ -163,10 +141,18 @@ def _of_pairs(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST:
             continue
-        pairs = {found["name"].strip(): found["value"].strip() for found in _PAIR.finditer(plain(line))}
+        pairs = _named_cells(line)
+        found = _PAIR.finditer(plain(line)) if not pairs else ()
+        pairs = pairs or {one["name"].strip(): one["value"].strip() for one in found}
         if len(pairs) > 1 and any(meaning_of(name).role in ("gpus", "nodes") for name in pairs):
             rows.append((number, pairs))
     return rows
+
+
+def _named_cells(line: str) -> dict[str, str]:
+    """The cells of a line that each have a name and a number: `Processes 2 | Threads 40 | time = 12.1 seconds`."""
+    cells = [_NAMED_CELL.fullmatch(plain(cell)) for cell in line.strip().strip("|").split("|")]
+    return {cell["name"].strip(): cell["value"] for cell in cells if cell} if len(cells) > 1 and all(cells) else {}
 
 
 def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
@@ -176,7 +162,7 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         text = _IN_FRONT.sub(r"\1: ", SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
         item = ITEM.fullmatch(text)
         comma = _WITH_COMMA.fullmatch(text) if item is None else None
-        item = comma if comma and _is_count(comma["devices"]) else item
+        item = comma if comma and is_count(comma["devices"]) else item
         if item is None or item["devices"].strip().isdecimal() or not names_devices(item["devices"]):
             continue
         if item["devices"].count("(") != item["devices"].count(")"):
@@ -189,16 +175,10 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
 
 def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
     """The rows with a column of devices instead of labels, if all labels are no more than that."""
-    if not all(_is_count(row[SETUP]) for _, row in rows):
+    if not all(is_count(row[SETUP]) for _, row in rows):
         return rows
-    own = _noun_of([row[SETUP] for _, row in rows])
+    own = noun_of([row[SETUP] for _, row in rows])
     return [(line, {own if name == SETUP else name: text for name, text in row.items()}) for line, row in rows]
-
-
-def _noun_of(labels: Sequence[str]) -> str:
-    """The header of devices that are labelled so: `threads` of `OMP_NUM_THREADS=1` and of `2 threads`."""
-    options = {re.split("[ =]", label)[0] for label in labels}
-    return _OPTIONS[options.pop()] if len(options) == 1 and options <= {*_OPTIONS} else counted_across(labels)
 
 
 def _quantities(text: str) -> dict[str, str]:
@@ -226,71 +206,3 @@ def _named_quantities(text: str) -> dict[str, str]:
     if len(named) < len(parts) or any(part["unit"] not in (None, unit) for part in named.values()):
         return {}
     return {f"{name} ({unit})": f"{part['value']} {unit}" for name, part in named.items()}
-
-
-def _of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Blocks of lines with a name and a value each, below a line with the devices, or with a line of them."""
-    rows: list[tuple[int, dict[str, str]]] = []
-    block: dict[str, str] = {}
-    start = below = 0
-    for number, line in enumerate([*lines, ""], start=1):
-        text = _NUMBER_OF_LINE.sub("", plain(line).lstrip("-*+\u2022> ")) if len(line) <= LONGEST else ""
-        pair = _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
-        if _FENCE.fullmatch(line):
-            continue
-        command = COMMAND.search(line) if len(line) <= LONGEST else None
-        head = command or (_HEAD.fullmatch(text) if text else None)
-        if pair and not command and not (head and head["name"]):
-            head = None
-        devices = head["devices"] if head else ""
-        if not command and (said := _INTRODUCED.fullmatch(text)) and names_devices(said["devices"]):
-            devices = said["devices"]
-        named = bool(command) or names_devices(devices)
-        pair = None if named else pair
-        first = next(iter(block), "")
-        if not text and (first == SETUP or _is_devices(first)) and number == below:
-            continue  # an empty line below the devices
-        if block and (named or not text or (pair and pair["name"] in block)):
-            rows += [(start, block)] if len(block) > 1 else []
-            block = {}
-        if named:
-            block = {_noun_of([devices]): re.findall(r"\d+", devices)[-1]} if command else {SETUP: devices}
-            start, below = number, number + 1
-            if head and not command and head["name"]:
-                block[head["name"]] = head["value"]
-        elif pair:
-            start = start if block else number
-            block[pair["name"]] = pair["value"]
-    return [(line, row) for line, row in rows if any(name == SETUP or _is_devices(name) for name in row)]
-
-
-def _is_devices(name: str) -> bool:
-    return meaning_of(name).role in ("gpus", "nodes")
-
-
-def names_devices(text: str) -> bool:
-    """Whether a text is a number of devices, or names one with the word of a device."""
-    if _is_count(text):
-        return True
-    if not _COUNTED.search(text) or len(text) > _LONGEST_LABEL:
-        return False
-    try:
-        count_in_words(text)
-    except ValueError:
-        return False
-    return bool(re.search(r"\d|single|one|two|dual|four|eight", text, re.IGNORECASE))
-
-
-def _is_count(text: str) -> bool:
-    try:
-        read_count(text)
-    except ValueError:
-        return False
-    return not is_number(text)
-
-
-def is_number(text: str) -> bool:
-    try:
-        return not read_cell(text).unit
-    except ValueError:
-        return False

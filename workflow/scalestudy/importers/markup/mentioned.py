@@ -37,6 +37,16 @@ _SERIES = re.compile(
     rf"(?:(?P=sign){_NUMBER}{_UNIT})*"
 )
 """Numbers with one sign between them, and units behind each or the last."""
+_ASSIGNED = re.compile(
+    rf"(?<!\w)(?P<kind>dp|tp|pp|np?|p|world[ _]size|(?:num[ _])?{DEVICE}) ?[=:] ?$", re.IGNORECASE
+)
+"""What numbers of devices are assigned to: dp = 1/2/4/8."""
+_BARE_PAIR = re.compile(
+    rf"(?<![\w.,])(?P<count>\d{{1,6}}) ?(?:-+>|=>|\u2192|:|=) ?(?P<value>~?\d[\d.,]*{_UNIT})(?![\w.]*\d)"
+)
+_NUMBERS_OF = re.compile(
+    rf"\b(?:number|num|no\.?|amount|count|#) ?(?:of )?(?P<kind>{DEVICE}|{NODE})\b", re.IGNORECASE
+)
 _SIGN = re.compile(r" ?(?:-+>|\u2192|/(?=[ \d])|\|) ?|, ?(?!\d{3}\b)")
 
 
@@ -54,7 +64,7 @@ def mentioned_tables(lines: Sequence[str]) -> list[RawTable]:
     """Return the measurements of paragraphs, and of two lists with as many numbers."""
     found = []
     for line, text in _paragraphs(lines):
-        rows = _of_series(text) or _of_pairs(text)
+        rows = _of_series(text) or _of_pairs(text) or _of_bare_pairs(text)
         if rows:
             header = rows[0]
             found.append(RawTable(line, header, tuple((line, row) for row in rows[1:]), caption=text[:200]))
@@ -102,6 +112,18 @@ def _of_pairs(text: str) -> list[tuple[str, ...]]:
     return []
 
 
+def _of_bare_pairs(text: str) -> list[tuple[str, ...]]:
+    """Header and rows of a text with numbers of devices it names once: `of cores: 8 -> 26 sec, 16 -> 17 sec`."""
+    said = _NUMBERS_OF.search(text)
+    pairs = [(found["count"], found["value"].strip(" .")) for found in _BARE_PAIR.finditer(text)] if said else []
+    names = {name_of(value) for _, value in pairs}
+    if said is None or len({count for count, _ in pairs}) < max(_FEW, len(pairs)) or len(names) != 1:
+        return []
+    name = names.pop()
+    measured = meaning_of(name).role in (*MEASURED, *STATED) and name != "efficiency"
+    return [(counted_across([said["kind"]]), name), *pairs] if measured else []
+
+
 def _clauses(text: str, pairs: Sequence[tuple[_Mention, _Mention]]) -> list[str]:
     """The part of a text that each measurement with its devices is in."""
     starts = [min(one.start, other.start) for one, other in pairs]
@@ -119,7 +141,10 @@ def _of_series(text: str) -> list[tuple[str, ...]]:
         last = parts[-1]
         if len(parts) < _FEW:
             continue
-        if kind := re.fullmatch(rf"\d{{1,6}} ?({DEVICE}|{NODE}|{MAKER}*{KIND}s?)", last, re.IGNORECASE):
+        before = _ASSIGNED.search(text[: found.start()])
+        if before and all(part.isdecimal() for part in parts) and len(set(parts)) == len(parts):
+            devices.append((before["kind"], parts))
+        elif kind := re.fullmatch(rf"\d{{1,6}} ?({DEVICE}|{NODE}|{MAKER}*{KIND}s?)", last, re.IGNORECASE):
             counts = [re.match(r"\d{1,6}", part) for part in parts]
             if all(counts) and len(set(parts)) == len(parts):
                 devices.append((kind[1], [count[0] for count in counts if count]))

@@ -15,7 +15,7 @@ from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.delimited import delimited_tables
-from scalestudy.importers.markup.listed import COMMAND, names_devices
+from scalestudy.importers.markup.naming import COMMAND, names_devices
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role, name_of

@@ -11,7 +11,7 @@ from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, OF_WHAT
-from scalestudy.importers.markup.listed import COMMAND
+from scalestudy.importers.markup.naming import COMMAND
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable

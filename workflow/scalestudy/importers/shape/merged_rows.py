@@ -17,7 +17,9 @@ def label_of_merged_rows(
 
     None if there is none: such rows would be averaged.
     """
-    devices = {row.line: row.gpus for table in tables for row in table.rows}
+    devices: dict[int, set[int]] = {}
+    for row in (row for table in tables for row in table.rows):
+        devices.setdefault(row.line, set()).add(row.gpus)
     measured = min((place for place, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)), default=0)
     cells = dict(raw.rows)
     groups = [lines for table in tables for lines in _merged(table) if len(lines) > 1]
@@ -29,7 +31,7 @@ def label_of_merged_rows(
         value = {line: plain(cells[line][place]) for line in devices if line in cells and place < len(cells[line])}
         sizes: dict[str, set[int]] = {}
         for line, words in value.items():
-            sizes.setdefault(words, set()).add(devices[line])
+            sizes.setdefault(words, set()).update(devices[line])
         apart = all(len({value.get(line) for line in lines}) == len(lines) for lines in groups)
         if apart and any(len(found) > 1 for words, found in sizes.items() if words):
             return place
@@ -68,16 +70,26 @@ def _merged(table: PublishedTable) -> list[list[int]]:
 
 
 def _configuration(row: PublishedRow, names: set[str]) -> tuple[object, ...]:
-    """What tells a row from others. names: labels that differ in each row."""
+    """What tells a row from others. names: labels that differ in each row.
+
+    Without a batch the accumulation says nothing of the work of a step.
+    """
+    known = [name for name in BATCHES if row.number(name) is not None]
+    batches = BATCHES if known != ["accumulation"] else ()
     return (
         row.gpus,
         *sorted((name, value) for name, value in row.labels.items() if name not in names),
-        *((name, row.number(name)) for name in (*BATCHES, "nodes", "gpus_per_node")),
+        *((name, row.number(name)) for name in (*batches, "nodes", "gpus_per_node")),
     )
 
 
 def _may_be_label(meaning: Meaning, cells: Sequence[str]) -> bool:
-    """Whether a column that is not read has words, or whole numbers, in all of its cells."""
-    if meaning.role != "ignore" or not plain(meaning.header) or never_a_label(meaning.header) or not cells:
+    """Whether a column that is not read, or sets the accumulation, has words or whole numbers in all cells."""
+    if (
+        meaning.role not in ("ignore", "accumulation")
+        or not plain(meaning.header)
+        or never_a_label(meaning.header)
+        or not cells
+    ):
         return False
     return all(plain(cell).isdecimal() or not share([cell], read_cell) for cell in cells)

@@ -180,7 +180,10 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
 def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str]]) -> str:
     """The devices that a ratio in a further column is of: the last, unless it is one to another further column."""
     others = [place for place in range(len(table.header)) if place != ratio and place not in across]
+    fewest = min(size_of(devices) for devices, _ in across.values())
     found = [place for place in across if any(is_quotient(table, ratio, (one, place)) for one in others)]
+    if meaning_of(table.header[ratio]).role == "printed_efficiency":  # it is 1 on the fewest
+        found = [place for place in found if size_of(across[place][0]) > fewest]
     return across[found[0] if found else max(across)][0]
 
 

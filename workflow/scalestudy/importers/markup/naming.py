@@ -1,0 +1,62 @@
+"""Whether a text names a number of devices, and what these are called: `4 GPUs`, `--nproc_per_node=4`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.devices.across import counted_across
+from scalestudy.importers.headers.terms import DEVICE, NODE
+from scalestudy.importers.numbers.printed import read_cell
+
+LONGEST = 500
+"""Characters of a line that lists a measurement."""
+SETUP = "setup"
+"""Header of labels that name the devices among other words."""
+COMMAND = re.compile(
+    r"(?:^|\s)(?P<devices>(?:--(?:devices|nproc[_-]per[_-]node|num[_-]gpus|n?gpus|num[_-]processes|tensor[_-]parallel[_-]size|"
+    r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
+)
+"""The number of devices in a command."""
+_OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "workers"}
+"""What the numbers in commands are of, where their names do not say it."""
+_COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
+_LONGEST_LABEL = 40
+
+
+def noun_of(labels: Sequence[str]) -> str:
+    """Return the header of devices that are labelled so: `threads` of `OMP_NUM_THREADS=1` and of `2 threads`."""
+    options = {re.split("[ =]", label)[0] for label in labels}
+    return _OPTIONS[options.pop()] if len(options) == 1 and options <= {*_OPTIONS} else counted_across(labels)
+
+
+def names_devices(text: str) -> bool:
+    """Return whether a text is a number of devices, or names one with the word of a device."""
+    if is_count(text):
+        return True
+    if not _COUNTED.search(text) or len(text) > _LONGEST_LABEL:
+        return False
+    try:
+        count_in_words(text)
+    except ValueError:
+        return False
+    return bool(re.search(r"\d|single|one|two|dual|four|eight", text, re.IGNORECASE))
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a number of devices with a word of them: `4 GPUs`."""
+    try:
+        read_count(text)
+    except ValueError:
+        return False
+    return not is_number(text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number without a unit."""
+    try:
+        return not read_cell(text).unit
+    except ValueError:
+        return False
