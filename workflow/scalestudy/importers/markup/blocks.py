@@ -57,7 +57,7 @@ def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         first = next(iter(block), "")
         if not text and (first == SETUP or _is_devices(first)) and number == below:
             continue  # an empty line below the devices
-        if block and (named or not (text or of_command) or (pair and pair["name"] in block)):
+        if block and (named or not (text or of_command) or (pair and pair["name"].rstrip(" :") in block)):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         of_command = bool(command) or (of_command and bool(block) and not named)
@@ -68,7 +68,7 @@ def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
                 block[head["name"]] = head["value"]
         elif pair:
             start = start if block else number
-            block[pair["name"]] = pair["value"]
+            block[pair["name"].rstrip(" :")] = pair["value"]
     rows += [(start, block)] if len(block) > 1 else []
     return [(line, row) for line, row in rows if any(name == SETUP or _is_devices(name) for name in row)]
 
