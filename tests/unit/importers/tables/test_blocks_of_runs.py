@@ -1,0 +1,118 @@
+"""Blocks of lines below a command or a title, cells with names, and what hardware and settings say of a row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_forms_of_tables import lines
+from test_more_printed_habits import kinds
+from test_printed_habits import RATES, TIMES, audited, speedups, table
+
+ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
+N = ("1", "2", "4")
+TIMED = list(zip(N, TIMES, strict=True))
+RATED = list(zip(N, RATES, strict=True))
+
+BLOCKS = {
+    "commands-with-empty-lines": lines(
+        "**mpirun -np {0} ./ex22p**\nUnknowns: 14889600\n\nMatrix assembly of the whole system MPI_Wtime: {1} (s)\n\n"
+        "Size of linear system: 29779200\n\n",
+        TIMED,
+    ),
+    "devices-last": lines(
+        "Performance:  img/s         {1}\n   Steps        100\n   Threads        {0}\n\n", RATED
+    ),
+    "title-with-a-value": "Single Node: p3.16xlarge\nTraining time: 100 mins\n\nTwo Nodes: p3.16xlarge\n"
+    "Training time: 52.6 mins\n\nFour Nodes: p3.16xlarge\nTraining time: 28.57 mins\n",
+    "named-cells": lines("MPI Processes {0} | OpenMP Threads 20 |  simulation time = {1} seconds\n", TIMED),
+    "benchstat": lines("URLsCheck-{0}  {1}s \u00b1 2%\n", TIMED),
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS.values(), ids=BLOCKS)
+def test_blocks(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+SEQUENCES = {
+    "assigned": "410 \u2192 779 \u2192 **1435 img/s** for dp = 1/2/4, i.e. up to 3.5x on 4 H100",
+    "bare": "I varied the number of cores and obtained these times: 1 -> 100 sec, 2 -> 52.6 sec, 4 -> 28.57 sec.",
+}
+
+
+@pytest.mark.parametrize("text", SEQUENCES.values(), ids=SEQUENCES)
+def test_sequences_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+def test_settings_behind_devices_are_no_hardware(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, "- One GPU, 900 steps: 6:41\n- Two GPUs, 450 steps: 3:30\n")
+    assert speedups(found) == [(1, 1.0), (2, 1.91)]
+    assert not found.remarks
+
+
+def test_a_number_per_device_in_a_sentence_says_nothing_of_the_others(tmp_path: Path) -> None:
+    text = "Results show ~122K FPS per GPU with excellent scaling:\n\n- 2 GPUs: ~245K FPS\n- 1 GPU: ~125K FPS\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 1.96)]
+
+
+def test_kinds_of_hardware_are_series(tmp_path: Path) -> None:
+    rows = ["8 NVidia V100 (16GB) GPUs;1016m", "32 Google TPUv3 cores;130m", "128 Google TPUv3 cores;33m"]
+    (found,) = audited(tmp_path, table("Configuration;Train Time", *rows))
+    assert speedups(found) == [(32, 1.0), (128, 3.94)]
+    assert not found.remarks
+
+
+def test_devices_of_all_workers_go_before_those_of_one(tmp_path: Path) -> None:
+    rows = ["1;2;2 + 1;228.21", "2;2;4 + 1;177.80", "2;4;8 + 1;155.40"]
+    (found,) = audited(
+        tmp_path, table("No of GPUs/ Worker;num-workers;Total No of GPU used;train time (sec)", *rows)
+    )
+    assert speedups(found) == [(3, 1.0), (5, 1.28), (9, 1.47)]
+
+
+def test_accelerators_beside_the_processors_of_their_hosts(tmp_path: Path) -> None:
+    rows = [
+        f"{name};Ascend: {n} * Ascend 910 </br> CPU\uff1a{24 * int(n)} Cores;{rate} images/sec;{share}"
+        for name, n, rate, share in (
+            ("ResNet", "1", 2115, "-"),
+            ("", "8", 16600, "0.98"),
+            ("", "16", 32768, "0.97"),
+        )
+    ]
+    (found,) = audited(tmp_path, table("Network;Resource &nbsp; &nbsp;;Throughput;Speedup", *rows))
+    assert speedups(found) == [(1, 1.0), (8, 7.85), (16, 15.49)]
+    assert kinds([found]) == []  # the speedups are efficiencies
+
+
+def test_the_accumulation_tells_rows_apart(tmp_path: Path) -> None:
+    rows = ["8;186306;1440267;180033;96.6%", "1;184618;1270772;158847;86.0%"]
+    found = audited(tmp_path, table("accum @ 8 GPUs;1 GPU tok/s;8 GPU tok/s;per GPU;efficiency", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (8, 7.73)], [(1, 1.0), (8, 6.88)]]
+    assert kinds(found) == []
+
+
+def test_a_rate_with_the_step_time_says_whose_it_is(tmp_path: Path) -> None:
+    """Tokens per second times the step time is the batch of all devices, which grows with them."""
+    (found,) = audited(tmp_path, table("GPUs;tokens/s;step time", "1;85065;48 ms", "2;63724;129 ms"))
+    assert speedups(found) == [(1, 1.0), (2, 0.75)]
+
+
+def test_an_answer_of_the_user_is_no_claim_of_the_table(tmp_path: Path) -> None:
+    from scalestudy.diagnose.audit import audit_file
+    from scalestudy.importers.reading import read_published
+
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;Batch size;Time", "1;8;7m", "2;16;14m", "4;32;18m"))
+    audits, asked = audit_file(read_published(path).answered("strong"), "table")
+    assert not asked
+    assert "label" not in kinds(audits)
+
+
+def test_options_of_a_program_name_devices(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("`-Zthreads`;wall", *(f"{n};{t} s" for n, t in TIMED)))
+    assert speedups(found) == ONCE
