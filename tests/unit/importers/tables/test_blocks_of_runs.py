@@ -16,8 +16,8 @@ RATED = list(zip(N, RATES, strict=True))
 
 BLOCKS = {
     "commands-with-empty-lines": lines(
-        "**mpirun -np {0} ./ex22p**\nUnknowns: 14889600\n\nMatrix assembly of the whole system MPI_Wtime: {1} (s)\n\n"
-        "Size of linear system: 29779200\n\n",
+        "**mpirun -np {0} ./ex22p**\nUnknowns: 14889600\n\n"
+        "Matrix assembly of the whole system MPI_Wtime: {1} (s)\n\nSize of linear system: 29779200\n\n",
         TIMED,
     ),
     "devices-last": lines(

@@ -109,10 +109,11 @@ def _tables(rows: list[tuple[int, dict[str, str]]], lines: Sequence[str], gap: i
     for line, own in rows:
         row = {in_one_spelling(name, names_of_units): text for name, text in own.items()}
         last = groups[-1][-1] if groups else None
-        same = last is not None and line - last[0] <= gap and next(iter(last[1])) == next(iter(row))
+        above = last[0] if last else 0
+        same = last is not None and line - above <= gap and next(iter(last[1])) == next(iter(row))
         if same and len(groups[-1]) >= FEWEST and len(set(row) & set(groups[-1][-1][1])) < FEWEST:
             same = False  # another list: of times below one of speedups
-        if same and starts_again([own for _, own in groups[-1]], row, lines[last[0] : line - 1]):
+        if same and starts_again([own for _, own in groups[-1]], row, lines[above : line - 1]):
             same = False
         if same:
             groups[-1].append((line, row))

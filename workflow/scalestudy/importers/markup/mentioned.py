@@ -145,16 +145,16 @@ def _of_series(text: str) -> list[tuple[str, ...]]:
         if before and all(part.isdecimal() for part in parts) and len(set(parts)) == len(parts):
             devices.append((before["kind"], parts))
         elif kind := re.fullmatch(rf"\d{{1,6}} ?({DEVICE}|{NODE}|{MAKER}*{KIND}s?)", last, re.IGNORECASE):
-            counts = [re.match(r"\d{1,6}", part) for part in parts]
-            if all(counts) and len(set(parts)) == len(parts):
-                devices.append((kind[1], [count[0] for count in counts if count]))
+            leading = [match for part in parts if (match := re.match(r"\d{1,6}", part))]
+            if len(leading) == len(set(parts)) == len(parts):
+                devices.append((kind[1], [match[0] for match in leading]))
         elif (name := name_of(last)) and meaning_of(name).role in (*MEASURED, *STATED):
             unit = re.sub(r"^[~\d.,]+[kM]?", "", last)
             measured.append((name, [part if re.search(r"[A-Za-z%]", part) else f"{part}{unit}" for part in parts]))
     if len(devices) != 1 or len(measured) != 1 or len(devices[0][1]) != len(measured[0][1]):
         return []
-    (kind, counts), (name, values) = devices[0], measured[0]
-    return [(counted_across([kind]), name), *zip(counts, values, strict=True)]
+    (noun, counts), (quantity, values) = devices[0], measured[0]
+    return [(counted_across([noun]), quantity), *zip(counts, values, strict=True)]
 
 
 def _count(words: str) -> str:

@@ -33,8 +33,8 @@ def following(
     rows = []
     above = [""] * len(labels)
     for _, row in raw.rows:
-        names = [plain(row[place]) if place < len(row) else "" for place in labels]
-        above = [own or other for own, other in zip(names, above, strict=True)]
+        own = [plain(row[place]) if place < len(row) else "" for place in labels]
+        above = [name or other for name, other in zip(own, above, strict=True)]
         try:
             leading = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # also of `1.000 baseline`
             measured = read_cell(row[places[1]]).printed.value
