@@ -42,6 +42,10 @@ MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
 _PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
+_CLOCKED = re.compile(
+    r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
+)
+"""What zsh prints for `time`, of which the last number is that of the clock."""
 _FEW = 3
 _NEAR_ABOVE = 5
 """Lines above a table in which its title may be."""
@@ -107,7 +111,7 @@ def find_tables(text: str) -> list[RawTable]:
     Tables with markup come first. Without any, the whole text may be one table with delimiters, and then columns
     of plain text and lists are looked for.
     """
-    text = _without_prefix(without_boxes(_without_comments(text)))
+    text = _CLOCKED.sub(r"\1 s", _without_prefix(without_boxes(_without_comments(text))))
     lines = text.splitlines()
     printed = list(lines)
     tables = list(_taken_out(lines))

@@ -27,6 +27,7 @@ _BATCHES = re.compile(
     r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?: ?= ?[\d,]+)?(?: ?\([^()]*\))?", re.IGNORECASE
 )
 """The batch of each device times the devices, or the other way round, with a remark."""
+_RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
@@ -66,6 +67,25 @@ def with_batch_products(table: RawTable) -> RawTable:
         name = header if meaning_of(header).role == "global_batch" else "global batch size"
         return replace(table, header=(*table.header[:place], name, *table.header[place + 1 :]), rows=rows)
     return table
+
+
+def with_rate_products(table: RawTable) -> RawTable:
+    """Return a table whose rates that are products with the devices of their row, `57.91*8`, are multiplied."""
+    devices = next((at for at, name in enumerate(table.header) if meaning_of(name).role == "gpus"), None)
+    rates = [at for at, name in enumerate(table.header) if meaning_of(name).role == "throughput"]
+    if devices is None or not rates:
+        return table
+    rows = []
+    for line, row in table.rows:
+        gpus = plain(row[devices]) if devices < len(row) else ""
+        cells = list(row)
+        for at in rates:
+            found = _RATE_PRODUCT.fullmatch(plain(row[at])) if at < len(row) else None
+            if found and found["times"] == gpus:
+                digits = len(found["rate"].partition(".")[2])
+                cells[at] = f"{float(found['rate']) * int(gpus):.{digits}f}"
+        rows.append((line, tuple(cells)))
+    return replace(table, rows=tuple(rows))
 
 
 def _whole(cell: str) -> str:

@@ -21,7 +21,8 @@ _OF_A_MODEL = re.compile(
 )
 """Headers of the size of a model, which tells series apart."""
 _OF_PARAMETERS = re.compile(
-    r"(?:#|n|num(?:ber)?\.?(?: of)?|model|total)? ?param(?:eter)?s?(?: ?count)?(?: ?[(\[][^()]{1,12}[)\]])?"
+    r"(?:#|n|num(?:ber)?\.?(?: of)?|no\.? of|model|total)? ?param(?:eter)?s?(?: ?count)?"
+    r"(?: ?[(\[][^()]{1,12}[)\]])?"
 )
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"

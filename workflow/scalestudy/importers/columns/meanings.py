@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.cells.nouns import without_nouns
-from scalestudy.importers.cells.pairs import with_batch_products, with_pairs
+from scalestudy.importers.cells.pairs import with_batch_products, with_pairs, with_rate_products
 from scalestudy.importers.cells.together import with_ratios
 from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels
 from scalestudy.importers.columns.by_cells import by_cells
@@ -31,7 +31,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import IDEAL
+from scalestudy.importers.headers.terms import IDEAL, SPREAD
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, RATES, TIMES, UTILIZATION
 from scalestudy.importers.quantities import of_a_step, quantity_of
@@ -41,13 +41,13 @@ from scalestudy.importers.ratios.columns import (
     ratio_of_columns,
     relative_columns,
     repeated_ratios,
-    serial_times,
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, factors
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
+from scalestudy.importers.ratios.serial import serial_times
 from scalestudy.importers.ratios.whose import (
     by_statistic,
     by_the_clock,
@@ -61,7 +61,7 @@ from scalestudy.importers.ratios.whose import (
     tasks_beside_nodes,
 )
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.shape.centred import with_centred_labels
+from scalestudy.importers.shape.centred import with_centred_labels, with_devices_filled_down
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
 from scalestudy.importers.shape.steps_up import with_steps
 from scalestudy.importers.shape.unit_columns import with_unit_of_a_column
@@ -89,7 +89,8 @@ _DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    named = with_batch_of_labels(with_batch_products(with_pairs(with_centred_labels(raw))))
+    whole = with_centred_labels(with_devices_filled_down(raw))
+    named = with_batch_of_labels(with_batch_products(with_rate_products(with_pairs(whole))))
     named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
     turned = upright(with_ratios(with_steps(with_lists_in_cells(named))))
@@ -243,7 +244,8 @@ def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         named = _quantities(cells)
-        never = never_a_label(meaning.header) or re.match(rf"{IDEAL}\b", normal(meaning.header))
+        name = normal(meaning.header)
+        never = never_a_label(meaning.header) or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
             own = meaning_of(most) if most else of_a_step(meaning, cells)

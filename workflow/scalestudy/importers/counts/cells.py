@@ -76,6 +76,7 @@ _FORMS = tuple(
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
         rf"(?P<gpus>\d{{1,6}}) (?!{DEVICE}\b)"
         rf"(?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
+        r"(?P<nodes>\d{1,4}) ?x ?(?:cloud )?(?:tpu[ -]?)?v(?!4|5p)\d\w*-(?P<each>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?v\d\w*-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",

@@ -10,9 +10,11 @@ from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NO
 NUMBERS = {
     **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
     **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
-    **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "thirty-two": 32, "sixty-four": 64},
+    **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "twenty-four": 24, "twenty": 20},
+    **{"thirty-two": 32, "forty-eight": 48, "forty": 40, "sixty-four": 64},
 }
 WORDS = "|".join(NUMBERS)
+_TENS = re.compile(r"\b(twenty|thirty|forty|sixty) (four|two|eight)\b", re.IGNORECASE)
 _NODES_IN_WORDS = re.compile(
     rf"\b({WORDS})(?=[ -]{NODE},? (?:with |of )?\d+ ?x? ?-?(?:{DEVICE}|{HARDWARE}s?) ?"
     r"(?:each|/ ?node|per node))",
@@ -43,6 +45,7 @@ _COUNTED = re.compile(
 
 def spelled(words: str) -> str:
     """A cell or label with numbers of devices and nodes as digits: 2 nodes, 8 GPUs, of `two nodes, eight GPUs`."""
+    words = _TENS.sub(r"\1-\2", words)
     return _IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), words).replace("(s)", "s")
 
 

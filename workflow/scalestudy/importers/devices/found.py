@@ -34,7 +34,8 @@ _OF_DEVICES = re.compile(
     rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
     r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
-    r"compute units|(?:env )?runners|slots|shards|-{1,2}[a-z_-]*(?:threads|workers|procs|processes|gpus)"
+    r"(?:max ?|degree of )*parallelism|compute units|(?:env )?runners|slots|shards|"
+    r"-{1,2}[a-z_-]*(?:threads|workers|procs|processes|gpus)"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)

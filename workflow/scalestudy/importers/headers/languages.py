@@ -32,7 +32,7 @@ _WORDS = {
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
     r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
-    r"tiempo|tempo|zeit|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
+    r"tiempo|tempo|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
     "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]tki|"

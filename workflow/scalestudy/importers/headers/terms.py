@@ -127,7 +127,7 @@ IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
 _WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
 """Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
-    rf"^(?!.*(?:{_WITH_SPREAD})).*(?:"
+    rf"^\W*(?:\+ ?/? ?-|\u00b1)\W*$|^(?!.*(?:{_WITH_SPREAD})).*(?:"
     r"\bstd\b|\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
     r"\bconfidence|\bjitter)"
 )

@@ -33,17 +33,18 @@ _NUMBER_OF_LINE = re.compile(r"\d{1,4}[.)]\s+(?=[A-Za-z])")
 def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of blocks: each line has a name and a value, and one of them or that above has the devices.
 
-    A block below a command may have empty lines.
+    A block below a command, or in a block of code, may have empty lines.
     """
     rows: list[tuple[int, dict[str, str]]] = []
     block: dict[str, str] = {}
     start = below = 0
-    of_command = False
+    of_command = fenced = False
     for number, line in enumerate([*lines, ""], start=1):
         text = _NUMBER_OF_LINE.sub("", plain(line).lstrip("-*+\u2022> ")) if len(line) <= LONGEST else ""
         spaced = _SPACED.fullmatch(line) if text else None
         pair = spaced or _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         if _FENCE.fullmatch(line):
+            fenced = not fenced
             continue
         command = COMMAND.search(line) if len(line) <= LONGEST else None
         head = command or (_HEAD.fullmatch(text) if text else None)
@@ -57,7 +58,9 @@ def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         first = next(iter(block), "")
         if not text and (first == SETUP or _is_devices(first)) and number == below:
             continue  # an empty line below the devices
-        if block and (named or not (text or of_command) or (pair and pair["name"].rstrip(" :") in block)):
+        if block and (
+            named or not (text or of_command or fenced) or (pair and pair["name"].rstrip(" :") in block)
+        ):
             rows += [(start, block)] if len(block) > 1 else []
             block = {}
         of_command = bool(command) or (of_command and bool(block) and not named)

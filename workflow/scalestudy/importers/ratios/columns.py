@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import nan
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.headers.meaning import TEXTS, Meaning, is_relative, normal, with_role
+from scalestudy.importers.headers.meaning import Meaning, is_relative, normal, with_role
 from scalestudy.importers.headers.ratios import says_percent
-from scalestudy.importers.headers.terms import IDEAL, OTHER_RATIO, SERIAL_RUN
+from scalestudy.importers.headers.terms import IDEAL, OTHER_RATIO
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
-from scalestudy.importers.published import MEASURED, RATES, SERIAL, STATED, TIMES
+from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 
 _MOST_COLUMNS = 6
@@ -24,12 +24,6 @@ _GAIN = re.compile(
 )
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
-_SERIAL = re.compile(
-    rf"\b(?:{SERIAL_RUN}|single[- ]?(?:thread(?:ed)?|core|cpu|proc(?:ess(?:or)?)?)|t_? ?s(?:eq)?)\b|"
-    r"^seq\.? (?:time|\((?:m?s|sec|min)\))"
-)
-_REMEASURED = 1.25
-"""Ratio up to which times of a serial run are those of the same work."""
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -45,7 +39,9 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
         unknown = meaning.role == "ignore" and normal(meaning.header) not in said
         if unknown and is_relative(meaning.header) and not OTHER_RATIO.search(normal(meaning.header)):
             found = by_devices(raw, devices, place)
-            if len(found) > 1 and len({gpus for gpus, _ in found}) > 1 and starts_at_one(found):
+            several = len({gpus for gpus, _ in found}) > 1
+            own = normal(meaning.header) == "ratio" and _is_own_quotient(meanings, raw, place)
+            if several and starts_at_one(found) and not own:
                 role = letters.get(plain(meaning.header))
                 meaning = replace(meaning, role=role or "scaling_ratio", rest="" if role else meaning.rest)
         result.append(meaning)
@@ -199,33 +195,6 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
     return speeds or (max(found)[1] == 1 and min(found)[1] > 1)
 
 
-def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads times of a serial run beside others, which no devices change, as the baseline of printed speedups."""
-    times = [place for place, one in enumerate(meanings) if one.role in TIMES]
-    serial = [place for place in times if _SERIAL.search(normal(meanings[place].header))]
-    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
-    if len(serial) != 1 or len(times) < 2 or devices is None or normal(meanings[serial[0]].header) in said:
-        return meanings
-    if len(set(raw.cells(devices))) < 2:
-        return meanings
-    labels = [place for place, one in enumerate(meanings) if one.role in TEXTS or place < min(devices, serial[0])]
-    groups: dict[tuple[str, ...], list[float]] = {}
-    for _, row in raw.rows:
-        try:
-            groups.setdefault(tuple(row[place] for place in labels), []).append(
-                read_cell(row[serial[0]]).printed.value
-            )
-        except (ValueError, IndexError):
-            continue
-    same = all(max(found) <= min(found) * _REMEASURED for found in groups.values())
-    return with_role(meanings, serial[0], SERIAL) if same and len(groups) < len(raw.rows) else meanings
-
-
-def is_serial(header: str) -> bool:
-    """Return whether a header is of a serial run."""
-    return bool(_SERIAL.search(normal(header)))
-
-
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
     meanings = _of_its_times(meanings, raw, said)
@@ -240,6 +209,13 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
     return meanings
+
+
+def _is_own_quotient(meanings: Sequence[Meaning], raw: RawTable, place: int) -> bool:
+    """Whether a column is the quotient of a measurement and another column of its own row: user / real."""
+    measured = [at for at, one in enumerate(meanings) if one.role in MEASURED]
+    others = [at for at, one in enumerate(meanings) if one.role == "ignore" and at != place]
+    return any(is_quotient(raw, place, pair) for pair in product(measured, others))
 
 
 def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

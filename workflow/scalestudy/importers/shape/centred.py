@@ -1,4 +1,4 @@
-"""Labels in the middle of their rows, as in tables that were converted from a PDF."""
+"""Labels in the middle of their rows, as in tables from a PDF, and devices printed once for several rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,30 @@ from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.raw import RawTable
 
+_FEW = 2
 NOT_NAMED = "not named"
 """Label of a block without one."""
+
+
+def with_devices_filled_down(table: RawTable) -> RawTable:
+    """Return a table in which each row has its devices, if each number is printed once for the same labels."""
+    place = next((at for at, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")), None)
+    rows = [list(cells) for _, cells in table.rows]
+    if place is None or not rows or any(len(row) != len(table.header) for row in rows):
+        return table
+    starts = [at for at, row in enumerate(rows) if not is_blank(row[place])]
+    if len(starts) < _FEW or starts[0] != 0 or len(starts) == len(rows):
+        return table
+    blocks = [rows[first:end] for first, end in zip(starts, [*starts[1:], len(rows)], strict=True)]
+    labels = [at for at in range(len(table.header)) if at != place]
+    alike = any(len({tuple(plain(row[at]) for row in block) for block in blocks}) == 1 for at in labels)
+    if not alike or len({len(block) for block in blocks}) > 1:
+        return table
+    for block in blocks:
+        for row in block:
+            row[place] = block[0][place]
+    lines = [line for line, _ in table.rows]
+    return replace(table, rows=tuple(zip(lines, map(tuple, rows), strict=True)))
 
 
 def with_centred_labels(table: RawTable) -> RawTable:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.numerals import in_digits, spelled
+from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, OF_WHAT
 from scalestudy.importers.markup.naming import COMMAND
@@ -26,8 +26,8 @@ _NAMED = re.compile(
 )
 """Devices in a heading or a caption: `Results on 4 GPUs`."""
 _NUMBER_OF_TABLE = re.compile(r"\s*(?:table|tab\.|figure|fig\.) ?[\d.]+\W*", re.IGNORECASE)
-_ADDED = "devices "
-"""Header of the devices that a heading names. A space tells it from a header of the table."""
+_ADDED = " "
+"""End of the header of the devices that a heading names, which tells it from a header of the table."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def note_on_joined(table: RawTable) -> list[str]:
     if not others:
         return []
     lines = f"line {others[0]} is" if len(others) == 1 else f"lines {others[0]} to {others[-1]} are"
-    named = "; their devices are named above or below them" if table.header[-1] == _ADDED else ""
+    named = "; their devices are named above or below them" if table.header[-1].endswith(_ADDED) else ""
     return [f"{lines} of tables with other numbers of devices, which this one continues{named}"]
 
 
@@ -94,12 +94,19 @@ def _part(table: RawTable) -> _Part | None:
         return _below_devices(table)
     if len(devices) != 1 or len(table.rows) < _FEWEST:
         return None
-    cells = {plain(cell) for cell in table.cells(devices[0])}
+    counts = [count_or_none(cell) for cell in table.cells(devices[0])]
+    sizes = {count.gpus if count else 0 for count in counts}
+    kinds = tuple(count.hardware for count in counts if count)
     words = [place for place in range(len(table.header)) if not share(table.cells(place), read_cell)]
-    if len(cells) != 1 or not share(list(cells), read_count) or not words:
+    if len(sizes) != 1 or sizes == {0} or not words:
         return None
-    names = _names(table, words[0])
-    return _Part(table, read_count(cells.pop()).gpus, names) if names else None
+    if any(kinds) and len(kinds) == len(table.rows) and words[0] == devices[0]:  # a row for each kind of device
+        setups = [[plain(cell) for at, cell in enumerate(row[: words[0]])] for _, row in table.rows]
+        names = tuple(" ".join((kind, *setup)) for kind, setup in zip(kinds, setups, strict=True))
+        names = names if len(set(names)) == len(names) else ()
+    else:
+        names = _names(table, words[0])
+    return _Part(table, sizes.pop(), names) if names else None
 
 
 def _below_devices(table: RawTable) -> _Part | None:
@@ -113,7 +120,7 @@ def _below_devices(table: RawTable) -> _Part | None:
         other = f"{kind} {count.words} {count.hardware}".lower()
         whole = replace(
             table,
-            header=(*table.header, _ADDED),
+            header=(*table.header, f"{_noun(words)}{_ADDED}"),
             rows=tuple(
                 (line, (*_filled(cells, len(table.header)), str(count.gpus))) for line, cells in table.rows
             ),
@@ -123,6 +130,12 @@ def _below_devices(table: RawTable) -> _Part | None:
         names = ("",) if alone else () if of_results else _names(table, 0)
         return _Part(whole, count.gpus, names, other) if names else None
     return None
+
+
+def _noun(words: str) -> str:
+    """The header of the devices that a heading names: threads of `4 worker threads`."""
+    noun = counted_across([in_digits(spelled(words))])
+    return noun if noun != "gpus" or re.search("gpu", words, re.IGNORECASE) else "devices"
 
 
 def _names(table: RawTable, place: int) -> tuple[str, ...]:

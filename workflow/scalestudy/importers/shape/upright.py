@@ -16,9 +16,10 @@ from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, sha
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
-from scalestudy.importers.ratios.columns import is_quotient, is_serial
+from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
+from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.devices_across import devices_across, size_of
 from scalestudy.importers.shape.pivots import pivoted
