@@ -116,3 +116,81 @@ def test_an_answer_of_the_user_is_no_claim_of_the_table(tmp_path: Path) -> None:
 def test_options_of_a_program_name_devices(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("`-Zthreads`;wall", *(f"{n};{t} s" for n, t in TIMED)))
     assert speedups(found) == ONCE
+
+
+def test_serial_times_of_each_size_are_no_series(tmp_path: Path) -> None:
+    rows = ["4;10.9;19.6;100;3", "8;8.7;19.5;100;3", "4;12.1;25.2;100;4", "8;9.7;25.1;100;4"]
+    found = audited(tmp_path, table("Threads;Time Parallel (s);Serial Time (s);Epochs;Clusters", *rows))
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.25)], [(4, 1.0), (8, 1.25)]]
+
+
+def test_serial_times_of_growing_work_and_a_spread_are_no_series(tmp_path: Path) -> None:
+    rows = ["1;258.0s;0.418s;258.794s", "2;184.0s;0.412s;365.092s", "4;129.0s;0.802s;631.42s"]
+    (found,) = audited(tmp_path, table("P;Berechnungszeit;+-;Berechnungszeit 1 Kern 1 Task", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.4), (4, 2.0)]
+
+
+def test_a_ratio_of_two_columns_of_a_row_is_no_speedup(tmp_path: Path) -> None:
+    text = (
+        "1 worker thread:\n\nwhere | real | user |\n---|---|---|\nA | 21.9s | 21.9s |\nB | 20.0s | 20.0s |\n\n"
+        "15 worker threads:\n\nwhere | real | user | ratio |\n---|---|---|---|\n"
+        "A | 2.19s | 30.7s | 14 |\nB | 5.0s | 35.0s | 7 |\n"
+    )
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (15, 10.0)], [(1, 1.0), (15, 4.0)]]
+    assert kinds(found) == []
+
+
+def test_a_time_to_beat_is_of_somebody_else(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("MPI Processes;Avg Time (s);Time to beat (s)", "1;100;90", "2;52.6;50"))
+    assert speedups(found) == [(1, 1.0), (2, 1.9)]
+
+
+def test_devices_that_are_printed_once_for_several_rows(tmp_path: Path) -> None:
+    rows = ["1;10;100.0 s", ";20;200.0 s", "2;10;52.63 s", ";20;105.3 s"]
+    found = audited(tmp_path, table("Threads;Total;Time", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 1.9)]]
+
+
+def test_rates_as_products(tmp_path: Path) -> None:
+    rows = ["1;68.89;1.00", "2;62.65\\*2;1.82", "8;57.91\\*8;6.72"]
+    (found,) = audited(tmp_path, table("Num of GPU cards;Samples per second;Speed up", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.82), (8, 6.72)]
+    assert found.checked.speedups == 3
+
+
+def test_slices_of_chips(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Hardware;TFLOP/sec/chip", "1x v5e-256;120", "2x v5e-256;117"))
+    assert speedups(found) == [(256, 1.0), (512, 1.95)]
+
+
+def test_numbers_of_parameters_are_models(tmp_path: Path) -> None:
+    rows = ["8B;64;300", "64B;128;315", "64B;256;310", "8B;128;298"]
+    found = audited(tmp_path, table("No. of params;Chips;TFLOP/chip/sec", *rows))
+    assert [[gpus for gpus, _ in speedups(one)] for one in found] == [[64, 128], [128, 256]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lines(
+            "{0} Threads: 6.05s user 4.08s system 131% cpu {1} total\n",
+            [("1", "100.0"), ("2", "52.6"), ("4", "28.57")],
+        ),
+        lines(
+            "{0}\n```\n$> time ./a.out 4\nIt cast 170068362 rays.\n\nreal    0m{1}s\nuser    1m1.000s\n```\n\n",
+            [("One Thread", "16.000"), ("Two Threads", "8.421"), ("Twenty Four Threads", "1.000")],
+        ),
+    ],
+    ids=["zsh", "fences"],
+)
+def test_times_of_shells_below_devices(tmp_path: Path, text: str) -> None:
+    (found,) = audited(tmp_path, text)
+    assert speedups(found)[:2] == ONCE[:2]
+    assert speedups(found)[-1] in (ONCE[-1], (24, 16.0))
+
+
+def test_threads_in_a_heading_are_called_so(tmp_path: Path) -> None:
+    text = "### 1 worker thread\n\n| Test | Time (s) |\n|---|---|\n| a | 100 |\n| b | 90 |\n\n"
+    found = audited(tmp_path, text + text.replace("1 worker thread", "4 worker threads").replace("100", "28.57"))
+    assert {column.header.strip() for column in found[0].source.columns} >= {"threads"}

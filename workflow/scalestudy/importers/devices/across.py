@@ -64,7 +64,7 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
 
 def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
-    headers = list(map(normal, headers))
+    headers = [re.sub(r"\bworker (?=thread|process)", "", normal(header)) for header in headers]
     nouns = [found[0] for header in headers if (found := _NOUN.search(header))]
     nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
