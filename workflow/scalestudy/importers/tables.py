@@ -38,6 +38,8 @@ from scalestudy.study.named_file import nearest, not_utf8, read_named
 
 MOST_BYTES = 16 * 2**20
 """Largest size of a file with tables."""
+MOST_TEXT = 2**19
+"""Characters of a text up to which its paragraphs and sections are read; a longer one is a log."""
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
 _PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
@@ -130,13 +132,14 @@ def find_tables(text: str) -> list[RawTable]:
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
-    if not marked and (sections := sectioned_tables(lines)) and _rows_of(sections) > _rows_of(tables):
+    short = len(text) <= MOST_TEXT
+    if short and not marked and (sections := sectioned_tables(lines)) and _rows_of(sections) > _rows_of(tables):
         tables = sections
     if not tables and not marked:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
-        tables = tables if any(map(_names_devices, tables)) else _in_text(lines) or tables
+        tables = tables if not short or any(map(_names_devices, tables)) else _in_text(lines) or tables
     tables = [_tidied(_with_captions(table, printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 

@@ -89,6 +89,8 @@ def _of_pairs(text: str) -> list[tuple[str, ...]]:
         _Mention(found.start(), found["kind"], _count(found["count"]), of_devices=True)
         for found in _DEVICES.finditer(text)
     ]
+    if len(devices) < _FEW:
+        return []
     bare = _DEVICES.sub(lambda found: " " * len(found[0]), text)
     measured = [
         _Mention(found.start(), name, found[0].strip(" ."), of_devices=False)

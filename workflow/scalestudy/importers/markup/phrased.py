@@ -116,7 +116,8 @@ def sentence_tables(lines: Sequence[str]) -> list[RawTable]:
     said: list[str] = []
     for number, line in enumerate(lines, start=1):
         for sentence in _SENTENCES.split(line) if len(line) <= _LONGEST_TEXT else ():
-            read = _read(sentence, _MOST_IN_A_SENTENCE) if len(sentence) <= LONGEST else None
+            counted = len(sentence) <= LONGEST and any(form.search(sentence) for form in _DEVICES)
+            read = _read(sentence, _MOST_IN_A_SENTENCE) if counted or not sentence.isascii() else None
             if read is None:
                 continue
             (kind, _, first), row = read

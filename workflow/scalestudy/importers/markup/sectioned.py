@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.delimited import delimited_tables
 from scalestudy.importers.markup.naming import COMMAND, names_devices
 from scalestudy.importers.numbers.printed import plain
@@ -22,6 +23,11 @@ from scalestudy.importers.quantities import known_role, name_of
 from scalestudy.importers.raw import RawTable
 
 _LONGEST = 200
+_LONGEST_TITLE = 60
+_IN_COMMANDS = re.compile(r"-n|-j|--|OMP_NUM")
+_MAY_COUNT = re.compile(rf"\b(?:{DEVICE}|{NODE}|np)\b|[- ]-|_NUM_|NUM_", re.IGNORECASE)
+_COUNTED = re.compile(rf"(?=.*\d).*\b(?:{DEVICE}|{NODE}|np)|\bNUM_", re.IGNORECASE)
+"""What a title has, which is faster to see than how many devices it names."""
 _FEW = 2
 """Sections, and names in each, from which they are read."""
 _FRAME = "#=*_-~>\u2022+ \t:[]"
@@ -74,11 +80,15 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
 
 def _title(line: str) -> tuple[str, int] | None:
     """The words of a title beside its number of devices, and these; None if a line is no such title."""
+    if line.isascii() and not _MAY_COUNT.search(line):
+        return None
     text = re.sub(r"\bsingle\b", "1", in_digits(spelled(plain(line).strip(_FRAME))), flags=re.IGNORECASE)
-    if command := COMMAND.search(line):
+    if command := COMMAND.search(line) if _IN_COMMANDS.search(line) else None:
         devices = int(re.findall(r"\d+", command["devices"])[-1])
         return re.sub(r"\s+", " ", line.replace(command["devices"], "")), devices
-    if not text or "|" in text or _NAMED.fullmatch(line) or not names_devices(text):
+    if not text or len(text) > _LONGEST_TITLE or not _COUNTED.search(text):
+        return None
+    if "|" in text or _NAMED.fullmatch(line) or not names_devices(text):
         return None
     count = count_or_none(text)
     return (re.sub(r"\d+|s\b", "", text.lower()), count.gpus) if count and not count.either else None
