@@ -114,6 +114,7 @@ PARAGRAPHS = {
 def test_paragraphs(tmp_path: Path, text: str) -> None:
     (found,) = audited(tmp_path, text)
     assert speedups(found) == ONCE
+    assert any("the numbers are from sentences" in note for note in found.source.notes)
 
 
 @pytest.mark.parametrize(

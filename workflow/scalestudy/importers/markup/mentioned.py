@@ -15,7 +15,7 @@ from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
 from scalestudy.importers.markup.left_out import WITH_UNIT
-from scalestudy.importers.markup.phrased import of_one_thing
+from scalestudy.importers.markup.phrased import FROM_TEXT, of_one_thing
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import name_of
@@ -67,7 +67,9 @@ def mentioned_tables(lines: Sequence[str]) -> list[RawTable]:
         rows = _of_series(text) or _of_pairs(text) or _of_bare_pairs(text)
         if rows:
             header = rows[0]
-            found.append(RawTable(line, header, tuple((line, row) for row in rows[1:]), caption=text[:200]))
+            found.append(
+                RawTable(line, header, tuple((line, row) for row in rows[1:]), caption=text[:200], note=FROM_TEXT)
+            )
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
 from scalestudy.importers.devices.across import counted_across
@@ -24,6 +25,7 @@ LONGEST = 200
 SEVERAL = ""
 """Key of a row whose line has a quantity more than once, of which the first is read."""
 FIRST_READ = "of several numbers of one quantity in a line the first is read"
+FROM_TEXT = "the numbers are from sentences, which may also be of different work"
 _GAP = 3
 """Lines between two of one list, at most."""
 _MOST_WORDS = 6
@@ -129,7 +131,7 @@ def sentence_tables(lines: Sequence[str]) -> list[RawTable]:
             else:
                 groups.append(((kind, first), [(number, row)]))
                 said = [sentence]
-    return [table for _, rows in groups for table in _tables(rows, lines)]
+    return [replace(table, note=FROM_TEXT) for _, rows in groups for table in _tables(rows, lines)]
 
 
 def starts_again(rows: Sequence[dict[str, str]], row: dict[str, str], between: Sequence[str]) -> bool:
