@@ -62,7 +62,9 @@ def test_devices_above_tables_and_lists(tmp_path: Path, text: str) -> None:
 
 def test_a_note_says_where_the_devices_are_named(tmp_path: Path) -> None:
     found = audited(tmp_path, SECTIONS["headings"])
-    assert any("their devices are named above or below them" in note for note in found[0].source.notes)
+    assert any(
+        "the devices of these tables are named above or below them" in note for note in found[0].source.notes
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,6 @@ _NAMED = re.compile(
 )
 """Devices in a heading or a caption: `Results on 4 GPUs`."""
 _NUMBER_OF_TABLE = re.compile(r"\s*(?:table|tab\.|figure|fig\.) ?[\d.]+\W*", re.IGNORECASE)
-_ADDED = " "
-"""End of the header of the devices that a heading names, which tells it from a header of the table."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,8 @@ class _Part:
     """What its rows are of."""
     words: str = ""
     """What else is said where its devices are named, if that is above it: `training on a100`."""
+    noun: str = ""
+    """Header of the devices, if no column of the table has them."""
 
     @property
     def measured(self) -> set[str]:
@@ -49,9 +49,8 @@ class _Part:
     def continues(self, other: _Part) -> bool:
         """Whether this table has the rows of another one on more devices."""
         near = self.table.headings[:-1] == other.table.headings[:-1] and self.words == other.words
-        return (
-            near and self.gpus > other.gpus and self.names == other.names and bool(self.measured & other.measured)
-        )
+        alike = self.names == other.names and bool(self.noun) == bool(other.noun)
+        return near and alike and self.gpus > other.gpus and bool(self.measured & other.measured)
 
 
 def continued(tables: Sequence[RawTable]) -> list[RawTable]:
@@ -78,13 +77,12 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
 
 
 def note_on_joined(table: RawTable) -> list[str]:
-    """Return that a table also has the rows of others, if it has, and where their devices are named."""
+    """Return that a table also has the rows of others, if it has."""
     others = [line for line, _ in table.rows if line < table.line]
     if not others:
         return []
     lines = f"line {others[0]} is" if len(others) == 1 else f"lines {others[0]} to {others[-1]} are"
-    named = "; their devices are named above or below them" if table.header[-1].endswith(_ADDED) else ""
-    return [f"{lines} of tables with other numbers of devices, which this one continues{named}"]
+    return [f"{lines} of tables with other numbers of devices, which this one continues"]
 
 
 def _part(table: RawTable) -> _Part | None:
@@ -110,7 +108,7 @@ def _part(table: RawTable) -> _Part | None:
 
 
 def _below_devices(table: RawTable) -> _Part | None:
-    """A table without devices below a heading or a caption that names them, with them as its last column."""
+    """A table without devices below a heading, or with a caption, that names them."""
     said = [("", table.caption), ("", table.below), *(("heading", words) for words in table.headings[-1:])]
     for kind, words in said:
         named = _NAMED.search(in_digits(spelled(words))) or COMMAND.search(words)
@@ -118,17 +116,10 @@ def _below_devices(table: RawTable) -> _Part | None:
         if count is None or count.either:
             continue
         other = f"{kind} {count.words} {count.hardware}".lower()
-        whole = replace(
-            table,
-            header=(*table.header, f"{_noun(words)}{_ADDED}"),
-            rows=tuple(
-                (line, (*_filled(cells, len(table.header)), str(count.gpus))) for line, cells in table.rows
-            ),
-        )
         of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
         alone = len(table.rows) == 1 and of_results
         names = ("",) if alone else () if of_results else _names(table, 0)
-        return _Part(whole, count.gpus, names, other) if names else None
+        return _Part(table, count.gpus, names, other, _noun(words)) if names else None
     return None
 
 
@@ -144,18 +135,16 @@ def _names(table: RawTable, place: int) -> tuple[str, ...]:
     return names if all(names) and len(set(names)) == len(names) else ()
 
 
-def _filled(cells: Sequence[str], width: int) -> tuple[str, ...]:
-    """The cells of a row with empty ones up to a width, and no more."""
-    return tuple(cells[at] if at < len(cells) else "" for at in range(width))
-
-
 def _joined(parts: Sequence[_Part]) -> RawTable:
-    """One table that has the rows of all, below the headers of the last."""
+    """One table that has the rows of all, below the headers of the last; with devices that no column has."""
     last = parts[-1].table
+    noun = parts[-1].noun
     rows = []
     for part in parts:
         place = {normal(name): at for at, name in enumerate(part.table.header)}
         for line, cells in part.table.rows:
             kept = [place.get(normal(name), len(cells)) for name in last.header]
-            rows.append((line, tuple(cells[at] if at < len(cells) else "" for at in kept)))
-    return replace(last, rows=tuple(rows))
+            devices = (str(part.gpus),) if noun else ()
+            rows.append((line, (*(cells[at] if at < len(cells) else "" for at in kept), *devices)))
+    whole = replace(last, header=(*last.header, *filter(None, (noun,))), rows=tuple(rows))
+    return whole.noted("the devices of these tables are named above or below them" if noun else "")
