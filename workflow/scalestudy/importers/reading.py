@@ -85,6 +85,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if line := _beyond_headers(raw):
         cells = f"{max(len(row) for at, row in raw.rows if at == line)} cells below {len(raw.header)} headers"
         raise _NoScalingError(f"{where}: line {line} has {cells}; add the header that is missing")
+    crooked = _notes_on_short_rows(raw)
     raw = arranged(raw)
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}
@@ -115,6 +116,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]
     notes += notes_on_merged_rows(tables, raw, meanings)
+    notes += crooked
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
@@ -138,6 +140,13 @@ def _beyond_headers(raw: RawTable) -> int:
     """The first of the lines with more cells than headers if most lines have them; else 0."""
     beyond = [line for line, row in raw.rows if any(cell.strip() for cell in row[len(raw.header) :])]
     return beyond[0] if 2 * len(beyond) > len(raw.rows) else 0
+
+
+def _notes_on_short_rows(raw: RawTable) -> list[str]:
+    """Return a note on each row with fewer cells than headers, if most rows have as many."""
+    short = [line for line, row in raw.rows if 1 < len(row) < len(raw.header)]
+    few = short if 2 * len(short) < len(raw.rows) else []
+    return [f"line {line} has fewer cells than headers, so its numbers may be below other headers" for line in few]
 
 
 def _has_two_scales(table: PublishedTable) -> bool:

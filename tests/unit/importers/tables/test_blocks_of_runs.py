@@ -194,3 +194,12 @@ def test_threads_in_a_heading_are_called_so(tmp_path: Path) -> None:
     text = "### 1 worker thread\n\n| Test | Time (s) |\n|---|---|\n| a | 100 |\n| b | 90 |\n\n"
     found = audited(tmp_path, text + text.replace("1 worker thread", "4 worker threads").replace("100", "28.57"))
     assert {column.header.strip() for column in found[0].source.columns} >= {"threads"}
+
+
+def test_a_row_with_fewer_cells_than_headers_has_a_note(tmp_path: Path) -> None:
+    rows = ["| 4 | 13 | | 7.67 | 12772 |", "| 8 | 13 | 97 | 14.68 | 12717 |", "| 16 | 13 | 97 | 28.1 | 12800 |"]
+    text = "\n".join(["| GPUs | Layers | Usage (%) | TFLOP/s | Step (ms) |", "|---|---|---|---|---|", *rows])
+    (whole,) = audited(tmp_path, text)
+    assert not any("fewer cells" in note for note in whole.source.notes)
+    found = audited(tmp_path, text.replace("| 13 | | 7.67", "| 13 | 7.67"))
+    assert any("line 3 has fewer cells than headers" in note for note in found[0].source.notes)
