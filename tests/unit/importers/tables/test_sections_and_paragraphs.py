@@ -23,6 +23,13 @@ def sections(title: str, body: str, rows: list[str] = TIMES, second: list[str] =
     return "\n".join(parts)
 
 
+def is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "text.md"
+    path.write_text(text)
+    with pytest.raises(UserError):
+        read_published(path)
+
+
 PIPES = "\n| Model | Time (s) |\n|---|---|\n| A | {a} |\n| B | {b} |\n"
 SECTIONS = {
     "headings": sections("### {n} GPU{s}\n", PIPES),
@@ -91,10 +98,7 @@ def test_devices_above_tables_with_one_row(tmp_path: Path, text: str) -> None:
     ids=["other-words", "other-rows", "no-devices"],
 )
 def test_tables_of_other_things_are_not_joined(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "table.md"
-    path.write_text(text)
-    with pytest.raises(UserError):
-        read_published(path)
+    is_refused(tmp_path, text)
 
 
 PARAGRAPHS = {
@@ -130,10 +134,7 @@ def test_paragraphs(tmp_path: Path, text: str) -> None:
     ids=["other-things", "accuracy", "one", "no-devices"],
 )
 def test_paragraphs_of_other_things(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "text.md"
-    path.write_text(text)
-    with pytest.raises(UserError):
-        read_published(path)
+    is_refused(tmp_path, text)
 
 
 PROGRAMS = {

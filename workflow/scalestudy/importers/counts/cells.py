@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
+from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -186,7 +186,7 @@ def read_count(text: str) -> Count:
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
         nodes, inside = int(pair[1]), ""
-    if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := _in_figures(placed[1])):
+    if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := figure_of(placed[1])):
         nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
@@ -222,11 +222,6 @@ def read_count(text: str) -> Count:
 
 def _form_of(words: str) -> re.Match[str] | None:
     return next((found for form in _FORMS if (found := form.fullmatch(words))), None)
-
-
-def _in_figures(count: str) -> int:
-    """The whole number of a count in figures or words: `4`, `four`, `single`."""
-    return int(count) if count.isdigit() else NUMBERS.get(count.lower(), 1)
 
 
 DEGREES = re.compile(

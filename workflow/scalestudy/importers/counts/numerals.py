@@ -43,6 +43,11 @@ _COUNTED = re.compile(
 )
 
 
+def figure_of(count: str) -> int:
+    """Return a number of devices in figures or words: `4`, `four`, `single`; 1 of an unknown word."""
+    return int(count) if count.isdecimal() else NUMBERS.get(count.lower(), 1)
+
+
 def spelled(words: str) -> str:
     """A cell or label with numbers of devices and nodes as digits: 2 nodes, 8 GPUs, of `two nodes, eight GPUs`."""
     words = _TENS.sub(r"\1-\2", words)

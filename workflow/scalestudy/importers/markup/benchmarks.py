@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from scalestudy.importers.markup.naming import LONGEST
 from scalestudy.importers.raw import RawTable
 
-_LONGEST = 500
 _FEW = 2
 _GO = re.compile(
     r"\s*(?P<name>Benchmark\S*?)(?:-(?P<threads>\d{1,5}))?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>[a-z]s)/op\b.*"
@@ -28,28 +28,18 @@ _ITEMS = re.compile(r"\bitems_per_second=(?P<rate>[\d.]+[kMG]?)/s")
 
 
 def benchmark_tables(lines: Sequence[str]) -> Iterator[RawTable]:
-    """Yield a table of the lines of each program, with the threads, the name and the time of one operation."""
+    """Yield a table of the lines of each program: threads, name, and time of an operation or items per second."""
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if len(line) <= LONGEST]
     for form in (_GO, _BENCHSTAT, _GOOGLE):
-        found = [
-            (number, match)
-            for number, line in enumerate(lines, start=1)
-            if len(line) <= _LONGEST and (match := form.fullmatch(line))
-        ]
-        if len({match["threads"] or "1" for _, match in found}) < _FEW:
+        found = [(number, match) for number, line in numbered if (match := form.fullmatch(line))]
+        threads = [match["threads"] or "1" for _, match in found]
+        if len(set(threads)) < _FEW:
             continue
-        rates = [_ITEMS.search(match[0]) for _, match in found]
+        rates = [rate["rate"] for _, match in found if (rate := _ITEMS.search(match[0]))]
         units = {match["unit"] for _, match in found}
-        rows = [
-            (
-                number,
-                (
-                    match["threads"] or "1",
-                    match["name"],
-                    rate["rate"] if rate else f"{match['value']} {match['unit']}",
-                ),
-            )
-            for (number, match), rate in zip(found, rates, strict=True)
-        ]
-        kind = "items/s" if all(rates) else f"time ({units.pop()})" if len(units) == 1 else "time"
-        if all(rates) or not any(rates):
-            yield RawTable(rows[0][0], ("threads", "benchmark", kind), tuple(rows))
+        times = [f"{match['value']} {match['unit']}" for _, match in found]
+        kind = "items/s" if rates else f"time ({units.pop()})" if len(units) == 1 else "time"
+        if len(rates) in (0, len(found)):
+            cells = zip(threads, (match["name"] for _, match in found), rates or times, strict=True)
+            rows = zip((number for number, _ in found), cells, strict=True)
+            yield RawTable(found[0][0], ("threads", "benchmark", kind), tuple(rows))

@@ -6,15 +6,11 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.markup.naming import COMMAND, LONGEST, SETUP, names_devices, noun_of
+from scalestudy.importers.markup.naming import COMMAND, LONGEST, SETUP, VALUE, names_devices, noun_of
 from scalestudy.importers.numbers.printed import plain
 
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,90}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
-_SPACED = re.compile(
-    r"\s*(?:<\w+>)?(?P<name>[A-Za-z][^|=]{1,60}?)\s{2,}"
-    r"(?P<value>~?\d[\d.,]*(?:e[+-]?\d+)?(?: ?[A-Za-z%/]{1,12})?)\s*(?:</\w+>)?",
-    re.IGNORECASE,
-)
+_SPACED = re.compile(rf"\s*(?:<\w+>)?(?P<name>[A-Za-z][^|=]{{1,60}}?)\s{{2,}}{VALUE}\s*(?:</\w+>)?", re.IGNORECASE)
 """A name and a number with spaces between them."""
 _FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")

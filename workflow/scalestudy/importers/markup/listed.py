@@ -9,7 +9,7 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.blocks import rows_of_blocks
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
-from scalestudy.importers.markup.naming import LONGEST, SETUP, is_count, names_devices, noun_of
+from scalestudy.importers.markup.naming import LONGEST, SETUP, VALUE, is_count, names_devices, noun_of
 from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables, starts_again
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
@@ -21,10 +21,7 @@ _PAIR = re.compile(
     r"(?P<name>[A-Za-z#][\w #/()%-]{0,40}?)\s*(?:=|:)\s*(?P<value>(?:[^,;|=:]|(?<=\d),(?=\d))+?)"
     r"(?=\s*(?:(?<!\d),|,(?!\d)|[;|]|$|\s[A-Za-z_][\w/%.-]*\s?[=:]))"
 )
-_NAMED_CELL = re.compile(
-    r"(?P<name>[A-Za-z][\w /()-]{0,40}?)\s*[=:]?\s*(?P<value>~?\d[\d.,]*(?:e[+-]?\d+)?(?: ?[A-Za-z%/]{1,12})?)",
-    re.IGNORECASE,
-)
+_NAMED_CELL = re.compile(rf"(?P<name>[A-Za-z][\w /()-]{{0,40}}?)\s*[=:]?\s*{VALUE}", re.IGNORECASE)
 _IN_FRONT = re.compile(r"^\s*\[([^\[\]:=]{1,30})\]\s*(?=\S)")
 ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scalestudy.importers.counts.numerals import NUMBERS, WORDS
+from scalestudy.importers.counts.numerals import WORDS, figure_of
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
@@ -88,7 +88,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _of_pairs(text: str) -> list[tuple[str, ...]]:
     """Header and rows of a text in which each measurement is next to its devices, always in the same order."""
     devices = [
-        _Mention(found.start(), found["kind"], _count(found["count"]), of_devices=True)
+        _Mention(found.start(), found["kind"], str(figure_of(found["count"])), of_devices=True)
         for found in _DEVICES.finditer(text)
     ]
     if len(devices) < _FEW:
@@ -159,7 +159,3 @@ def _of_series(text: str) -> list[tuple[str, ...]]:
         return []
     (noun, counts), (quantity, values) = devices[0], measured[0]
     return [(counted_across([noun]), quantity), *zip(counts, values, strict=True)]
-
-
-def _count(words: str) -> str:
-    return "1" if words.lower() == "single" else str(NUMBERS.get(words.lower(), words))

@@ -13,6 +13,8 @@ from scalestudy.importers.numbers.printed import read_cell
 
 LONGEST = 500
 """Characters of a line that lists a measurement."""
+VALUE = r"(?P<value>~?\d[\d.,]*(?:e[+-]?\d+)?(?: ?[A-Za-z%/]{1,12})?)"
+"""Pattern of a number, perhaps with its unit."""
 SETUP = "setup"
 """Header of labels that name the devices among other words."""
 COMMAND = re.compile(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
+from scalestudy.importers.counts.numerals import WORDS, figure_of, in_digits
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.meaning import meaning_of
@@ -199,9 +199,8 @@ def _read(line: str, most_words: int = _MOST_WORDS) -> tuple[tuple[str, ...], di
     words = [word.rstrip("s") for word in re.findall(r"[a-z]+", _WAY.sub(" ", said)) if word not in _SMALL]
     if len(words) > most_words:
         return None
-    count = devices["count"].lower()
     kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
-    row = {counted_across([devices["kind"]]): "1" if count == "single" else str(NUMBERS.get(count, count))}
+    row = {counted_across([devices["kind"]]): str(figure_of(devices["count"]))}
     if ways:
         row["strategy"] = ways
     if batch:

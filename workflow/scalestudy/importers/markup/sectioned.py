@@ -24,7 +24,6 @@ from scalestudy.importers.raw import RawTable
 
 _LONGEST = 200
 _LONGEST_TITLE = 60
-_IN_COMMANDS = re.compile(r"-n|-j|--|OMP_NUM")
 _MAY_COUNT = re.compile(rf"\b(?:{DEVICE}|{NODE}|np)\b|[- ]-|_NUM_|NUM_", re.IGNORECASE)
 _COUNTED = re.compile(rf"(?=.*\d).*\b(?:{DEVICE}|{NODE}|np)|\bNUM_", re.IGNORECASE)
 """What a title has, which is faster to see than how many devices it names."""
@@ -47,7 +46,6 @@ class _Section:
 
     title: str
     devices: int
-    start: int
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -71,7 +69,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
         if title is not None:
             words, devices = title
             families[words] = families.get(words, 0) + 1
-            found.append((words, _Section(plain(line).strip(_FRAME), devices, number)))
+            found.append((words, _Section(plain(line).strip(_FRAME), devices)))
         elif found:
             found[-1][1].lines.append((number, line))
     most = max(families, key=lambda words: families[words], default="")
@@ -83,7 +81,7 @@ def _title(line: str) -> tuple[str, int] | None:
     if line.isascii() and not _MAY_COUNT.search(line):
         return None
     text = re.sub(r"\bsingle\b", "1", in_digits(spelled(plain(line).strip(_FRAME))), flags=re.IGNORECASE)
-    if command := COMMAND.search(line) if _IN_COMMANDS.search(line) else None:
+    if command := COMMAND.search(line):
         devices = int(re.findall(r"\d+", command["devices"])[-1])
         return re.sub(r"\s+", " ", line.replace(command["devices"], "")), devices
     if not text or len(text) > _LONGEST_TITLE or not _COUNTED.search(text):
@@ -97,18 +95,19 @@ def _title(line: str) -> tuple[str, int] | None:
 def _of_names(sections: Sequence[_Section]) -> Iterator[RawTable]:
     """The names that sections have in common, as rows with their values."""
     rows: list[tuple[int, int, str, str]] = []
+    sizes: dict[str, set[int]] = {}
     for section in sections:
         seen: set[str] = set()
-        for number, line in section.lines:
-            pair = _NAMED.fullmatch(line) if len(line) <= _LONGEST else None
-            pair = pair or (_NAMED.fullmatch(plain(line)) if len(line) <= _LONGEST else None)
+        for number, line in ((number, line) for number, line in section.lines if len(line) <= _LONGEST):
+            pair = _NAMED.fullmatch(line) or _NAMED.fullmatch(plain(line))
             if pair is None or not name_of(pair["value"]):
                 continue
             if pair["name"] in seen:
                 return  # steps or repeats
             seen.add(pair["name"])
-            rows.append((number, section.devices, pair["name"].strip(), pair["value"]))
-    shared = {name for _, _, name, _ in rows if len({gpus for _, gpus, other, _ in rows if other == name}) >= _FEW}
+            rows.append((number, section.devices, pair["name"], pair["value"]))
+            sizes.setdefault(pair["name"], set()).add(section.devices)
+    shared = {name for name, found in sizes.items() if len(found) >= _FEW}
     kept = [row for row in rows if row[2] in shared]
     quantities = {name_of(value) for *_, value in kept}
     measured = sum(known_role(name) in (*MEASURED, *STATED) for name in shared)

@@ -26,8 +26,8 @@ def following(
     """Return for each row with more devices than the fewest of its labels whether its ratio follows.
 
     places: devices, measurement, ratio. of_times: whether the measurement is a time. close: relative difference.
-    power: 0 for speedups, 1 for efficiencies. Ratios may be in per cent: that on the fewest devices is the unit,
-    which is 1 if none is printed there. A label is also that of the rows below it without one.
+    power: 0 for speedups, 1 for efficiencies. Ratios may be in per cent. The ratio on the fewest devices is the
+    unit; it is 1 if none is printed there. A row without a label has the label of the row above.
     """
     labels = [place for place, one in enumerate(meanings) if one.role in _LABELS and place not in places]
     rows = []

@@ -201,8 +201,8 @@ def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
 
 def _is_said_per_device(raw: RawTable) -> bool:
     """Whether a sentence says so. One with a number of its own, `122K FPS per GPU`, says nothing of the others."""
-    found = [(normal(words), _SAID_PER_DEVICE.search(normal(words))) for words in raw.sentences]
-    return any(one and not re.search(r"\d[kmg]? ?$", words[: one.start()]) for words, one in found)
+    found = filter(None, map(_SAID_PER_DEVICE.search, map(normal, raw.sentences)))
+    return any(not re.search(r"\d[kmg]? ?$", one.string[: one.start()]) for one in found)
 
 
 def of_one_scaling(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
