@@ -21,6 +21,7 @@ from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
+from scalestudy.importers.ratios.owners import owners_of_ratios
 from scalestudy.importers.ratios.whose import note_on_words
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
@@ -103,13 +104,13 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if not raw.rows:
         raise _NoScalingError(f"{where}: no rows below the header")
     reader = Reader(raw, meanings)
-    tables = [reader.table(variant) for variant in variants_of(meanings)]
+    tables = [reader.table(variant) for variant in variants_of(meanings, owners_of_ratios(meanings, raw))]
     telling = []
     while (place := label_of_merged_rows(tables, raw, meanings, set(map(normal, corrected)))) is not None:
         telling.append(plain(meanings[place].header))
         meanings = with_role(meanings, place, "label")
         reader = Reader(raw, meanings)
-        tables = [reader.table(variant) for variant in variants_of(meanings)]
+        tables = [reader.table(variant) for variant in variants_of(meanings, owners_of_ratios(meanings, raw))]
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]

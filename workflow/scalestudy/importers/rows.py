@@ -17,7 +17,7 @@ from scalestudy.importers.devices.hardware import of_one_hardware
 from scalestudy.importers.devices.listed import ids_in
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
 from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED, SERIAL_RUN
-from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_ditto, plain, says_base
+from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_ditto, plain, says_base, says_failed
 from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
     BY_TABLE,
@@ -132,6 +132,8 @@ class Reader:
                 labels[name] = text
             elif not is_blank(text) and not (meaning.role in STATED and says_base(text)):
                 self._number(line, place, text, variant, numbers, labels)
+            elif meaning.role in MEASURED and says_failed(text):
+                self._leave_out(line, meaning, f"'{plain(text)}' is no measurement")
         if self.lengths is not None and (time := numbers.get("total_time_s")):
             counted = plain(self.meanings[self.lengths].header)
             self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None

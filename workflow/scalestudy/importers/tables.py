@@ -30,6 +30,7 @@ from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable, tidied
@@ -49,14 +50,25 @@ _CLOCKED = re.compile(
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
 _FEW = 3
+_TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
+_LONGEST_UNIT = 50
+"""Characters of a quantity with its unit below a table."""
 _NEAR_ABOVE = 5
 """Lines above a table in which its title may be."""
+_NEAR_UNIT = 8
+"""Lines above a table in which its unit may be."""
+_UNIT = re.compile(
+    r"\W*(?:units?|\u5355\u4f4d|\u55ae\u4f4d|\u5358\u4f4d|\ub2e8\uc704) ?[:\uff1a]\W*(?P<unit>\w[^|]{0,40}?)\W*",
+    re.IGNORECASE,
+)
+"""A line that says the unit of a table: Unit: images/sec."""
 _NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.*\S {2,}\S.*")
 """A rule, a directive, a bare tag or a row of another table."""
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_|"
     r"\([^()]*\)\W*|"
     r"[^|]{0,60}\b(?:batch[^|]{0,40} (?:per|global)|(?:per|global|total)[- ][^|]{0,20}batch)\b[^|]{0,60}|"
+    r"(?:[\w-]+ ){0,3}(?:throughputs?|times?|speeds?|performance) ?[(\[][^()\[\]|]{1,30}[)\]][^|]{0,80}|"
     r"[^|]*\b(?:throughputs?|[a-z]+/s(?:ec)?|per second)\b[^|.]* per [a-z]+\W*|"
     r"\W*(?:note:? )?(?:all |the )?(?:numbers|values|figures|results|units?|times|throughputs?|speeds?)"
     r"(?: (?:are|is|were|in|as)\b|:).*)",
@@ -198,11 +210,24 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
         above = [line.strip() for line in lines[max(0, table.line - 1 - _NEAR_ABOVE) : table.line - 1]]
         title = next((line for line in reversed(above) if line and not _NO_TITLE.fullmatch(line)), "")
         table = replace(table, caption=title.strip("#*:> ")) if len(title) <= LONGEST_CAPTION else table
+    said = lines[max(0, table.line - 1 - _NEAR_UNIT) : table.line - 1]
+    unit = next((found["unit"] for line in reversed(said) if (found := _UNIT.fullmatch(plain(line)))), "")
+    if unit and not table.opening:
+        table = replace(table, opening=unit)
     last = max((line for line, _ in table.rows), default=table.line)
-    near = [line.strip() for line in lines[last : last + 3] if line.strip(" |+-=")]
-    if not near or len(near[0]) > LONGEST_CAPTION or not _BELOW.fullmatch(near[0]):
+    near = [line.strip() for line in lines[last : last + 6] if line.strip(" |+-=") and not _TAGS.fullmatch(line)][
+        :3
+    ]
+    if not near or len(near[0]) > LONGEST_CAPTION or not (_BELOW.fullmatch(near[0]) or _is_of_a_unit(near[0])):
         return table
     return replace(table, below=near[0].strip("*_: "))
+
+
+def _is_of_a_unit(line: str) -> bool:
+    """Whether a short line begins with a quantity and its unit: img/s, higher is better."""
+    first = re.split(r"[,.;](?: |$)", line.strip("*_() "))[0]
+    meaning = meaning_of(first)
+    return len(first) <= _LONGEST_UNIT and "|" not in line and meaning.role in MEASURED and bool(meaning.unit)
 
 
 def _rows_of(tables: Sequence[RawTable]) -> int:

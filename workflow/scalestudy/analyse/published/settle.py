@@ -82,7 +82,7 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     answer: PER_DEVICE, TOGETHER, WEAK or STRONG, if the user says it; without effect on a table that says more.
     """
     rows = [row for one in series for row in one.rows]
-    rates = [way for role in _measured(rows) for way in _ways(table, role)] or [("", "", lambda row: None)]
+    rates = [way for role in _measured(rows) for way in _ways(table, rows, role)] or [("", "", lambda row: None)]
     whole = [
         way for way in rates if way[0] in TIMES and len({row.gpus for row in rows if way[0] in row.numbers}) > 1
     ]
@@ -126,8 +126,8 @@ def _measured(rows: Sequence[PublishedRow]) -> list[str]:
     return sorted(known, key=lambda role: len(scales[role]) < 2)
 
 
-def _ways(table: PublishedTable, role: str) -> Iterator[Way]:
-    """The possible readings of a column, the most usual first."""
+def _ways(table: PublishedTable, rows: Sequence[PublishedRow], role: str) -> Iterator[Way]:
+    """The possible readings of a column, the most usual first. rows: of all series, with their settled batches."""
     column = table.column(role)
 
     def value(row: PublishedRow) -> float | None:
@@ -144,7 +144,7 @@ def _ways(table: PublishedTable, role: str) -> Iterator[Way]:
     def times(work: Callable[[PublishedRow], float | None]) -> Rate:
         return lambda row: None if (each := value(row)) is None or (done := work(row)) is None else each * done
 
-    rows = [row for row in table.rows if role in row.numbers]
+    rows = [row for row in rows if role in row.numbers]
     batches = all(global_batch(row) is not None for row in rows)
     if role == "throughput":
         yield role, TOGETHER, value

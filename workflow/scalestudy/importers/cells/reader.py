@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.cells.units import (
     in_percent,
+    is_binary,
     is_in_percent,
     of_another_quantity,
     prefix_of,
@@ -19,7 +20,7 @@ from scalestudy.importers.headers.units import clock_of
 from scalestudy.importers.numbers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.numbers.printed import SHOWN, Cell, Printed, has_decimal_commas, plain, read_cell
 from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, sum_of_parts, unit_of_repeats
-from scalestudy.importers.published import CLOCKED, MEASURED, STATED
+from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios.columns import is_gain
 from scalestudy.importers.raw import RawTable
 
@@ -40,6 +41,7 @@ class CellReader:
         self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
         self.signed = [any("%" in cell for cell in column) for column in cells]
         self.percent = list(map(in_percent, cells, meanings, self.comma))
+        self.binary = [meanings[place].role in BATCHES and is_binary(column) for place, column in enumerate(cells)]
         self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
@@ -81,6 +83,8 @@ class CellReader:
             if said.role == "throughput_per_gpu" or said.per == "gpu":
                 labels["throughput_unit"] = "/gpu"
             return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
+        if self.binary[place] and re.fullmatch(r"\d+ ?k", plain(text).lower()):
+            return cell.printed.times(1.024)
         return cell.printed.times(meaning.factor)
 
     def _note_once(self, words: str, text: str, value: float) -> None:

@@ -11,7 +11,7 @@ from math import isclose
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL
-from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.columns import CLOSE
@@ -27,11 +27,14 @@ _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\
 _OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
 """The size of the work of each device. It is no rate."""
 _IDEAL = re.compile(IDEAL, re.IGNORECASE)
+_OTHER = "(another number)"
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
 MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
-_QUANTITIES = re.compile(r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s)(?![^()]*\))")
+_QUANTITIES = re.compile(
+    r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s|(?<=\d[a-z]), (?=~?\d)|(?<=\d[a-z])/(?=~?\d[\d.]* ?%))(?![^()]*\))"
+)
 """What separates the quantities of a cell, outside brackets."""
 
 
@@ -67,7 +70,7 @@ def with_quantities(table: RawTable) -> RawTable:
         wide = max((len(one) for one in parts), default=1)
         if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
             columns[place] = [one for one in parts if len(one) == wide]
-    rows_of_units = [[_kind(part) for part in one] for parts in columns.values() for one in parts]
+    rows_of_units = [_kinds(one) for parts in columns.values() for one in parts]
     units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
     if units is None:
         return table
@@ -75,6 +78,16 @@ def with_quantities(table: RawTable) -> RawTable:
         if any(len(one) == len(units) for one in columns[place]):
             table = _in_columns(table, place, units)
     return table
+
+
+def _kinds(parts: list[str]) -> list[str]:
+    """Headers for the quantities of a cell. One of two may have no unit: 2.2s, 3.4K."""
+    kinds = list(map(_kind, parts))
+    return (
+        [kind or _OTHER for kind in kinds]
+        if len(kinds) == 2 and kinds[0] and share(parts, read_cell) == 1
+        else kinds
+    )
 
 
 def _kind(part: str) -> str:
@@ -89,7 +102,9 @@ def _kind(part: str) -> str:
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
     own = [part.strip() for part in re.split(r"[/|;,](?![^()]*\))", plain(table.header[place]))]
     heads = own if len(own) == len(units) else [plain(table.header[place])] * len(units)
-    names = [f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)]
+    names = [
+        head if never_a_label(head) else f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)
+    ]
     rows = []
     for line, cells in table.rows:
         own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []

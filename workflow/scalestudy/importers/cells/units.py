@@ -14,6 +14,8 @@ from scalestudy.importers.published import STATED, UTILIZATION
 _PREFIXED = re.compile(
     r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
 )
+_FEWEST_BITS = 32
+"""Smallest power of two that is no number of tens or so by chance."""
 _PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _ROUNDED, _MOST_ABOVE_ONE = 0.005, 20
 """How close to 1 the efficiency of a baseline is, and what no efficiency is as a fraction."""
@@ -30,6 +32,12 @@ def prefix_of(unit: str, cells: Sequence[str]) -> float:
     own = _PREFIXED.match(unit)
     others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
     return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
+
+
+def is_binary(cells: Sequence[str]) -> bool:
+    """Return whether the batches of a column are powers of two, so that 1K among them is 1024."""
+    sizes = [int(cell) for cell in map(plain, cells) if re.fullmatch(r"\d{1,9}", cell)]
+    return bool(sizes) and all(size >= _FEWEST_BITS and size & (size - 1) == 0 for size in sizes)
 
 
 def of_another_quantity(unit: str) -> bool:

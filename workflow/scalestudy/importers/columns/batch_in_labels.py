@@ -6,8 +6,10 @@ import re
 from dataclasses import replace
 
 from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import PER_DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.published import BATCHES
 from scalestudy.importers.raw import RawTable
 
 _BATCH = re.compile(
@@ -16,8 +18,28 @@ _BATCH = re.compile(
     r" ?(?:[:=]|of)? ?(?P<size>\d[\d,]*k?)(?P<whose> ?(?:per|/) ?[a-z]+)?\b\)?",
     re.IGNORECASE,
 )
+_FEW = 3
+"""Rows from which names that all end with their batch do so by no chance."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
+
+
+def without_batch_of_names(table: RawTable) -> RawTable:
+    """Return a table whose names in the first column lose the batch that ends all of them: `pipeline-256`."""
+    place = next((at for at, name in enumerate(table.header) if at and meaning_of(name).role in BATCHES), None)
+    if place is None or len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
+        return table
+    names = [_without_end(plain(cells[0]), plain(cells[place])) for _, cells in table.rows]
+    if not all(names):
+        return table
+    rows = tuple((line, (name, *cells[1:])) for (line, cells), name in zip(table.rows, names, strict=True))
+    return replace(table, rows=rows)
+
+
+def _without_end(name: str, size: str) -> str:
+    """A name without the batch at its end, or in front of a remark; '' if it does not end with it."""
+    found = re.fullmatch(rf"(?P<name>.*\w)[-_ ](?:bs)?{re.escape(size)}(?P<remark> ?\(.*\))?", name, re.IGNORECASE)
+    return f"{found['name']}{found['remark'] or ''}" if found and size else ""
 
 
 def with_batch_of_labels(table: RawTable) -> RawTable:

@@ -1,13 +1,14 @@
-"""Which batch is constant in a table without a column of it, by what the text around the table says."""
+"""Batches that no header calls by that name, and which batch the text around a table says is constant."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.headers.meaning import Meaning, normal
-from scalestudy.importers.headers.terms import DEVICE
-from scalestudy.importers.published import BATCHES, OF_STEPS
+from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.headers.terms import COUNT, DEVICE, WORK
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS
 from scalestudy.importers.raw import RawTable
 
 _SIZE = r"(?:mini-?)?batch(?: ?size)?"
@@ -22,6 +23,30 @@ _OF_ALL = re.compile(
     rf"\b(?:constant|fixed|same) (?:global|total|overall) {_SIZE}"
 )
 """Sentences on a global batch that is the same in all rows."""
+
+_WORK_OF_A_DEVICE = re.compile(
+    rf"{COUNT}(?:training )?{WORK}{COUNT}(?: ?/ ?| per | each ){DEVICE}|{COUNT}envs?{COUNT}(?: ?/ ?| per ){DEVICE}"
+)
+"""Headers such as imgs/GPU, which name no time."""
+
+
+def batches_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `imgs/GPU` beside measurements as the batch of a device: whole numbers that divide the largest one."""
+    if any(one.role in BATCHES for one in meanings) or not any(one.role in MEASURED for one in meanings):
+        return meanings
+    for place, one in enumerate(meanings):
+        cells = [plain(cell).replace(",", "") for cell in raw.cells(place)]
+        named = one.role == "ignore" and _WORK_OF_A_DEVICE.fullmatch(normal(one.header))
+        if (
+            not named
+            or normal(one.header) in said
+            or not all(re.fullmatch(r"[1-9]\d{0,6}", cell) for cell in cells)
+        ):
+            continue
+        sizes = list(map(int, cells))
+        if sizes and all(max(sizes) % size == 0 for size in sizes):
+            return with_role(meanings, place, "batch_per_gpu", per="gpu")
+    return meanings
 
 
 def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.units import is_in_percent
-from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.cells import nodes_by_each, read_count
 from scalestudy.importers.devices.listed import ids_in
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
@@ -26,6 +26,8 @@ _HOSTS = re.compile(rf"{_HOST}(?:, ?{_HOST})*")
 _NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\d_]{4,}", re.IGNORECASE)
 """A word that is no unit of time."""
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
+_BY_EACH = re.compile(rf"{nodes_by_each(f' ?(?:{NODE})?')}(?: ?{DEVICE}\b|\W*$)", re.IGNORECASE)
+_OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?latency(?: ?\([^()]*\))?")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -52,6 +54,12 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(rate, header=meaning.header, per=meaning.per, rest=meaning.rest)  # below `wall speed`
     if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
         return replace(meaning, unit=unit)
+    if (
+        role == "time_s"
+        and _OF_A_BATCH.fullmatch(normal(meaning.header))
+        and any("batch" in one.role for one in meanings)
+    ):
+        return replace(meaning, role="step_time_s")  # of the batch beside it
     numbers = share(cells, read_cell)
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
     if words and (role in STATED or (role == "time_s" and not meaning.unit)):
@@ -61,6 +69,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="label")  # names of problems below `Problem scale`
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware")
+    if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):
+        return replace(meaning, role="gpus")  # 2 x 16 threads below `Machines`
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):
         hosts = len(set(cells)) == len(cells) and all(_HOSTS.fullmatch(plain(cell)) for cell in cells)
         return replace(meaning, role="ignore" if hosts else "hardware")

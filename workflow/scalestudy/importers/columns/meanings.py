@@ -11,8 +11,10 @@ from scalestudy.errors import UserError
 from scalestudy.importers.cells.nouns import without_nouns
 from scalestudy.importers.cells.pairs import with_batch_products, with_pairs, with_rate_products
 from scalestudy.importers.cells.together import with_ratios
-from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels
+from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_batch_of_names
+from scalestudy.importers.columns.batch_in_words import batches_of_devices
 from scalestudy.importers.columns.by_cells import by_cells
+from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, strategies, telling_labels
 from scalestudy.importers.devices.across import with_devices_of_the_caption
@@ -25,16 +27,12 @@ from scalestudy.importers.headers.meaning import (
     ROLES,
     TEXTS,
     Meaning,
-    is_utilization,
     meaning_of,
-    never_a_label,
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import IDEAL, SPREAD
-from scalestudy.importers.numbers.printed import plain, read_cell, share
-from scalestudy.importers.published import MEASURED, RATES, TIMES, UTILIZATION
-from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
 from scalestudy.importers.ratios.columns import (
     gains,
@@ -61,8 +59,13 @@ from scalestudy.importers.ratios.whose import (
     tasks_beside_nodes,
 )
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.shape.centred import with_centred_labels, with_devices_filled_down
+from scalestudy.importers.shape.centred import (
+    with_centred_labels,
+    with_dashes_filled_down,
+    with_devices_filled_down,
+)
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
+from scalestudy.importers.shape.serial_beside import with_serial_beside
 from scalestudy.importers.shape.steps_up import with_steps
 from scalestudy.importers.shape.unit_columns import with_unit_of_a_column
 from scalestudy.importers.shape.upright import upright
@@ -84,13 +87,12 @@ class Corrections:
 
 NOTHING_CORRECTED = Corrections({})
 
-_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
-
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_centred_labels(with_devices_filled_down(raw))
-    named = with_batch_of_labels(with_batch_products(with_rate_products(with_pairs(whole))))
+    whole = with_serial_beside(with_centred_labels(with_devices_filled_down(with_dashes_filled_down(raw))))
+    named = without_batch_of_names(with_pairs(whole))
+    named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
     turned = upright(with_ratios(with_steps(with_lists_in_cells(named))))
@@ -142,7 +144,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     ]
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
-    result = _by_units(telling_labels(result, raw, said), raw, said)
+    result = by_units(telling_labels(batches_of_devices(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
@@ -231,52 +233,6 @@ def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
     words = {re.sub(r"\W*scaling\W*", "", plain(cell).lower()) for cell in cells}
     kinds = bool(words) and words <= {"weak", "strong"} and meaning.role in ("ignore", *TEXTS)
     return replace(meaning, role="scaling") if kinds else meaning
-
-
-def _by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads columns by the units of their cells: img/s is a throughput below any header.
-
-    Times, and units in brackets in a header, count only if nothing else is measured.
-    """
-    nothing = all(meaning.role not in MEASURED for meaning in meanings)
-    used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
-    result: list[Meaning] = []
-    for place, meaning in enumerate(meanings):
-        cells = raw.cells(place)
-        named = _quantities(cells)
-        name = normal(meaning.header)
-        never = never_a_label(meaning.header) or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
-        if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
-            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
-            own = meaning_of(most) if most else of_a_step(meaning, cells)
-            if own.role in RATES or (nothing and own.role != "ignore"):
-                rest = meaning.rest or normal(meaning.header)
-                meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
-        result.append(meaning)
-    nothing = all(meaning.role not in MEASURED for meaning in result)
-    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
-        return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
-    if nothing and (rates := [at for at, one in enumerate(result) if _is_data_rate(one, raw.cells(at), said)]):
-        return [replace(one, role="throughput") if at in rates else one for at, one in enumerate(result)]
-    model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
-    if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
-        return with_role(result, model[0], UTILIZATION)
-    return result
-
-
-def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> bool:
-    """Whether a column is of data per second, which is the throughput of a program if nothing else is measured."""
-    name = normal(meaning.header)
-    rated = _DATA_RATE.fullmatch(name) and not re.search("band|\\bbw\\b|memory|network|disk|link|bus", name)
-    return bool(rated) and meaning.role == "ignore" and name not in said and share(cells, read_cell) > 0.5
-
-
-def _quantities(cells: Sequence[str]) -> list[str]:
-    """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
-    named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
-    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
-    alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
-    return named * len(cells) if alone else named
 
 
 def _speedups_of_precisions(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -61,6 +61,7 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})",
+        r"n(?P<nodes>\d{1,4})[-_]?g(?P<each>\d{1,4})",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[,(/]* ?(?:with |of )?(?P<each>\d{{1,6}}) ?x? ?-?"
         rf"(?:{DEVICE}|(?P<rest>{MAKER}*{KIND})s?) ?(?:each|(?:/|per) ?{_NODE})\)?",
@@ -128,7 +129,10 @@ _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
 _ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
 """The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
-_NODE_OF = re.compile(rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?{DEVICE}\)?", re.IGNORECASE)
+_NODE_OF = re.compile(
+    rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?(?:(?P<noun>{DEVICE})|{MAKER}*{KIND}s?)\)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,12 @@ def _form_of(words: str) -> re.Match[str] | None:
 DEGREES = re.compile(
     r"(?<![a-z])(?P<kind>tp|pp|dp|cp)(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{1,5})(?![\d.])\)?", re.IGNORECASE
 )
+
+
+def noun_of_a_node(cells: Iterable[str]) -> str:
+    """Return what `1 node (8 GPUs)` counts, `gpus` for a kind of device; empty if no cell is of one node."""
+    found = next((found for cell in cells if (found := _NODE_OF.fullmatch(plain(cell)))), None)
+    return "" if found is None else (found["noun"] or "gpus").lower()
 
 
 def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:

@@ -60,10 +60,12 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     if _STEP.search(words):
         return None
     if found := re.fullmatch(
-        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?{DEVICE}\))?", words
+        rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}"
+        rf"(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<hardware>{_KINDS})s?)\))?",
+        words,
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
-        return Count(int(found["gpus"] or nodes), nodes), ""
+        return Count(int(found["gpus"] or nodes), nodes, found["hardware"] or ""), ""
     if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
         rest = _inside(found["rest"].strip(" :,-"))
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest

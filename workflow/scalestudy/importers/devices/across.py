@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import Count, nodes_by_each
+from scalestudy.importers.counts.cells import Count, nodes_by_each, noun_of_a_node
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
@@ -65,7 +65,8 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
 def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
     headers = [re.sub(r"\bworker (?=thread|process)", "", normal(header)) for header in headers]
-    nouns = [found[0] for header in headers if (found := _NOUN.search(header))]
+    of_a_node = noun_of_a_node(headers)
+    nouns = [of_a_node] if of_a_node else [found[0] for header in headers if (found := _NOUN.search(header))]
     nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"

@@ -3,6 +3,7 @@
 import re
 
 from scalestudy.importers.headers.meaning import normal
+from scalestudy.importers.headers.terms import PER_NODE
 from scalestudy.importers.published import PublishedTable
 
 _NOUNS = (
@@ -12,6 +13,7 @@ _NOUNS = (
     (r"gcd", "GCDs"),
     (r"chip", "chips"),
     (r"worker", "workers"),
+    (r"trainer", "trainers"),
     (r"thread", "threads"),
     (r"core", "cores"),
     (r"rank", "ranks"),
@@ -30,7 +32,11 @@ def counted_in(table: PublishedTable) -> str:
     """Return the plural noun for the devices of a table; `devices` if its header says no more than a number."""
     column = next((found for role in _COUNTING if (found := table.column(role)) is not None), None)
     words = normal(column.header) if column is not None else ""
-    return next((noun for form, noun in _NOUNS if re.search(form, words)), DEVICES)
+    if column is not None and column.role == "gpus_per_node":
+        words = PER_NODE.sub("", words)
+    noun = next((noun for form, noun in _NOUNS if re.search(form, words)), DEVICES)
+    # the cells may be products of nodes and devices
+    return DEVICES if noun == "nodes" and column is not None and column.role == "gpus" else noun
 
 
 def number_of(count: int, nouns: str) -> str:

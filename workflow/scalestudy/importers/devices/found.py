@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import prod
 from operator import mul
 
@@ -35,7 +35,7 @@ _OF_DEVICES = re.compile(
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
     r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
     r"(?:max ?|degree of )*parallelism|compute units|(?:env )?runners|slots|shards|"
-    r"-{1,2}[a-z_-]*(?:threads|workers|procs|processes|gpus)"
+    r"-{1,2}(?:n|np|[a-z_-]*(?:threads|workers|procs|processes|gpus))"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
@@ -54,6 +54,8 @@ _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|im
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"[\d,.'+ ]+")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
+_ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
+"""Labels of runs on another kind of device than the threads or processes of the others."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
@@ -203,6 +205,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
     """Reads the number of devices from one of the first columns, if all of its labels name one."""
     places = [at for at, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
     measured = places[0] if places else len(meanings)
+    ratios = any(one.role in STATED for one in meanings)
     with_numbers = replace(raw, rows=tuple(row for row in raw.rows if _has_digits(row[1], places)))
     for read, per in ((read_count, ""), (count_in_words, IN_WORDS)):
         for place, meaning in enumerate(meanings[: max(_FIRST, measured)]):
@@ -212,7 +215,12 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             of_result = meaning.role == "ignore" and bool(
                 re.search(rf"\b{IDEAL}\b|target", normal(meaning.header))
             )
-            if meaning.role not in _LABELS or len(cells) < 2 or of_result or _of_a_size(meaning, cells):
+            if (
+                meaning.role not in _LABELS
+                or len(cells) < 2
+                or of_result
+                or _of_a_size(meaning, cells, ratios=ratios)
+            ):
                 continue
             named = [cell for cell in cells if not _A_NUMBER.fullmatch(plain(cell)) or meaning.role == "hardware"]
             counts = [count_by(cell, read) for cell in named]
@@ -224,6 +232,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
+            if per and len(sizes) > 1 and 1 in sizes and not any(map(_ON_A_GPU.search, {*named} - {*missing})):
+                missing = [cell for cell in missing if not _ON_A_GPU.search(cell)]  # their rows are left out
             if per and 1 in sizes and _differ_in_numbers_only([count for count in counts if count]):
                 missing = missing if len(missing) > (1 - _MOST_OF) * len(named) else []  # their rows are left out
             enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
@@ -250,15 +260,23 @@ def _differ_in_numbers_only(counts: Sequence[Count]) -> bool:
     return len({count.gpus for count in counts}) > 1 and len({replace(count, gpus=1) for count in counts}) == 1
 
 
-def _of_a_size(meaning: Meaning, cells: Sequence[str]) -> bool:
-    """Whether cells such as 256x256 are the size of a problem."""
+def _of_a_size(meaning: Meaning, cells: Sequence[str], *, ratios: bool) -> bool:
+    """Whether cells such as 256x256 are the size of a problem. ratios: whether the table has speedups."""
     factors = [re.fullmatch(r"(\d+) ?x ?(\d+)(?: ?x ?\d+)?", plain(cell)) for cell in cells]
     if sizes := bool(_OF_A_SIZE.search(normal(meaning.header))):
         factors += [re.fullmatch(r"[LMNn] ?= ?\d+", plain(cell)) for cell in cells]  # its letter
     if re.search(r"\b(?:mpi|p|tasks?|proc(?:ess(?:or|es)?)?s?|ranks?|gpus?|topology)\b", normal(meaning.header)):
         return False
     order = any(re.match(r"p(?: ?=|50$|9\d$)", plain(cell)) for cell in cells)  # of polynomials; a percentile
+    order = order and not (ratios and _doubles(cells))
     return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
+
+
+def _doubles(cells: Sequence[str]) -> bool:
+    """Whether each of several cells `p = 1`, `p = 2`, `p = 4` is twice the one before or more."""
+    found = [re.fullmatch(r"p ?= ?(\d{1,6})", plain(cell)) for cell in cells]
+    sizes = [int(one[1]) for one in found if one]
+    return len(sizes) == len(cells) > 2 and all(few * 2 <= many for few, many in pairwise(sizes))
 
 
 def says_one_device(label: str) -> bool:

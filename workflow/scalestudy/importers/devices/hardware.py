@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.headers.terms import STRATEGIES
@@ -12,7 +12,14 @@ from scalestudy.importers.published import PublishedRow
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
 _SEVERAL = re.compile(r"^\d{1,5} ?[x*] ?")
+_COMMENT = re.compile(
+    r" ?\([^()]*\b(?:pcie|nvlink|nvswitch|infiniband|ethernet|roce|sxm)\b[^()]*\)$", re.IGNORECASE
+)
+"""How several devices are connected, which one device is not."""
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
+
+_INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)
+"""The number in front of instances, whose devices a column has: 4 g4dn.12xlarge."""
 
 
 def hardware_of(label: str) -> str:
@@ -20,13 +27,19 @@ def hardware_of(label: str) -> str:
 
     Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
     """
-    words = STRATEGIES.sub("", _PRECISION.sub("", label))
+    words = _INSTANCES.sub("", STRATEGIES.sub("", _PRECISION.sub("", label)))
     return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
+
+
+def _is_alone(kind: str, names: Collection[str]) -> bool:
+    """Whether hardware is named without a comment too, and with only one."""
+    return kind in names and sum(_COMMENT.sub("", name) == kind for name in names) == 2
 
 
 def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     """Return rows in which `H100 80GB` is `H100`, if other rows name that and no other size of memory.
 
+    So is `RTX 4090 (PCIe)` if no other link is named.
     `4x DGX H100` is `DGX H100`, whose number of devices has a column, if other rows name that.
     """
     names = {row.label("hardware") for row in rows}
@@ -35,6 +48,9 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         if found := _MEMORY.fullmatch(name):
             sizes.setdefault(found["kind"], set()).add(name)
     plainer = {named.pop(): kind for kind, named in sizes.items() if kind in names and len(named) == 1}
+    plainer |= {
+        name: kind for name in names if (kind := _COMMENT.sub("", name)) != name and _is_alone(kind, names)
+    }
     plainer |= {name: kind for name in names if (kind := _SEVERAL.sub("", name)) != name and kind in names}
     return tuple(
         replace(row, labels={**row.labels, "hardware": plainer[name]})

@@ -32,13 +32,14 @@ _WORDS = {
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
     r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
-    r"tiempo|tempo|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
+    r"tiempos?|tempos?|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
     "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]tki|"
     r"(?:число |количество |кол-во )?поток(?:и|ов|а)?|线程数?|スレッド数?|스레드 ?수?",
     "processes": r"(?:số )?tiến trình|jumlah proses|procesos?|processos?|prozess(?:en?)?|processus|proces(?:y|ów)|"
     r"进程数?|プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)?",
+    "workers": r"trabajador(?:es)?|trabalhador(?:es)?",
     "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|(?<=, )с$|秒|초",

@@ -233,7 +233,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
-    if re.search(r"batch(?!es)|\bm?bs\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
+    if re.search(r"batch(?!es)|\bm?bsz?\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
@@ -241,6 +241,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     device = rf"{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
+        return "gpus"
+    either = bare.split(" or ")
+    if len(either) > 1 and all(_role(one, one, ()) == "gpus" for one in either):
         return "gpus"
     if re.fullmatch(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}", bare):
         return "gpus"

@@ -9,6 +9,7 @@ from functools import lru_cache
 _SHORT = (
     (re.compile(r"\b(?:th?r?u?-?puts?|through-puts?|thrpts?|thpts?)(?![a-z])"), "throughput"),
     (re.compile(r"^s/?u\b\.?|\bspd-?up\b"), "speedup"),
+    (re.compile(r"\b(cpu|wall)time\b"), r"\1 time"),
     (re.compile(r"^rel\b\.?"), "relative"),
     (re.compile(r"^norm\b\.?"), "normalized"),
     (re.compile(r"\bmin of(?= \d)"), "fastest of"),

@@ -68,19 +68,21 @@ REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 RATED = (
     rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
     rf"^tgs\b|\bhash ?rate\b|\b(?:giga|tera|peta|[gtp])flop/?s? ?(?:/|per) ?{DEVICE}\b|"
-    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps)\b|"
+    rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps|sps)\b|"
     r"[(\[][gtp]flop/?s[)\]]$"
 )
 """Rates that their own names say."""
 TIMED = (
-    r"\bw?tim(?:e|ing)s?\b|duration|elapsed|\bwall|run-?time|makespan|latency|\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
+    r"\bw?tim(?:e|ing)s?\b|(?<!max[- ])duration|elapsed|\bwall|run-?time|makespan|latency|"
+    r"\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
     r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
     r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
 """Words of a time."""
 OF_A_PART = re.compile(
-    r"load|\bcomm(?:s|\b|unicat)|sync\b|all[- ]?reduce|all[- ]?gather|reduce[- ]?scatter|compil|complie|start-?up|"
+    r"(?<!work)load|\bcomm(?:s|\b|unicat)|sync\b|all[- ]?reduce|all[- ]?gather|reduce[- ]?scatter|compil|complie|"
+    r"start-?up|"
     r"\binit|\bset-?up|\bdata ?(?:time|wait)|\b(?:h2d|d2h)\b|\boptimi[sz]er time|\blogging|\bremainder|"
     r"\bp\d\d|percentile|\btail|checkpoint|\bsav(?:e|ing)|\bwait|transfer|\bi/?o\b|\bcopy|"
     rf"\b(?:{DEVICE}|cpu|node)(?:[-\u00b7*](?:s|secs?|seconds|h|hrs?|hours?|days?)\b|[ ](?:seconds|hours|days)\b)|"
@@ -104,7 +106,7 @@ UNIT_OF_TIME = {
 } | {
     "min": r"\bm(?:in(?:ute)?s?)?\b",
     "h": r"\b(?:h|hrs?|hours?)\b",
-    "d": r"\bdays?\b",
+    "d": r"\bdays?\b|[(\[]d[)\]]",
     "s": r"\b(?:s|secs?|seconds?)\b",
 }
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

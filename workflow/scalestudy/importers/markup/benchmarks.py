@@ -24,15 +24,21 @@ _GOOGLE = re.compile(
     r"\s*(?P<name>\S+?)/threads:(?P<threads>\d{1,5})(?:/\S*)?\s+(?P<value>[\d.e+]+) (?P<unit>[a-z]s)\s+"
     r"[\d.e+]+ [a-z]s\s+\d+.*"
 )
+_RUST = re.compile(
+    r"test (?P<name>\S*?)(?:(?:_|\b)(?:t|threads?|cores?|workers?|procs?)_?(?P<threads>\d{1,5})|"
+    r"_(?P<count>\d{1,5})_?(?:t|threads?|cores?|workers?|procs?))\s+\.\.\. bench:\s+"
+    r"(?P<value>[\d,.]+) (?P<unit>[a-z]s)/iter.*"
+)
+"""What Rust's `cargo bench` prints: `test sum_4_threads ... bench: 35,123 ns/iter (+/- 1,200)`."""
 _ITEMS = re.compile(r"\bitems_per_second=(?P<rate>[\d.]+[kMG]?)/s")
 
 
 def benchmark_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     """Yield a table of the lines of each program: threads, name, and time of an operation or items per second."""
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if len(line) <= LONGEST]
-    for form in (_GO, _BENCHSTAT, _GOOGLE):
+    for form in (_GO, _BENCHSTAT, _GOOGLE, _RUST):
         found = [(number, match) for number, line in numbered if (match := form.fullmatch(line))]
-        threads = [match["threads"] or "1" for _, match in found]
+        threads = [match["threads"] or match.groupdict().get("count") or "1" for _, match in found]
         if len(set(threads)) < _FEW:
             continue
         rates = [rate["rate"] for _, match in found if (rate := _ITEMS.search(match[0]))]

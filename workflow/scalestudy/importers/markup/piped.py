@@ -19,6 +19,15 @@ _ITEM = re.compile(r"^(?:[-*]|\d{1,3}[.)])\s+(?=\|)")
 """The sign of a list in front of a table."""
 _FIRST_WORDS = re.compile(r"(?P<words>[^,.:;]{1,60})[,.:;]")
 """What a text is of: s/step, best of two."""
+_OF_VALUES = re.compile(
+    r"(?:all |the )?(?:reported |shown )?"
+    r"(?:values|numbers|results|figures|times|timings|throughputs?|measurements) "
+    r"(?:are|is|were|in|show)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says what the numbers of a table are."""
+_MOST_LINES = 12
+"""Lines of a paragraph above a table in which that sentence is looked for."""
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -26,6 +35,7 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
     """Yield the tables whose cells are between bars, with a rule below the header."""
     headings: list[tuple[int, str]] = []
     above = opening = ""
+    paragraph: list[str] = []
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -40,6 +50,10 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             first = said and (number == 0 or not lines[number - 1].strip())
             opening = line.strip() if first else opening
             above = line.strip() if said else above
+            paragraph = (
+                [*paragraph, line.strip()][-_MOST_LINES:] if said else paragraph if not line.strip() else []
+            )
+            paragraph = [line.strip()] if first else paragraph
             number += 1
             continue
         end, rows = number + header, []
@@ -47,13 +61,15 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             rows.append((end + 1, () if is_rule(lines[end]) else cells_of(lines[end])))
             end += 1
         names = tuple(words for _, words in headings)
+        values = next(filter(_OF_VALUES.match, re.split(r"(?<=[.;]) ", " ".join(paragraph))), "")
+        above = values.rstrip(".") if len(paragraph) > 1 and values else above
         caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
         whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
         words = _FIRST_WORDS.match(opening if opening != above else "")
         yield RawTable(
             number + 1, whole, tuple(records(rows)), names, caption, opening=words["words"] if words else ""
         )
-        number, above, opening = end, "", ""
+        number, above, opening, paragraph = end, "", "", []
 
 
 def _header(lines: list[str], start: int) -> int:

@@ -19,6 +19,7 @@ _BLANK = re.compile(
     r"#(?:value|ref|name|num|null|n/a|div/0)[!?]?",
     re.IGNORECASE,
 )
+_FAILED = re.compile(r"oom|out of memory|err|fail", re.IGNORECASE)
 _MARKUP = re.compile(
     r"<sup>.*?</sup>|<ref[^<>]{0,200}>.*?</ref>|(?<=\S) ?\[#?\w{0,20}\]_(?!\w)|\\? ?:sup:`[^`]*`|"
     r"\[\^[^\]]*\]|<[^<>]{0,200}>|(?<=\S) ?(?:\^[a-z*\u2020\u2021]{1,2}\^|[\u00a7\u00b6\u1d43-\u1d4d]+$)",
@@ -158,6 +159,11 @@ def is_blank(text: str) -> bool:
     return bool(_BLANK.fullmatch(text) or (not named and _BLANK.fullmatch(_REMARK.sub("", text) or text)))
 
 
+def says_failed(text: str) -> bool:
+    """Return whether a cell without a value says that its run failed: OOM, error."""
+    return is_blank(text) and bool(_FAILED.match(plain(text)))
+
+
 def says_base(text: str) -> bool:
     """Return whether a cell says, without a number, that ratios are relative to its row: baseline, (ref.)."""
     return bool(re.fullmatch(r"\W*(?:base|ref)[^\d]*", plain(text).lower()))
@@ -182,7 +188,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
         whole = pair["first"]
     whole = _UNIT_TWICE.sub(r"\g<number> \g<sign> \g<spread> \g<unit>", whole)
     whole, spread_value = _without_interval(_UNIT_BEHIND.sub(r" \1", _FOLD.sub("x", whole)), comma=comma)
-    if factor := _TIMES_FIRST.fullmatch(whole):
+    if factor := _TIMES_FIRST.fullmatch(whole if re.search(r"\(.*\d", whole) else _REMARK.sub("", whole)):
         whole = f"{factor['number']}x"
     found = _COUNTED.fullmatch(_REMARK.sub("", whole) or whole)
     rest = found["rest"].strip() if found else whole

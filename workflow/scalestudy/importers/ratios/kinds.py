@@ -68,7 +68,8 @@ def by_ratio(table: RawTable, places: tuple[int, int], ratio: int, factor: float
         if min(first, last, stated) > 0:
             of_all = stated > 1 or not said.percent  # 80 % may be what each of more devices does, or all of them
             speedups = [stated] * of_all + [stated * factor] * said.percent
-            rates += any(abs(last / first / speedup - 1) < CLOSE for speedup in speedups)
-            times += any(abs(first / last / speedup - 1) < CLOSE for speedup in speedups)
+            about = max(CLOSE, said.printed.last / said.printed.value)
+            rates += any(abs(last / first / speedup - 1) < about for speedup in speedups)
+            times += any(abs(first / last / speedup - 1) < about for speedup in speedups)
     known = len(table.rows) / 2
     return "throughput" if rates > known else "time" if times > known else UNSAID

@@ -1,4 +1,4 @@
-"""Labels in the middle of their rows, as in tables from a PDF, and devices printed once for several rows."""
+"""Labels in the middle of their rows, as in tables from a PDF, and cells printed once for several rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,31 @@ from itertools import pairwise
 
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 _FEW = 2
+_DASH = re.compile(r"[-\u2013\u2014]")
 NOT_NAMED = "not named"
 """Label of a block without one."""
+
+
+def with_dashes_filled_down(table: RawTable) -> RawTable:
+    """Return a table whose dashes mean the cell above, as in most rows of its first column."""
+    roles = [meaning_of(name).role for name in table.header]
+    left = next((at for at, role in enumerate(roles) if role in (*MEASURED, *STATED)), 0)
+    columns = [[plain(row[at]) for _, row in table.rows if at < len(row)] for at in range(left)]
+    dashed = [column for column in columns if any(map(_DASH.fullmatch, column))]
+    first = sum(bool(_DASH.fullmatch(cell)) for cell in columns[0]) if columns else 0
+    if len(dashed) < _FEW or 2 * first < len(table.rows) or _DASH.fullmatch(columns[0][0]):
+        return table
+    above = [""] * left
+    rows = []
+    for line, cells in table.rows:
+        own = [above[at] if _DASH.fullmatch(plain(cell)) else cell for at, cell in enumerate(cells[:left])]
+        above = [*own, *above[len(own) :]]
+        rows.append((line, (*own, *cells[left:])))
+    return replace(table, rows=tuple(rows))
 
 
 def with_devices_filled_down(table: RawTable) -> RawTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.cells import read_count, with_node
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.devices.across import (
     is_scaled_measurement,
@@ -28,8 +28,12 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
-_RATIO_ON = re.compile(r"([ESes])[_ ]?\(?(\d{1,6})\)?")
-"""Header of a speedup or an efficiency on a number of devices: S(4), E_8."""
+_RATIO_ON = re.compile(
+    r"([es])(?:peed-?ups?|ff(?:iciency|\.)?)?"
+    r"(?: ?@ ?| on | with | at | for |[_ ])?\(?(?:x|[np] ?= ?)?(\d{1,6})x?\)?",
+    re.IGNORECASE,
+)
+"""Header of a speedup or an efficiency on a number of devices: S(4), E_8, Speedup 4."""
 _SERIAL = re.compile(
     rf"(?:t[_ ]?)?(?:{SERIAL_RUN}|seq\.?)(?:[ _]?(?:run ?)?time)?(?: ?[(\[](?P<unit>[^()\[\]]*)[)\]])?",
     re.IGNORECASE,
@@ -87,11 +91,12 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
             found[place] = (words, "")
         elif (named := count_of_header(header)) and not _OVER_ANOTHER.match(named[1]):
-            hardware = f"x {named[0].hardware}" if named[0].hardware else ""
+            count = with_node(named[0], words, table.header)
+            hardware = f"x {count.hardware}" if count.hardware else ""
             rest = named[1]
             rest = "" if is_scaled_measurement(table, place, named) else rest
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
-            found[place] = (f"{named[0].gpus}{hardware}", rest)
+            found[place] = (f"{count.gpus}{hardware}", rest)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
     sizes = [devices for devices, _ in found.values()]
     if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
@@ -127,6 +132,8 @@ def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[
     others = {rest for _, rest in across.values() if meaning_of(rest).role not in STATED}
     if len(serial) == len(others) == 1 and 1 not in sizes:
         (place, unit), (rest,) = *serial.items(), others
+        if unit and not rest:
+            return {place: ("1", f"time {unit}")}  # its unit is that of all
         if unit in rest and ("(" not in rest or unit):
             return {place: ("1", rest)}
     places = [place for place, header in enumerate(table.header) if place and says_one_device(plain(header))]

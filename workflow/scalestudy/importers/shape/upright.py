@@ -10,11 +10,11 @@ from scalestudy.importers.devices.across import (
     counted_across,
 )
 from scalestudy.importers.devices.found import with_product
-from scalestudy.importers.headers.meaning import TEXTS, meaning_of, normal
+from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
-from scalestudy.importers.quantities import known_role, quantity_of
+from scalestudy.importers.quantities import known_role, name_of, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
 from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.kinds import by_ratio
@@ -32,6 +32,9 @@ IDEAL = re.compile(
 """Rows that were not measured."""
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
+_RANGE = re.compile(r"~?\d[\d.]* ?[%x]? ?[-\u2013\u2014] ?~?\d[\d.]* ?[%x]?")
+_LONGEST_NAME = 40
+"""Characters of a sentence that is the name of a quantity as it is."""
 _NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
 
@@ -54,7 +57,10 @@ def upright(table: RawTable) -> RawTable:
     measured = [place for place, role in enumerate(known) if role in MEASURED]
     kinds = {known[place] for place in measured}
     labels = 2 * len(measured) < len(known) or (len(measured) > len(kinds) == 1 and not set(known) & {*STATED})
-    if _of_one_unit(table, across) and labels:  # names such as `ONNX Runtime`, or the times of several parts
+    first_header = meaning_of(table.header[0])  # `Workload, milliseconds`
+    labels = labels or (first_header.role in TIMES and first_header.unit in SECONDS and kinds <= {*TIMES})
+    own_unit = _of_one_unit(table, across) or (first_header.role in TIMES and not {*known} & {*STATED})
+    if own_unit and labels:  # names such as `ONNX Runtime`, or the times of several parts
         return _stacked(table, across)
     unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
     named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
@@ -127,6 +133,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     metric = place_of_names(table, others)
     others = [place for place in others if place != metric]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
+    for place in set(range(len(table.header))) - {*across, *others, metric}:
+        table = table.noted(f"{plain(table.header[place])} is of no number of devices, so it was left out")
+    for place in [kept for kept in others if _are_ratios_of_rows(table, kept)]:
+        table = table.noted(
+            f"{plain(table.header[place])} is a range over the devices of a row, so it was left out"
+        )
+        others.remove(place)
     numbered = [any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in table.cells(kept)) for kept in others]
     roles = [meaning_of(table.header[kept]).role for kept in others]
     stated = [place for place, role in enumerate(roles) if role in (*STATED, "scaling") and numbered[place]]
@@ -178,9 +191,20 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     return replace(table, header=header, rows=tuple(rows))
 
 
+def _are_ratios_of_rows(table: RawTable, place: int) -> bool:
+    """Whether a column has ratios that are ranges, such as 85-90%, each of all devices of a row."""
+    cells = table.cells(place)
+    stated = meaning_of(table.header[place]).role in STATED
+    return stated and bool(cells) and all(_RANGE.fullmatch(plain(cell)) for cell in cells)
+
+
 def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str]]) -> str:
     """The devices that a ratio in a further column is of: the last, unless it is one to another further column."""
-    others = [place for place in range(len(table.header)) if place != ratio and place not in across]
+    others = [
+        place
+        for place, name in enumerate(table.header)
+        if place != ratio and place not in across and not never_a_label(name)
+    ]
     fewest = min(size_of(devices) for devices, _ in across.values())
     found = [place for place in across if any(is_quotient(table, ratio, (one, place)) for one in others)]
     if meaning_of(table.header[ratio]).role == "printed_efficiency":  # it is 1 on the fewest
@@ -188,10 +212,33 @@ def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str
     return across[found[0] if found else max(across)][0]
 
 
+def _shortened(words: str) -> str:
+    """A name for a sentence on the quantity of a table, if the name says as much of it."""
+    meaning = meaning_of(words)
+    kind = {"time_s": "time", "throughput": "throughput"}.get(meaning.role)
+    if len(words) <= _LONGEST_NAME or not kind:
+        return words
+    name = f"{kind} ({meaning.unit})" if meaning.unit else kind
+    return (
+        name
+        if replace(meaning_of(name), header="", scaling="") == replace(meaning, header="", scaling="")
+        else words
+    )
+
+
 def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
-    """Whether a column behind those of devices is a further measurement, of one size that its header may name."""
-    behind = place > max(across) and meaning_of(table.header[place]).role in MEASURED
-    return behind and share(table.cells(place), read_cell) > _MOST
+    """Whether a column behind those of devices is a further measurement, of one size that its header may name.
+
+    It is one by its header, or by the unit that its cells have in common with those of devices: CUDA.
+    """
+    if place < max(across):
+        return False
+    role = meaning_of(table.header[place]).role
+    if role in MEASURED:
+        return share(table.cells(place), read_cell) > _MOST
+    own = {name_of(cell) for cell in table.cells(place)}
+    others = {name_of(cell) for at in across for cell in table.cells(at)}
+    return role in ("ignore", *TEXTS) and own == others and len(own) == 1 and own != {""}
 
 
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
@@ -212,7 +259,7 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
         return max(own, key=own.count)
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
-    for words in (*inside, table.header[0], *captions):
+    for words in (*inside, table.header[0], *map(_shortened, captions)):
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words
     return UNSAID

@@ -16,6 +16,7 @@ _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 _SHORTEST = 3
 """Fewest letters that abbreviate a word."""
 _PLUS = re.compile(r"[+&]|\bwith\b")
+NOTHING_KNOWN: Mapping[int, int] = {}
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 
 
@@ -33,8 +34,11 @@ class Variant:
     """Columns of the first and the second precision, which a printed speedup of precision is checked with."""
 
 
-def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
-    """Return the variants of a table, in the order of its columns; one if no quantity is there twice."""
+def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int] = NOTHING_KNOWN) -> list[Variant]:
+    """Return the variants of a table, in the order of its columns; one if no quantity is there twice.
+
+    of_which: place of a ratio -> place of its measurement, as the numbers show.
+    """
     places = [place for place, meaning in enumerate(meanings) if meaning.role != "ignore"]
     of_role: dict[str, list[int]] = {}
     for place in places:
@@ -55,6 +59,7 @@ def variants_of(meanings: Sequence[Meaning]) -> list[Variant]:
     measured = [role for role in repeated if role in MEASURED] or list(repeated)
     order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
     owners = {**keys, **_behind_their_measurements(meanings, keys, repeated)}
+    owners |= {ratio: keys[place] for ratio, place in of_which.items() if ratio not in keys and place in keys}
     for place in places:  # an efficiency behind a speedup is of the same variant
         before = meanings[place - 1] if place else None
         if (

@@ -1,0 +1,207 @@
+"""Forms of tables that READMEs print: nodes with their devices, serial beside parallel times, units around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_more_printed_habits import kinds
+from test_printed_habits import ONCE, audited, speedups, table
+
+RUNS = ("1;40", "2;21.05", "4;11.43")
+OF_NODES = [(8, 1.0), (16, 1.9), (32, 3.5)]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "1 node (8 GPUs);2 nodes;4 nodes",
+        "1 node (8 V100);2 nodes;4 nodes",
+        "1 node (8 GPUs);2 nodes (16 GPUs);4 nodes (32 GPUs)",
+    ],
+)
+def test_one_header_says_how_many_devices_a_node_has(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"Framework;{header}", "Otter;40 min;21.05 min;11.43 min"))
+    assert (speedups(found), kinds([found])) == (OF_NODES, [])
+    assert found.source.column("nodes") is None
+
+
+def test_machines_of_several_threads_each(tmp_path: Path) -> None:
+    rows = ("1 x 16 threads;40 s;1", "2 x 16 threads;21.05 s;1.9", "4 x 16 threads;11.43 s;3.5")
+    (found,) = audited(tmp_path, table("Machines;Time;Speed-up", *rows))
+    assert (speedups(found), kinds([found])) == ([(16, 1.0), (32, 1.9), (64, 3.5)], [])
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (
+            "Cluster;Workers;Runtime",
+            ("1 g5.12xlarge;4;40 s", "2 g5.12xlarge;8;21.05 s", "4 g5.12xlarge;16;11.43 s"),
+        ),
+        (
+            "Config;Time (s)",
+            ("4× RTX 4090;40", "8× RTX 4090 (PCIe 4.0 x8);21.05", "16× RTX 4090 (PCIe 4.0 x8);11.43"),
+        ),
+    ],
+)
+def test_number_and_link_of_devices_are_no_other_hardware(header: str, rows: tuple[str], tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(header, *rows))
+    assert (speedups(found), kinds([found])) == ([(4, 1.0), (8, 1.9), (16, 3.5)], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        (
+            table("Step;Sequential (ms);Parallel (ms);Threads;Speedup", "a;40;11.43;4;3.5x", "b;20;10;4;2x"),
+            "Threads",
+        ),
+        (
+            "On 4 threads:\n\n" + table("Step;Serial (s);OpenMP (s);Speedup", "a;40;11.43;3.5", "b;20;10;2"),
+            "threads",
+        ),
+    ],
+)
+def test_a_serial_and_a_parallel_time_in_each_row(text: str, column: str, tmp_path: Path) -> None:
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.0)]]
+    assert [one.checked.speedups for one in found] == [1, 1]
+    assert found[0].source.column("gpus").header == column
+
+
+@pytest.mark.parametrize("unit", ["(ms)", "(s)"])
+def test_a_serial_column_has_the_unit_of_all(unit: str, tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, table(f"Graph;Seq {unit};2 threads;4 threads;Max speedup", "a;40;21.05;11.43;3.5x")
+    )
+    assert (speedups(found), found.checked.speedups, kinds([found])) == (ONCE, 1, [])
+
+
+def test_a_speedup_for_each_number_of_threads(tmp_path: Path) -> None:
+    head = "Size;1 thread;2 threads;4 threads;Speedup 2;Speedup 4"
+    (found,) = audited(tmp_path, table(head, "10;40;21.05;11.43;~1.9;~3.5"))
+    assert (speedups(found), found.checked.speedups, kinds([found])) == (ONCE, 2, [])
+
+
+def test_times_of_another_program_behind_the_devices_are_left_out(tmp_path: Path) -> None:
+    text = table("Size;Serial;OpenMP (2);OpenMP (4);CUDA", "512;40 s;21.05 s;11.43 s;0.4 s")
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+    assert any("CUDA" in note for note in found.source.notes)
+
+
+def test_a_row_of_a_gpu_beside_threads_is_left_out(tmp_path: Path) -> None:
+    rows = ("1 thread on CPU;40 s;1.0x", "4 threads on CPU;11.43 s;3.5x", "Using GPU (CUDA);0.4 s;100x")
+    (found,) = audited(tmp_path, table("Device;Time to render;Speedup", *rows))
+    assert (speedups(found), kinds([found])) == ([(1, 1.0), (4, 3.5)], [])
+
+
+@pytest.mark.parametrize(
+    "below",
+    ["img/s, higher is better.", "(img/s)", "Throughput (img/s) of a ResNet-50.", "</td>\n</table>\n(img/s)"],
+)
+def test_a_unit_below_the_table(below: str, tmp_path: Path) -> None:
+    text = table("Strategy;GPUs=1;GPUs=2;GPUs=4", "DDP;100;190;350") + f"\n{below}\n"
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), found.source.column("throughput").unit) == (ONCE, "img/s")
+
+
+def test_a_unit_in_a_list_above_the_table(tmp_path: Path) -> None:
+    text = "- **单位**：`images/sec`\n\n- FP32\n\n" + table("Setting;Otter;Egret", "GPU=1;100;80", "GPU=4;350;280")
+    found = audited(tmp_path, text)
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)]] * 2
+
+
+def test_a_sentence_of_a_paragraph_says_what_the_values_are(tmp_path: Path) -> None:
+    above = "We ran everything twice. Values are mean wall-clock seconds\nof ten repeats. The logs are in the folder.\n\n"
+    (found,) = audited(tmp_path, above + table("Input;1 thread;2 threads;4 threads", "a;40;21.05;11.43"))
+    assert (speedups(found), found.source.unknown_units) == (ONCE, frozenset())
+
+
+def test_rows_of_times_whose_unit_is_in_the_first_header(tmp_path: Path) -> None:
+    rows = ("small, map only;40;21.05;11.43", "small, process wall;80;42.1;22.86")
+    found = audited(tmp_path, table("Workload, milliseconds;1 thread;2 threads;4 threads", *rows))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+    assert found[0].table.scales[0].row.number("time_s") == pytest.approx(0.04)
+
+
+def test_a_total_time_beside_that_of_an_iteration(tmp_path: Path) -> None:
+    rows = ("1× 3090;3.4 s;40 h", "2× 3090 DDP;3.5 s;21.05 h", "4× 3090 DDP;3.7 s;11.43 h")
+    (found,) = audited(tmp_path, table("Setting;Time/iter;Total", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+@pytest.mark.parametrize("name", ["imgs/GPU", "per-gpu bsz", "Num envs/worker"])
+def test_the_work_of_a_device_is_its_batch(name: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"{name};#GPU;time (s/iter)", "2;8;0.400", "2;16;0.421", "2;32;0.457"))
+    assert (speedups(found), kinds([found])) == (OF_NODES, [])
+
+
+def test_latency_beside_a_batch_is_that_of_a_step(tmp_path: Path) -> None:
+    rows = ("n1g1;64;40", "n1g2;128;42.1", "n1g4;256;45.72", "n2g4;512;80")
+    (found,) = audited(tmp_path, table("gpu;batch_size;latency(ms)", *rows))
+    assert (speedups(found), kinds([found])) == ([*ONCE, (8, 4.0)], [])
+
+
+def test_speedups_belong_to_the_times_that_they_follow_from(tmp_path: Path) -> None:
+    rows = ("1;50 s;40 s;1.0x", "2;40 s;21.05 s;1.9x", "4;30 s;11.43 s;3.5x")
+    cold, warm = audited(tmp_path, table("GPUs;epoch 0 (cold);epoch 1+ (warm);speedup vs 1 GPU", *rows))
+    assert (cold.checked.speedups, warm.checked.speedups, kinds([cold, warm])) == (0, 3, [])
+
+
+@pytest.mark.parametrize("second", ["3.4K", "71%"])
+def test_a_second_number_in_cells_of_times(second: str, tmp_path: Path) -> None:
+    separator = ", " if second.endswith("K") else "/"
+    cells = ";".join(f"{time}s{separator}{second}" for time in ("40", "21.05", "11.43"))
+    header = ";".join(f"{count} GPU time / Accuracy" for count in (1, 2, 4))
+    (found,) = audited(tmp_path, table(f"Model;{header}", f"a;{cells}"))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+    assert "Accuracy" in found.source.unread
+
+
+def test_a_range_of_efficiencies_is_of_all_devices_of_a_row(tmp_path: Path) -> None:
+    text = table("Strategy;1 GPU;2 GPUs;4 GPUs;Efficiency", "DDP;1.0x;1.9x;3.5x;85-95%")
+    (found,) = audited(tmp_path, text)
+    assert all(scale.row.printed_efficiency is None for scale in found.table.scales)
+    assert any("range" in note for note in found.source.notes)
+
+
+def test_dashes_mean_the_cell_above(tmp_path: Path) -> None:
+    rows = ("TitanX;1;32;none;40", "-;2;-;local;50", "-;4;-;-;60", "-;2;-;device;21.05", "-;4;-;-;11.43")
+    slow, fast = audited(tmp_path, table("Cluster;# GPUs;batch size;kvstore;epoch time", *rows))
+    assert (speedups(slow), speedups(fast)) == ([(1, 1.0), (2, 0.8), (4, 0.67)], ONCE)
+
+
+def test_names_that_end_with_their_batch(tmp_path: Path) -> None:
+    sizes = ((2, "256", 100), (4, "512", 190), (8, "1K", 350))
+    rows = [
+        f"{name}-{batch};{gpus};{batch};{rate}/s" for name in ("whole", "parts") for gpus, batch, rate in sizes
+    ]
+    found = audited(tmp_path, table("Experiment;GPUs;Batch size;Throughput", *rows))
+    assert [speedups(one) for one in found] == [[(2, 1.0), (4, 1.9), (8, 3.5)]] * 2
+    assert found[0].table.scales[-1].row.number("batch") == 1024
+
+
+def test_a_failed_run_is_named(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Threads;Time (s)", "1;40", "2;OOM", "4;11.43"))
+    assert any("OOM" in note for note in found.source.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table("-np;T_comm (s);T_comp (s);T_total (s)", "1;0;40;40", "2;1;20.05;21.05", "4;1;10.43;11.43"),
+        table("NP or NT;MPI (s)", *RUNS),
+        table("Trabajadores;Tiempos (s)", *RUNS),
+        table(";Time (ms);Speed-up", "p = 1;40;1", "p = 2;21.05;1.9", "p = 4;11.43;3.5"),
+        table("nbgpus;cputime (in s)", *RUNS),
+        "".join(
+            f"test sum_{n}_threads ... bench:  {t} ns/iter (+/- 12)\n"
+            for n, t in ((1, "40,000"), (2, "21,050"), (4, "11,430"))
+        ),
+    ],
+)
+def test_further_names_of_devices_and_times(text: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), kinds([found])) == (ONCE, [])

@@ -1,0 +1,74 @@
+"""What columns are by the units of their cells, or by the units in their headers if nothing else is measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.headers.meaning import (
+    Meaning,
+    is_utilization,
+    meaning_of,
+    never_a_label,
+    normal,
+    with_role,
+)
+from scalestudy.importers.headers.terms import IDEAL, SPREAD
+from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES, UTILIZATION
+from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.raw import RawTable
+
+_OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|epoch|full (?:run|epoch|training)")
+"""Headers of times that are those of a training beside those of a step."""
+_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
+
+
+def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns by the units of their cells: img/s is a throughput below any header.
+
+    Times, and units in brackets in a header, count only if nothing else is measured.
+    """
+    nothing = all(meaning.role not in MEASURED for meaning in meanings)
+    of_steps = {one.role for one in meanings} & {*MEASURED} <= {*OF_STEPS}
+    used = [place for place, one in enumerate(meanings) if is_utilization(one.header) and one.role == "ignore"]
+    result: list[Meaning] = []
+    for place, meaning in enumerate(meanings):
+        cells = raw.cells(place)
+        named = _quantities(cells)
+        name = normal(meaning.header)
+        never = never_a_label(meaning.header) or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
+            most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+            own = meaning_of(most) if most else of_a_step(meaning, cells)
+            whole = of_steps and own.role in TIMES and bool(_OF_ALL_STEPS.fullmatch(name))
+            own = replace(own, role="total_time_s") if whole else own
+            if own.role in RATES or whole or (nothing and own.role != "ignore"):
+                rest = meaning.rest or normal(meaning.header)
+                meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
+        result.append(meaning)
+    nothing = all(meaning.role not in MEASURED for meaning in result)
+    if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
+        return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
+    if nothing and (rates := [at for at, one in enumerate(result) if _is_data_rate(one, raw.cells(at), said)]):
+        return [replace(one, role="throughput") if at in rates else one for at, one in enumerate(result)]
+    model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
+    if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
+        return with_role(result, model[0], UTILIZATION)
+    return result
+
+
+def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> bool:
+    """Whether a column is of data per second, which is the throughput of a program if nothing else is measured."""
+    name = normal(meaning.header)
+    rated = _DATA_RATE.fullmatch(name) and not re.search("band|\\bbw\\b|memory|network|disk|link|bus", name)
+    return bool(rated) and meaning.role == "ignore" and name not in said and share(cells, read_cell) > 0.5
+
+
+def _quantities(cells: Sequence[str]) -> list[str]:
+    """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
+    named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
+    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
+    alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
+    return named * len(cells) if alone else named
