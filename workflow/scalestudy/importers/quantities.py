@@ -114,4 +114,5 @@ def rate_of(cells: Sequence[str]) -> Meaning | None:
 def unit_of_cells(cells: Sequence[str]) -> str:
     """Return the unit of work that most cells of a throughput have."""
     named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
-    return max(named, key=named.count) if len(named) > len(cells) / 2 else ""
+    several = len({unit.replace("s/", "/") for unit in named}) > 1  # each row has its own
+    return max(named, key=named.count) if len(named) > len(cells) / 2 and not several else ""

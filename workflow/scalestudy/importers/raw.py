@@ -83,7 +83,9 @@ def tidied(table: RawTable) -> RawTable:
     Tables beside each other with equal headers become one.
     """
     table = _with_names(table)
-    return _with_sections(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+    return _with_sections(
+        _with_blocks_below(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+    )
 
 
 def _with_names(table: RawTable) -> RawTable:
@@ -148,6 +150,29 @@ def _below_each_other(table: RawTable) -> RawTable:
     return table
 
 
+def _with_blocks_below(table: RawTable) -> RawTable:
+    """Puts pairs of a label and measurements beside each other, behind common columns, below each other."""
+    names = [plain(name) for name in table.header]
+    for first in range(1, len(names) - 3):
+        width = next((at - first for at in range(first + 2, len(names)) if names[at] == names[first]), 0)
+        blocks = range(first, len(names), width) if width else range(0)
+        whole = (
+            width
+            and (len(names) - first) % width == 0
+            and all(names[at : at + width] == names[first : first + width] for at in blocks)
+        )
+        if not whole or meaning_of(names[first]).role in (*MEASURED, *STATED):
+            continue
+        labels = [{plain(cells[at]) for _, cells in table.rows if at < len(cells)} for at in blocks]
+        measured = any(meaning_of(name).role in MEASURED for name in names[first : first + width])
+        if measured and all(len(own) == 1 for own in labels) and len(set().union(*labels)) == len(labels):
+            rows = [
+                (line, (*cells[:first], *cells[at : at + width])) for at in blocks for line, cells in table.rows
+            ]
+            return replace(table, header=table.header[: first + width], rows=tuple(rows))
+    return table
+
+
 def _with_one_header(table: RawTable) -> RawTable:
     """Joins a second line of headers: methods below a column group, or units in brackets."""
     while table.rows:
@@ -173,9 +198,18 @@ def _with_one_header(table: RawTable) -> RawTable:
         below = [_in_brackets(cell) for cell in cells] if known else second
         header = tuple(" ".join(dict.fromkeys(filter(None, pair))) for pair in zip(above, below, strict=True))
         table = replace(table, header=header, rows=table.rows[1:])
-        if not units:
+        if not units and not _names_devices_below(table):
             return table
     return table
+
+
+def _names_devices_below(table: RawTable) -> bool:
+    """Whether the first row is a further line of headers, since it names the devices and the header does not."""
+    first = table.rows[0][1] if table.rows else ()
+    if any(_LIKE_A_NUMBER.match(plain(cell)) for cell in first):
+        return False
+    above, below = ({meaning_of(cell).role for cell in cells if plain(cell)} for cells in (table.header, first))
+    return "gpus" in below - above
 
 
 def _is_unit(cell: str) -> bool:

@@ -133,7 +133,7 @@ class Reader:
             elif not is_blank(text) and not (meaning.role in STATED and says_base(text)):
                 self._number(line, place, text, variant, numbers, labels)
             elif meaning.role in MEASURED and says_failed(text):
-                self._leave_out(line, meaning, f"'{plain(text)}' is no measurement")
+                self._leave_out(line, meaning, f"'{plain(text)}' instead of a number")
         if self.lengths is not None and (time := numbers.get("total_time_s")):
             counted = plain(self.meanings[self.lengths].header)
             self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None

@@ -18,6 +18,7 @@ from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.benchmarks import benchmark_tables
 from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
+from scalestudy.importers.markup.footnotes import without_projected
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.html_tables import html_tables
@@ -34,6 +35,7 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable, tidied
+from scalestudy.importers.shape.counts_in_cells import with_counts_in_cells
 from scalestudy.importers.unopened import why_unopened
 from scalestudy.study.named_file import nearest, not_utf8, read_named
 
@@ -152,7 +154,7 @@ def find_tables(text: str) -> list[RawTable]:
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
         tables = tables if not short or any(map(_names_devices, tables)) else _in_text(lines) or tables
-    tables = [_tidied(_with_captions(table, printed)) for table in tables]
+    tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
     return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
 
 
@@ -169,7 +171,7 @@ def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
 
 def _tidied(table: RawTable) -> RawTable:
     """The table with one line of headers. One that is too wide to be read stays as it is."""
-    return tidied(table) if len(table.header) <= MOST_COLUMNS else table
+    return tidied(with_counts_in_cells(table)) if len(table.header) <= MOST_COLUMNS else table
 
 
 def _without_prefix(text: str) -> str:

@@ -93,7 +93,7 @@ def test_a_baseline_of_printed_speedups_is_said_as_a_time_if_the_table_has_times
 
 def test_a_time_beside_a_throughput_is_said_to_give_no_speedup(tmp_path: Path) -> None:
     path = tmp_path / "table.md"
-    path.write_text("| Workers | img/s | Mean latency (s) |\n|---|---|---|\n| 1 | 10 | 0.2 |\n| 2 | 19 | 0.21 |\n")
+    path.write_text("| Workers | img/s | Mean wall (s) |\n|---|---|---|\n| 1 | 10 | 0.2 |\n| 2 | 19 | 0.21 |\n")
     file = read_published(path)
     (view,) = reading_view(file, *audit_file(file, "table"))
-    assert view["columns"]["Mean latency (s)"] == "a time; speedups are recomputed from another column"
+    assert view["columns"]["Mean wall (s)"] == "a time; speedups are recomputed from another column"

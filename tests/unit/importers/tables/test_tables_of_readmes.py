@@ -114,7 +114,7 @@ def test_a_unit_in_a_list_above_the_table(tmp_path: Path) -> None:
 
 
 def test_a_sentence_of_a_paragraph_says_what_the_values_are(tmp_path: Path) -> None:
-    above = "We ran everything twice. Values are mean wall-clock seconds\nof ten repeats. The logs are in the folder.\n\n"
+    above = "We ran it twice. Values are mean wall-clock seconds\nof ten repeats. Logs are there.\n\n"
     (found,) = audited(tmp_path, above + table("Input;1 thread;2 threads;4 threads", "a;40;21.05;11.43"))
     assert (speedups(found), found.source.unknown_units) == (ONCE, frozenset())
 
@@ -205,3 +205,166 @@ def test_a_failed_run_is_named(tmp_path: Path) -> None:
 def test_further_names_of_devices_and_times(text: str, tmp_path: Path) -> None:
     (found,) = audited(tmp_path, text)
     assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+MODEL_ZOO = """| Parameters | Ascend | GPU |
+| --- | --- | --- |
+| Resource | Ascend 910, 192 cores | V100 |
+| Speed | 1pc: 97 ms/step{sign} 4pcs: 99 ms/step | 1pc: 180 ms/step{sign} 4pcs: 190 ms/step |
+| Total time | 1pc: 40 min{sign} 4pcs: 11.43 min | 1pc: 80 mins{sign} 4pcs: 22.86 mins |
+"""
+
+
+@pytest.mark.parametrize("sign", [";", ",", "\uff1b", " "])
+def test_cells_that_list_a_measurement_for_each_number_of_devices(sign: str, tmp_path: Path) -> None:
+    found = audited(tmp_path, MODEL_ZOO.format(sign=sign))
+    assert [(one.source.rows[0].label("setup"), speedups(one)) for one in found] == [
+        ("Ascend", [(1, 1.0), (4, 3.5)]),
+        ("Ascend", [(1, 1.0), (4, 3.5)]),
+    ]
+
+
+def test_a_task_beside_the_model_is_a_label(tmp_path: Path) -> None:
+    rows = ("BERT;SST;1;40 min", "BERT;SST;4;11.43 min", "BERT;MNLI;1;80 min", "BERT;MNLI;4;40 min")
+    found = audited(tmp_path, table("Model;Task;#GPUs;Training time", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.0)]]
+
+
+def test_rows_with_units_of_their_own_and_efficiencies(tmp_path: Path) -> None:
+    rows = ("ResNet;100 img/s;190 img/s (95%);350 img/s (88%)", "BERT;10 seq/s;19 seq/s (95%);35 seq/s (88%)")
+    found = audited(tmp_path, table("Model;1 GPU;2 GPUs;4 GPUs", *rows))
+    assert [(speedups(one), one.checked.efficiencies) for one in found] == [(ONCE, 2), (ONCE, 2)]
+    assert found[1].source.column("throughput").unit == ""
+
+
+def test_a_link_distinguishes_rows_of_several_devices(tmp_path: Path) -> None:
+    rows = ("1 GPU;100", "4 GPUs, NVLink;390", "4 GPUs, PCIe;350", "8 GPUs, NVLink;760")
+    found = audited(tmp_path, table("Setup;Images/second", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.9), (8, 7.6)], [(1, 1.0), (4, 3.5)]]
+
+
+def test_utilization_shows_that_the_batch_of_a_device_is_constant(tmp_path: Path) -> None:
+    rows = ("8×H100;1200;40.0%", "16×H100;1263;38.0%", "32×H100;1371;35.0%")
+    (found,) = audited(tmp_path, table("Config;ms/iter;MFU", *rows))
+    assert (speedups(found), kinds([found])) == (OF_NODES, [])
+
+
+@pytest.mark.parametrize(
+    "header", ["# CPU", "p (threads)", "P (# cores)", "Max threads", "Concurrent workers", "Number of CPU"]
+)
+def test_headers_of_devices(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"{header};Time (s)", *RUNS))
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("header", ["seq/s", "Samples-per-second", "pixels / s", "rays / sec", "Seq/s"])
+def test_headers_of_rates(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", "1;100", "2;190", "4;350"))
+    assert speedups(found) == ONCE
+
+
+def test_nodes_and_cards_in_headers(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("model;N1C1 ips;N1C8 ips;N4C32 ips;speedup", "a;100;760;2900;29"))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (8, 7.6), (32, 29.0)], 1)
+
+
+@pytest.mark.parametrize("product", ["p por t", "total", "p*t"])
+def test_processes_with_threads_in_columns_of_one_letter(product: str, tmp_path: Path) -> None:
+    rows = ("1;1;1;40", "1;2;2;21.05", "1;4;4;11.43", "2;1;2;40", "2;2;4;20", "2;4;8;10")
+    found = audited(tmp_path, table(f"p;t;{product};tiempo (s)", *rows))
+    assert [speedups(one) for one in found] == [ONCE, [(2, 1.0), (4, 2.0), (8, 4.0)]]
+
+
+def test_speedups_that_follow_from_the_time_beside_a_throughput(tmp_path: Path) -> None:
+    rows = ("1;40;1.94;1.0x;100%", "2;21.05;3.5;1.9x;95%", "4;11.43;6.2;3.5x;87.5%")
+    (found,) = audited(tmp_path, table("Ranks;Time (s);GFLOPS;Speedup;Efficiency", *rows))
+    assert (speedups(found), found.checked.speedups, kinds([found])) == (ONCE, 3, [])
+
+
+@pytest.mark.parametrize("latency", ["Avg TTFT (ms)", "Mean latency (s)", "P90 E2EL (s)"])
+def test_the_latency_of_requests_is_no_time_of_the_work(latency: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"TP;Throughput (tok/s);{latency}", "1;100;35", "2;190;0.2", "4;350;0.1"))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+    assert latency in found.source.unread
+
+
+def test_headers_of_two_kinds_with_threads(tmp_path: Path) -> None:
+    head = "model;large, threads 1;large, threads 4;small, threads 1;small, threads 4"
+    found = audited(tmp_path, table(head, "otter;40ms;11.43ms;20ms;10ms"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.0)]]
+
+
+def test_pairs_of_a_size_and_a_time_beside_each_other(tmp_path: Path) -> None:
+    rows = ("otter;1;256;40ms;320;80ms", "otter;4;256;11.43ms;320;40ms")
+    found = audited(tmp_path, table("model;num_threads;size;Time mean;size;Time mean", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.0)]]
+
+
+@pytest.mark.parametrize("ratio", ["TP=4 / TP=1", "4 / 1", "4 vs 1"])
+def test_a_ratio_that_is_named_by_its_quotient(ratio: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"Mode;TP=1;TP=4;{ratio}", "plain;100 tok/s;350 tok/s;**3.5x**"))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (4, 3.5)], 1)
+
+
+def test_requests_at_a_time_are_no_devices(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("concurrency;TP=1;TP=2", "1;100 tok/s;190 tok/s", "16;400 tok/s;800 tok/s"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 2.0)]]
+
+
+@pytest.mark.parametrize("mark", ["*", "\\*", "\u2020"])
+def test_numbers_that_a_footnote_calls_projected_are_left_out(mark: str, tmp_path: Path) -> None:
+    rows = ("1;40;1.0", "2;21.05;1.9", f"4;11.43{mark};3.5{mark}")
+    text = table("Ranks;Time (s);Speedup", *rows) + f"\n{mark}Cluster runs pending. Projections from local runs.\n"
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == [(1, 1.0), (2, 1.9)]
+    assert any("not measured" in note for note in found.source.notes)
+
+
+def test_a_mark_with_another_footnote_stays(tmp_path: Path) -> None:
+    text = table("Ranks;Time (s)", "1;40*", "2;21.05*", "4;11.43") + "\n*Mean of three runs.\n"
+    assert speedups(audited(tmp_path, text)[0]) == ONCE
+
+
+def test_a_row_of_devices_with_a_ratio_behind_it(tmp_path: Path) -> None:
+    rows = ("Runtime;40 s;11.43 s;3.5×", "Workers;1;4;4×")
+    (found,) = audited(tmp_path, table("Metric;Serial;Parallel;Ratio", *rows))
+    assert speedups(found) == [(1, 1.0), (4, 3.5)]
+
+
+def test_three_lines_of_headers(tmp_path: Path) -> None:
+    head = "<tr><th></th><th colspan=2>Reported</th></tr><tr><th></th><th>Wall</th><th>Rate</th></tr>"
+    head += "<tr><th>Cores</th><th>Time (s)</th><th>S.D.</th></tr>"
+    body = "".join(f"<tr><td>{n}</td><td>{t}</td><td>0.1</td></tr>" for n, t in ((1, 40), (2, 21.05), (4, 11.43)))
+    (found,) = audited(tmp_path, f"<table>{head}{body}</table>")
+    assert speedups(found) == ONCE
+
+
+def test_per_cents_that_follow_are_efficiencies(tmp_path: Path) -> None:
+    rows = ("64;101.7;100%", "128;203.7;100.1%", "256;383.7;94.3%", "512;699.7;86.0%")
+    (found,) = audited(tmp_path, table("GPUs;Actual TFLOP/s;Use", *rows))
+    assert found.checked.efficiencies == 4
+
+
+def test_a_remark_in_brackets_behind_one_name(tmp_path: Path) -> None:
+    rows = ("heron (1 process per GPU);1;100", "heron;2;190", "heron;4;350", "egret;2;80", "egret;4;160")
+    first, second = audited(tmp_path, table("stack;GPUs;samples/s", *rows))
+    assert (speedups(first), speedups(second)) == (ONCE, [(2, 1.0), (4, 2.0)])
+
+
+@pytest.mark.parametrize("gap", ["  ", " "])
+def test_two_rates_in_a_cell_without_a_sign_between_them(gap: str, tmp_path: Path) -> None:
+    cells = ";".join(f"{rate} samples/sec{gap}2.9 tflops/gpu" for rate in (100, 190, 350))
+    (found,) = audited(tmp_path, table("model \\ num_node * num_gpus;1*8;2*8;4*8", f"otter;{cells}"))
+    assert speedups(found) == OF_NODES
+
+
+def test_a_break_between_numbers_makes_no_larger_number(tmp_path: Path) -> None:
+    rows = ("1<br>2;40 s<br>21.05 s", "4;11.43 s")
+    (found,) = audited(tmp_path, table("GPUs;Time", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_first_and_later_epochs_are_times(tmp_path: Path) -> None:
+    rows = ("1;50;40;90", "2;40;21.05;60", "4;30;11.43;40")
+    found = audited(tmp_path, table("Nodes;First epoch;Subsequent epochs;Total time", *rows))
+    assert [speedups(one)[-1] for one in found] == [(4, 1.67), (4, 3.5), (4, 2.25)]

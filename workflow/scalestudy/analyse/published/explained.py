@@ -33,6 +33,12 @@ def best_explained(series: Sequence[Series], steps: list[Way], whole: list[Way])
     return steps if explained(steps) > explained(whole) else whole
 
 
+def explains_all(series: Sequence[Series], ways: list[Way], printed: int) -> bool:
+    """Return whether a reading of the first of several columns explains all printed ratios, two or more."""
+    first = ways[0][0]
+    return printed > 1 and max(_most_explained(series, rate) for role, _, rate in ways if role == first) == printed
+
+
 def shows_constant_work(series: Sequence[Series], by_batch: Rate, printed: int) -> bool:
     """Return whether times of constant work alone explain the printed ratios, and no times by their batches.
 

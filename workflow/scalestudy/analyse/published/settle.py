@@ -20,6 +20,7 @@ from scalestudy.analyse.published.explained import (
     best_explained,
     constant_work,
     explained_by,
+    explains_all,
     ratios_of,
     shows_constant_work,
 )
@@ -27,7 +28,7 @@ from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hard
 from scalestudy.analyse.published.series import Series, global_batch
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import MEASURED, OF_STEPS, PublishedRow, PublishedTable
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable
 
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
@@ -89,6 +90,12 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
         rates = best_explained(series, rates, whole)
     printed = sum(ratios_of(one.rows) for one in series)
+    if (
+        rates[0][0] in RATES
+        and whole
+        and explains_all(series, whole, printed) > explains_all(series, rates, printed)
+    ):
+        rates = whole
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]
     constant = first == "step_time_s" and rates[0][1] == "" and shows_constant_work(series, rates[0][2], printed)
@@ -182,6 +189,15 @@ def _is_of_constant_batches(rows: Sequence[PublishedRow], role: str) -> bool:
     return len({row.gpus for row in stepped}) > 1 and alike(work, CLOSE)
 
 
+def _by_utilization(rows: Sequence[PublishedRow]) -> str:
+    """WEAK or STRONG if the share of the peak times the step time, the work of a device, shows it; else ''."""
+    known = [(row.number("utilization") or 0.0, row.number("step_time_s") or 0.0, row.gpus) for row in rows]
+    if len({gpus for *_, gpus in known}) < 2 or not all(used > 0 for used, *_ in known):
+        return ""
+    each, all_ = ([used * time * gpus**power for used, time, gpus in known] for power in (0, 1))
+    return WEAK if alike(each, CLOSE) else STRONG if alike(all_, CLOSE) else ""
+
+
 def _without_ratios(
     table: PublishedTable, series: Sequence[Series], role: str, rates: Sequence[Way]
 ) -> str | Question:
@@ -207,6 +223,8 @@ def _without_ratios(
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
         return table.scaling
+    if role == "step_time_s" and (kind := _by_utilization(rows)):
+        return kind
     column = table.column(role)
     if role == "throughput" and table.scaling == WEAK and column and is_of_a_simulation(column.unit):
         return PER_DEVICE  # the rate of one simulation, whose work grows with the devices

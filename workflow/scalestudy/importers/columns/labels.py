@@ -50,6 +50,8 @@ _UNDISTRIBUTED = re.compile(
     re.IGNORECASE,
 )
 """Strategies of a run on one device: `No DDP`, `distribute: none`."""
+_CODE = re.compile(r"(?=.*n)(?=.*g)n?(?P<nodes>\d{1,4})n?[-_x]?g?(?P<each>\d{1,4})g?", re.IGNORECASE)
+"""Nodes with devices each: 2n4g."""
 _NODES_BY_EACH = re.compile(rf"(?<![\w.]){nodes_by_each()}(?![\w.])")
 
 
@@ -204,7 +206,9 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     for name in dict.fromkeys(name for row in result for name in row.labels):
         if name in _NO_VARIANTS:
             continue
-        bare = [_without_devices(row.label(name), row.gpus) for row in result]
+        sizes = [row.gpus for row in result]
+        labels = _without_remarks([row.label(name) for row in result], sizes)
+        bare = list(map(_without_devices, labels, sizes))
         ways = [{way.lower() for way in STRATEGIES.findall(words)} for words in bare]
         many = [way for way, row in zip(ways, rows, strict=True) if row.gpus > 1]
         if many and all(way == many[0] and len(way) == 1 for way in many) and sum(map(len, ways)) == len(many):
@@ -224,8 +228,23 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     return tuple(result)
 
 
+def _without_remarks(labels: list[str], sizes: list[int]) -> list[str]:
+    """Labels without the remark in brackets that one on other devices does not have: `mojo DDP (per rank)`."""
+    known = set(labels)
+    result = []
+    for label in labels:
+        words = re.sub(r" ?\([^()]*\)$", "", label)
+        own, others = (
+            {size for one, size in zip(labels, sizes, strict=True) if one == name} for name in (label, words)
+        )
+        result.append(words if words != label and words in known and not own & others else label)
+    return result
+
+
 def _without_devices(label: str, gpus: int) -> str:
     """A label without the number of devices of its row, and without `distributed` and the like."""
+    if (found := _CODE.fullmatch(label.strip())) and int(found["nodes"]) * int(found["each"]) == gpus:
+        return ""
     words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
     words = _DISTRIBUTED.sub(" ", words)

@@ -19,8 +19,9 @@ from scalestudy.importers.columns.captions import by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, strategies, telling_labels
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.degrees import degrees
-from scalestudy.importers.devices.found import devices_of, product_of_others
+from scalestudy.importers.devices.found import devices_of
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
+from scalestudy.importers.devices.products import product_of_others, threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
 from scalestudy.importers.headers.meaning import (
     NAMELESS,
@@ -41,7 +42,7 @@ from scalestudy.importers.ratios.columns import (
     repeated_ratios,
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
-from scalestudy.importers.ratios.explained import by_printed_ratios, factors
+from scalestudy.importers.ratios.explained import by_printed_ratios, by_what_follows, factors
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
@@ -50,6 +51,7 @@ from scalestudy.importers.ratios.whose import (
     by_statistic,
     by_the_clock,
     comparisons,
+    latencies_of_requests,
     of_each_node,
     of_one_scaling,
     over_other_systems,
@@ -73,6 +75,7 @@ from scalestudy.importers.shape.upright import upright
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
 _MOST_NAMED = 20
+_KINDS_OF_WORDS = ("strategy", "model", "framework", "precision")
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,13 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_serial_beside(with_centred_labels(with_devices_filled_down(with_dashes_filled_down(raw))))
+    whole = with_devices_filled_down(with_dashes_filled_down(with_lists_in_cells(raw)))
+    whole = with_serial_beside(with_centred_labels(whole))
     named = without_batch_of_names(with_pairs(whole))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
-    turned = upright(with_ratios(with_steps(with_lists_in_cells(named))))
+    turned = upright(with_ratios(with_steps(named)))
     return with_serial_rows(without_nouns(with_numbered_labels(turned)))
 
 
@@ -142,7 +146,9 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         else by_cells(meaning, raw, place, meanings, stated=stated)
         for place, meaning in enumerate(comparisons(meanings, said))
     ]
-    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(by_the_clock(result, said))]
+    result = latencies_of_requests(by_the_clock(result, said), said)
+    result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(result)]
+    result = threads_beside_processes(result, raw, said)
     result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = by_units(telling_labels(batches_of_devices(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
@@ -156,10 +162,22 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_parameters(over_other_systems(found, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
-    found = by_their_ratios(by_printed_ratios(found, raw, said), raw, said)
+    found = by_their_ratios(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = begins_at_one(found, raw, said)
-    return by_statistic(of_one_scaling(_case_as_label(found, raw, said), said), raw, said)
+    found = _once(_case_as_label(found, raw, said), said)
+    return by_statistic(of_one_scaling(found, said), raw, said)
+
+
+def _once(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Reads the second of two columns of one kind of words, such as `Model` and `Task`, as a label."""
+    kinds = [one.role for one in meanings]
+    return [
+        replace(one, role="label")
+        if one.role in _KINDS_OF_WORDS and one.role in kinds[:place] and normal(one.header) not in said
+        else one
+        for place, one in enumerate(meanings)
+    ]
 
 
 def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

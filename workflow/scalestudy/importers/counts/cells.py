@@ -112,6 +112,11 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 """A number of something else behind the devices, which is no hardware: `900 steps`."""
+_LINK = re.compile(
+    r"(?:via |with |over |on )?(?:nvlink|nvswitch|pcie?|infiniband|ib|ethernet|roce|efa)\b[\w .-]{0,12}",
+    re.IGNORECASE,
+)
+"""How devices are connected: `4 GPUs, NVLink`."""
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
 _SHORTEST_NAME = 1
@@ -204,7 +209,7 @@ def read_count(text: str) -> Count:
     kind, _, last = rest.partition(", ")
     rest, said_last = (kind, last) if STRATEGIES.match(last) or last.lower() in ALONE else (rest, "")
     settings = ""
-    if _SETTING.fullmatch(rest):
+    if _SETTING.fullmatch(rest) or _LINK.fullmatch(rest):
         settings, rest = rest, ""
     bare = _NO_HARDWARE.fullmatch(rest) and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))

@@ -28,26 +28,28 @@ _NOUN_OF_A_WAY = (
     (re.compile(r"\bmpi\b|\bnp\b"), "processes"),
 )
 """What is counted where a way to run in parallel is named."""
-_PRODUCT = re.compile(nodes_by_each())
+_PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")
 _FEW = 2
+_BEHIND_DEVICES = re.compile(r"ratio|speed-?up|change|factor|improvement|gain|x")
+"""Header of a last column that compares the ones in front of it."""
 _SCALING = re.compile(r"(?:strong |weak )?scaling")
 _BEYOND = 4
 """Times its devices, a number above this is no speedup."""
 
 
-def products_across(header: Sequence[str]) -> dict[int, str]:
-    """Return place -> devices of the columns `1*1`, `1*8`, `4*8` if the first header names nodes and devices.
+def products_across(header: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Return place -> (devices, other words) of the columns `1*1`, `1*8`, `4*8` if the first names both.
 
-    None if two of them are the same number of devices, since one speedup cannot be of both.
+    None if two of them are the same number of devices with the same words, since one speedup cannot be of both.
     """
     names = [
         normal(name) for name in header[:1] if re.search(NODE, normal(name)) and re.search(DEVICE, normal(name))
     ]
     pairs = [_PRODUCT.fullmatch(plain(name)) for name in header[1:]]
-    sizes = [int(pair[1]) * int(pair[2]) for pair in pairs if pair]
-    if not names or len(sizes) < max(_FEW, len(pairs)) or len(set(sizes)) < len(sizes) or min(sizes) < 1:
+    found = [(str(int(pair["nodes"]) * int(pair["each"])), pair["rest"].strip()) for pair in pairs if pair]
+    if not names or len(found) < max(_FEW, len(pairs)) or len(set(found)) < len(found) or ("0", "") in found:
         return {}
-    return {place: str(size) for place, size in enumerate(sizes, start=1)}
+    return dict(enumerate(found, start=1))
 
 
 def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str]) -> bool:
@@ -89,15 +91,17 @@ def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
 def with_devices_of_a_row(table: RawTable) -> RawTable:
     """Return a table across whose header is its row `GPUs | 1 | 2`, which has measurements in other rows."""
     measured = _measures(table)
+    behind = int(bool(_BEHIND_DEVICES.fullmatch(normal(table.header[-1]))))
     for at, (_, cells) in enumerate(table.rows):
-        numbers = list(map(plain, cells[1:]))
+        numbers = list(map(plain, cells[1 : len(cells) - behind]))
         counted = all(re.fullmatch(r"[1-9]\d{0,5}", number) for number in numbers)
         apart = len(cells) == len(table.header) and len(set(numbers)) == len(numbers) >= _FEW
         if measured and counted and apart and _NUMBER_OF.fullmatch(normal(cells[0])):
             rows = [row for row in table.rows if row is not table.rows[at]]
             if any(re.search(HARDWARE, plain(name).lower()) for name in table.header[1:]):
                 rows.append((table.line, ("hardware", *table.header[1:])))
-            return replace(table, header=(cells[0], *numbers), rows=tuple(rows))
+            whole = tuple((line, own[: len(own) - behind]) for line, own in rows)
+            return replace(table, header=(cells[0], *numbers), rows=whole)
     return table
 
 

@@ -12,7 +12,7 @@ from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.devices.across import single_devices
 from scalestudy.importers.headers.languages import in_english
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, TIME_UNIT
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -34,7 +34,7 @@ _BEHIND = re.compile(
 OTHER = re.compile(
     r"batch|\bm?bs\b|\bgbs\b|\bseq|\blen|ctx|context|size|\bdim|layer|epoch|\bsteps?\b|\biter|\btop|hidden|\bheads?\b|"
     r"depth|level|\brun\b|trial|fold|version|\bv$|stage|seed|\bpass\b|\btest|case|scenario|config|model|part\b|phase|"
-    r"round|\btry|attempt|users?\b|clients?\b|\bvus?\b|request|conn|\b[kmgt]i?b\b|\bpx\b|percentile|quantile|\bk\b|"
+    r"round|\btry|attempt|users?\b|clients?\b|concurren|\bvus?\b|request|conn|\b[kmgt]i?b\b|\bpx\b|percentile|quantile|\bk\b|"
     r"order|degree|scale|\bq\b|\blr\b|rate\b|resolution|beam|shot|block|tile|rows?\b|col|\bday|year|month|week"
 )
 """Words that make a number one of something else, where nothing says that it is of devices."""
@@ -83,13 +83,20 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         told = corner or all(found.says_devices for found in group.values())
         if not told and not (are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
             continue
+        alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]
         across = {
             place: (f"{found.number}{f'x {found.kind}' if found.kind else ''}", found.rest)
-            for place, found in group.items()
+            for one in (group, *alike)
+            for place, found in one.items()
         }
         names = " and ".join(plain(table.header[place]) for place in list(group)[:2])
         return across, "" if told else f"the numbers in headers such as {names} are read as numbers of devices"
     return {}, ""
+
+
+def _is_of_sizes(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
+    """Whether other headers are of the same numbers of devices: `small, 1 thread` beside `large, 1 thread`."""
+    return [found.number for found in group.values()] == sizes and all(one.says_devices for one in group.values())
 
 
 def begins_with_devices(header: Sequence[str]) -> bool:
@@ -112,6 +119,8 @@ def _has_devices(table: RawTable) -> bool:
         return True
     if roles[0]:  # above names of quantities it is that of the other headers
         return not any(known_role(cell) in (*MEASURED, *STATED) for cell in cells)
+    if OTHER.search(normal(table.header[0])):  # 1, 16, 48 requests at a time
+        cells = [cell for cell in cells if not plain(cell).isdecimal()]
     return 2 * sum(count_or_none(cell) is not None for cell in cells) > len(cells)
 
 

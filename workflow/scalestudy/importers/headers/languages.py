@@ -42,6 +42,8 @@ _WORDS = {
     "workers": r"trabajador(?:es)?|trabalhador(?:es)?",
     "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
+    "ms": r"毫秒",
+    "step": r"(?<=/)步|(?<=/ )步",
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",

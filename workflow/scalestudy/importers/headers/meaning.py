@@ -109,6 +109,7 @@ _RATE = re.compile(
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
+_NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
 """Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""
 _MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s", "total_time_s", "time_s")
@@ -122,6 +123,7 @@ def normal(header: str) -> str:
         return ""
     words = IN_CAMEL_CASE.sub(" ", re.sub(rf"^{PICTURE}|{PICTURE}$", "", plain(header)))
     text = re.sub(r"[_\s]+", " ", spelled_out(in_english(words.lower())).replace("#", " # ")).strip(" :")
+    text = re.sub(r"(?<=[a-z])-per-(?=[a-z])", " per ", text)
     text = re.sub(r"\bsecond (?=(?:epoch|run|pass|trial|phase|stage|half)\b)", "2nd ", text)
     text = re.sub(r" ?/ ?1$|(?<=[a-z)]) ?\[[\da-c]\d?\]$", "", text)  # without a unit: N / 1; a footnote
     text = re.sub(r"(?<=[a-z\d)]) ?= ?[(a-z][^=/]{0,11}/[^=/]{1,12}$", "", text)  # a formula: S_p = T_1 / T_p
@@ -196,7 +198,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
     if re.fullmatch(
-        rf"(?:t ?[pn\d]?|seq\.?|par\.?|perf(?:ormance)?|speed) ?[(\[/] ?(?:{TIME_UNIT}|h) ?[)\]]?", text
+        rf"(?:(?:t ?[pn\d]?|par\.?|perf(?:ormance)?|speed) ?[(\[/]|seq\.? ?[(\[]) ?(?:{TIME_UNIT}|h) ?[)\]]?",
+        text,
     ):
         return "time_s"
     if label := _label(text):
@@ -237,8 +240,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return _batch(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
-    of_kind += r"gaudi ?\d? |v\d\w? )*"
-    device = rf"{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)"
+    of_kind += r"concurrent |max |gaudi ?\d? |v\d\w? )*"
+    device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)|(?:#|{_NUMBER_OF}) ?v?cpu"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"
@@ -273,7 +276,7 @@ def _is_rate(bare: str) -> bool:
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False
     bare = re.sub(r"\bmax ?/ ?min\b", "", bare)
-    other = re.search(r"\b[a-z][a-z ]*(?:/| per )(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
+    other = re.search(r"\b[a-z][a-z ]*(?: ?/ ?| per )(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
     if other and not NEVER.search(bare) and not re.search(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| per )", bare):
         return True
     return bool(

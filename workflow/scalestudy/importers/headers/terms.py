@@ -130,7 +130,8 @@ _WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:b
 """Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
     rf"^\W*(?:\+ ?/? ?-|\u00b1)\W*$|^(?!.*(?:{_WITH_SPREAD})).*(?:"
-    r"\bstd\b|\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
+    r"\bstd\b|\bs\.d\.?(?!\w)|"
+    r"\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
     r"\bconfidence|\bjitter)"
 )
 """Headers of a spread, which is no measurement of its own."""

@@ -25,6 +25,8 @@ _MARKUP = re.compile(
     r"\[\^[^\]]*\]|<[^<>]{0,200}>|(?<=\S) ?(?:\^[a-z*\u2020\u2021]{1,2}\^|[\u00a7\u00b6\u1d43-\u1d4d]+$)",
     re.IGNORECASE,
 )
+_BREAK = re.compile(r"(?<=\d)((?: ?(?:%|[mu]?s|min|h|x|k))?) ?<br ?/?> ?(?=[\d~])", re.IGNORECASE)
+"""A line break between two numbers."""
 PICTURE = r"[\u23e9-\u23fa\u2600-\u2714\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+"
 _PICTURES = re.compile(rf"^{PICTURE}(?=\D{{0,3}}\d)")
 """Pictures in front of a number: a trophy, a rocket."""
@@ -136,6 +138,7 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = _MATH.sub(_of_math, unescape(_LINK.sub(lambda link: link[1] or link[2] or "", text)))
     text = _PICTURES.sub("", text.translate(_SIGNS))
+    text = _BREAK.sub(r"\1 / ", text)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
     if text.count("*") == 1:  # two or more are emphasis

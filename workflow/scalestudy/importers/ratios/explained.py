@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal, with_role
 from scalestudy.importers.numbers.printed import read_cell, share
-from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import most_are, quantity_of
+from scalestudy.importers.ratios.columns import by_devices, starts_at_one
 from scalestudy.importers.ratios.following import following
 from scalestudy.importers.raw import RawTable
 
@@ -47,6 +48,29 @@ def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) ->
 
 _POWERS = {"printed_speedup": 0, "printed_efficiency": 1}
 """Ratios of measurements -> the power of the devices that they are divided by."""
+
+
+def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads per cents and factors below unknown headers as ratios if they follow from the only measurement."""
+    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    if len(devices) != 1 or len(measured) != 1 or any(one.role in STATED for one in meanings):
+        return meanings
+    of_times = meanings[measured[0]].role in TIMES
+    for place, one in enumerate(meanings):
+        role = next((role for role, kind in _KINDS.items() if most_are(kind, raw.cells(place))), "")
+        first = by_devices(raw, devices[0], place)
+        if not role or one.role != "ignore" or normal(one.header) in said or not first or not starts_at_one(first):
+            continue
+        places = (devices[0], measured[0], place)
+        close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=_POWERS[role])
+        if len(close) >= _FEWEST and all(close):
+            return with_role(meanings, place, role)
+    return meanings
+
+
+_KINDS = {"printed_speedup": "speedup", "printed_efficiency": "efficiency"}
+"""Ratios of measurements -> what their cells are by their signs."""
 
 
 def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

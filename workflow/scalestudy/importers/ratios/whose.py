@@ -32,6 +32,7 @@ _OF_EPOCHS = re.compile(r"\bep(?:oche?s?)?\b|\bto (?:train|target|acc|conv|reach
 _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _KERNELS = re.compile(r"\bkernels?\b")
 """Headers of the time in which kernels run, which is a part of a step."""
+_OF_A_REQUEST = re.compile(r"\b(?:ttft|tpot|itl|e2el|latency|response time)\b")
 _PROCESSORS = re.compile(
     r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b|\b(?:times?|durations?|seconds) \(?sum\b|"
     r"\bsum(?:med)? (?:of )?[a-z ]*(?:time|duration)|\bcumulative\b|\bsummed\b"
@@ -225,6 +226,13 @@ def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     if all(others[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):
         return meanings
     return _without(meanings, others, said)
+
+
+def latencies_of_requests(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out the latency of requests beside a throughput: it has the time in the queue."""
+    rated = any(one.role in ("throughput", "throughput_per_gpu") for one in meanings)
+    found = [one.role in TIMES and bool(_OF_A_REQUEST.search(normal(one.header))) for one in meanings]
+    return _without(meanings, found if rated else [False] * len(meanings), said)
 
 
 def is_over_another(header: str) -> bool:

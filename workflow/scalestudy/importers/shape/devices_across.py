@@ -28,6 +28,11 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_OVER_FEWER = re.compile(
+    r"(?P<way>[a-z]{0,8})[ =_]?(?P<many>\d{1,6})(?: ?gpus?)? ?(?:/|vs\.?|over) ?"
+    r"(?P=way)[ =_]?(?P<few>\d{1,6})(?: ?gpus?)?"
+)
+"""Header of a speedup as a quotient: TP=2 / TP=1."""
 _RATIO_ON = re.compile(
     r"([es])(?:peed-?ups?|ff(?:iciency|\.)?)?"
     r"(?: ?@ ?| on | with | at | for |[_ ])?\(?(?:x|[np] ?= ?)?(\d{1,6})x?\)?",
@@ -51,12 +56,12 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
     """Return the table, whose header may now be a row of devices, and its columns of devices."""
     table = _with_labels(table)
     if across := _across(table):
-        return table, across
+        return table, _with_ratios_of_devices(table, across)
     table = with_devices_of_a_row(table)
     if across := _across(table):
-        return table, across
+        return table, _with_ratios_of_devices(table, across)
     across, note = templates_across(table)
-    return table.noted(note), across
+    return table.noted(note), _with_ratios_of_devices(table, across)
 
 
 def _with_labels(table: RawTable) -> RawTable:
@@ -107,13 +112,22 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
-        sizes_across = products_across(table.header) or lists_across(table.header)
-        found = {place: (number, "") for place, number in sizes_across.items()} or strategies_across(table)
+        listed = {place: (number, "") for place, number in lists_across(table.header).items()}
+        found = products_across(table.header) or listed or strategies_across(table)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
+    return found
+
+
+def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The columns of devices with those of ratios that name their devices: S(4), 1->4, TP=2 / TP=1."""
+    if not found:
+        return found
+    found = dict(found)
     fewest = min(size_of(devices) for devices, _ in found.values())
     for place, header in enumerate(table.header):
-        step = _STEP_UP.fullmatch(plain(header))
+        step = _OVER_FEWER.fullmatch(plain(header).lower())
+        step = step if step and int(step["few"]) < int(step["many"]) else _STEP_UP.fullmatch(plain(header))
         if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
             found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.devices.across import (
     counted_across,
 )
-from scalestudy.importers.devices.found import with_product
+from scalestudy.importers.devices.products import with_product
 from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
@@ -121,7 +121,9 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
-    corner = _quantity(table, across)
+    corner = _quantity(
+        table, [place for place, (_, words) in across.items() if meaning_of(words).role not in STATED]
+    )
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
     if corner == UNSAID and len(units) == 1:
         corner = units.pop()  # `1 GPU [ms/step] | 2 GPUs`: the first header has the unit of all
@@ -256,7 +258,8 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     cells = [cell for cell in cells if not is_blank(cell)]
     own = [named for cell in cells if (named := quantity_of(cell))]
     if own and len(own) > len(cells) / 2:
-        return max(own, key=own.count)
+        rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
+        return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
     for words in (*inside, table.header[0], *map(_shortened, captions)):

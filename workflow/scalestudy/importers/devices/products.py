@@ -1,0 +1,154 @@
+"""Numbers of devices that are products: of degrees of parallelism, processes and threads, nodes and tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+from math import prod
+from operator import mul
+
+from scalestudy.importers.devices.degrees import OF_A_DEGREE
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
+from scalestudy.importers.headers.terms import DEVICE, NODE
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import TIMES
+from scalestudy.importers.raw import RawTable
+
+_MOST_THREADS = 1024
+_PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
+_NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
+_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
+_THREADS = re.compile(
+    rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
+)
+_OF_A_JOB = {
+    "nodes": re.compile(r"(?:num(?:ber of)? |n )?nodes"),
+    "tasks": re.compile(r"n?tasks(?: per node)?"),
+    "each": re.compile(r"(?:cpus|cores|threads) per task"),
+}
+"""Columns of the options of a SLURM job, whose product is the number of its processors."""
+
+
+def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads whole numbers below `t` beside another time as threads, and products of two columns as devices."""
+    result = list(meanings)
+    for place, one in enumerate(meanings):
+        others = [other for at, other in enumerate(meanings) if at != place and other.role in TIMES]
+        if one.role in TIMES and normal(one.header) == "t" and others and normal(one.header) not in said:
+            counts = _numbers(raw.cells(place))
+            if counts and max(counts) <= _MOST_THREADS:
+                result = with_role(result, place, "gpus", unit="")
+    devices = [_numbers(raw.cells(place)) for place, one in enumerate(result) if one.role == "gpus"]
+    products = [list(map(mul, *pair)) for pair in combinations(devices, 2) if len(pair[0]) == len(pair[1]) > 1]
+    for place, one in enumerate(result):
+        if one.role == "ignore" and normal(one.header) not in said and _numbers(raw.cells(place)) in products:
+            return with_role(result, place, "gpus")
+    return result
+
+
+def with_product(table: RawTable) -> RawTable:
+    """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
+    table = _of_a_job(_with_nodes(table))
+    names = [normal(header) for header in table.header]
+    hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
+    if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
+        return _with_threads(table)
+    found: dict[str, int] = {}
+    for place, header in enumerate(table.header):
+        named = OF_A_DEGREE.fullmatch(normal(header))
+        sizes = table.cells(place)
+        if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
+            found.setdefault(named["short"] or f"{named['long'][0]}p", place)
+    if len(found) < 2:
+        return table
+    return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_nodes(table: RawTable) -> RawTable:
+    """A table with nodes and devices in one column, `1 (8)` below `Nodes (GPUs)`, with a column of each."""
+    for place, header in enumerate(table.header):
+        named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
+        pairs = [_PAIR.fullmatch(plain(cell)) for cell in table.cells(place)]
+        if not named or not pairs or not all(pairs):
+            continue
+        rows = []
+        for line, cells in table.rows:
+            pair = _PAIR.fullmatch(plain(cells[place])) if place < len(cells) else None
+            rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
+        names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
+        return replace(table, header=names, rows=tuple(rows))
+    return table
+
+
+def _of_a_job(table: RawTable) -> RawTable:
+    """A table of the nodes, tasks and processors of SLURM jobs, with their product instead of the last two."""
+    names = [normal(name) for name in table.header]
+    factors = {
+        kind: place for place, name in enumerate(names) for kind, form in _OF_A_JOB.items() if form.fullmatch(name)
+    }
+    places = list(factors.values())
+    counted = all(re.fullmatch(r"[1-9]\d{0,5}", plain(cell)) for place in places for cell in table.cells(place))
+    if "each" not in factors or len(factors) < 2 or not counted:
+        return table
+    whole = _with_column(table, "cores", places)
+    dropped = {place + 1 for kind, place in factors.items() if kind != "nodes"}
+    keep = [place for place in range(len(whole.header)) if place not in dropped]
+    rows = tuple((line, tuple(cells[place] for place in keep if place < len(cells))) for line, cells in whole.rows)
+    return replace(whole, header=tuple(whole.header[place] for place in keep), rows=rows)
+
+
+def _with_threads(table: RawTable) -> RawTable:
+    """A table of processes that have different numbers of threads, with their product as its first column."""
+    names = [normal(header) for header in table.header]
+    threads = [place for place, name in enumerate(names) if _THREADS.fullmatch(name)]
+    ranks = [place for place, name in enumerate(names) if _RANKS.fullmatch(name)]
+    of_devices = [
+        place for place, header in enumerate(table.header) if meaning_of(header).role in ("gpus", "nodes")
+    ]
+    if len(threads) != 1 or len(ranks) != 1 or set(of_devices) - {*threads, *ranks}:
+        return table
+    cells = [[plain(cell) for cell in table.cells(place)] for place in (*ranks, *threads)]
+    counted = all(re.fullmatch(r"[1-9]\d{0,5}", cell) for column in cells for cell in column)
+    if not counted or len(set(cells[1])) < 2:
+        return table
+    counts = zip(*([int(cell) for cell in column] for column in cells), strict=False)
+    each = {threads / ranks for ranks, threads in counts}
+    if len(each) == 1 and len(set(cells[0])) > 1:
+        return table  # the threads of all ranks, as many on each
+    both = names[ranks[0]], names[threads[0]]
+    name = "ranks x threads" if "mpi" in both else " x ".join(both)
+    return _with_column(table, name, [ranks[0], threads[0]])
+
+
+def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:
+    """The table with the product of columns in front of them."""
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line, cells in table.rows:
+        parts = [plain(cells[place]) if place < len(cells) else "" for place in places]
+        whole = str(prod(map(int, parts))) if all(part.isdecimal() for part in parts) else ""
+        rows.append((line, (whole, *cells)))
+    return replace(table, header=(name, *table.header), rows=tuple(rows))
+
+
+def product_of_others(columns: Sequence[Sequence[str]]) -> int | None:
+    """Return the place of the column that is in each row the product of two others, both of which are not 1."""
+    numbers = {
+        place: [int(cell) for cell in cells]
+        for place, cells in enumerate([[plain(cell) for cell in column] for column in columns])
+        if cells and all(re.fullmatch(r"[1-9]\d{0,5}", cell) for cell in cells)
+    }
+    for whole, *factors in permutations(numbers, 3):
+        first, second = (numbers[place] for place in factors)
+        if numbers[whole] not in (first, second) and numbers[whole] == list(map(mul, first, second)):
+            return whole
+    return None
+
+
+def _numbers(cells: Sequence[str]) -> list[int]:
+    """The whole numbers of a column; none if it has other cells."""
+    texts = list(map(plain, cells))
+    return (
+        [int(text) for text in texts] if texts and all(text.isdecimal() and text != "0" for text in texts) else []
+    )
