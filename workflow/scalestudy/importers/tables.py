@@ -226,10 +226,11 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
 
 
 def _is_of_a_unit(line: str) -> bool:
-    """Whether a short line begins with a quantity and its unit: img/s, higher is better."""
+    """Whether a short line begins with a quantity and its unit, or is of a ratio: img/s, higher is better."""
     first = re.split(r"[,.;](?: |$)", line.strip("*_() "))[0]
     meaning = meaning_of(first)
-    return len(first) <= _LONGEST_UNIT and "|" not in line and meaning.role in MEASURED and bool(meaning.unit)
+    short = len(first) <= _LONGEST_UNIT and not re.search(r"\||^#|:$", line)
+    return short and ((meaning.role in MEASURED and bool(meaning.unit)) or meaning.role in STATED)
 
 
 def _rows_of(tables: Sequence[RawTable]) -> int:

@@ -368,3 +368,43 @@ def test_first_and_later_epochs_are_times(tmp_path: Path) -> None:
     rows = ("1;50;40;90", "2;40;21.05;60", "4;30;11.43;40")
     found = audited(tmp_path, table("Nodes;First epoch;Subsequent epochs;Total time", *rows))
     assert [speedups(one)[-1] for one in found] == [(4, 1.67), (4, 3.5), (4, 2.25)]
+
+
+def test_one_device_is_the_baseline_of_strategies_across(tmp_path: Path) -> None:
+    head = "Model;Single-GPU (s/epoch);4-GPU DP (s/epoch);4-GPU DDP (s/epoch)"
+    found = audited(tmp_path, table(head, "otter;40;20;11.43"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 2.0)], [(1, 1.0), (4, 3.5)]]
+
+
+def test_the_name_of_a_device_is_no_number_of_processes(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Setup;Time per epoch", "P100;40 s", "2x P100;21.05 s", "4x P100;11.43 s"))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_per_cents_of_rates_of_a_device_are_efficiencies(tmp_path: Path) -> None:
+    rows = ("1 node × 8 H100;400;100%", "2 nodes × 8 H100;380;95%", "4 nodes × 8 H100;350;87.5%")
+    (found,) = audited(tmp_path, table("Config;Tokens/s/GPU;vs 1 node", *rows))
+    assert (speedups(found), found.checked.efficiencies, kinds([found])) == (OF_NODES, 3, [])
+
+
+def test_threads_of_a_rank_beside_all_cores(tmp_path: Path) -> None:
+    rows = ("1;16;2;32;100", "2;16;2;64;190", "4;16;2;128;350")
+    (found,) = audited(tmp_path, table("Nodes;Ranks/node;Threads/rank;Total cores;ns/day", *rows))
+    assert (speedups(found), kinds([found])) == ([(32, 1.0), (64, 1.9), (128, 3.5)], [])
+
+
+def test_jobs_of_a_build_in_headers(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Build;-j1;-j2;-j4", "clean;40 min;21.05 min;11.43 min"))
+    assert (speedups(found), found.source.column("gpus").header) == (ONCE, "workers")
+
+
+def test_each_size_of_a_problem_is_a_series(tmp_path: Path) -> None:
+    rows = ("256^3;1;10", "256^3;4;35", "512^3;8;40", "512^3;16;76")
+    found = audited(tmp_path, table("Problem size;Cores;MLUPS", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(8, 1.0), (16, 1.9)]]
+
+
+def test_a_ratio_named_below_the_table(tmp_path: Path) -> None:
+    text = table("# workers;Ring", "1;100 %", "2;95 %", "4;87.5 %") + "\nScaling efficiency.\n"
+    (found,) = audited(tmp_path, text)
+    assert found.source.column("printed_efficiency") is not None

@@ -151,7 +151,7 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
     several = count > len(set().union(*scales.values()))
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
-    known = name == "model" or (name == "hardware" and all(values))
+    known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
     if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
         return [(said, rows)]

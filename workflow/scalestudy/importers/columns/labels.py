@@ -142,6 +142,21 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     return meanings
 
 
+def by_sizes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads the size of the work as a label if each of several was measured on several numbers of devices."""
+    _, rows = _measured_rows(meanings, raw)
+    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), 0)
+    for place, one in enumerate(meanings) if rows else ():
+        if one.role != "ignore" or normal(one.header) in said or not is_size_of_work(normal(one.header)):
+            continue
+        sizes: dict[str, set[str]] = {}
+        for row in rows:
+            sizes.setdefault(plain(row[place]), set()).add(plain(row[devices]))
+        if len(sizes) > 1 and all(len(found) > 1 for found in sizes.values()):
+            return with_role(meanings, place, "label")
+    return meanings
+
+
 def _measured_rows(meanings: list[Meaning], raw: RawTable) -> tuple[int, list[tuple[str, ...]]]:
     """Return the first column with a measurement, and the rows; none without devices, or if they are too many."""
     roles = [one.role for one in meanings]

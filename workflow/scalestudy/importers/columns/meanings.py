@@ -16,7 +16,7 @@ from scalestudy.importers.columns.batch_in_words import batches_of_devices
 from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption
-from scalestudy.importers.columns.labels import by_blocks, by_parameters, strategies, telling_labels
+from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
@@ -32,6 +32,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
+from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
@@ -75,6 +76,8 @@ from scalestudy.importers.shape.upright import upright
 KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
 """Kinds of devices in headers, the first counts."""
 _MOST_NAMED = 20
+_OF_A_PART = re.compile(rf"(?:#|n|num(?:ber)?(?: of)?)? ?(?:\w+ )?{DEVICE}(?: ?/ ?| per )(?:mpi )?{DEVICE}")
+"""Headers of devices of each other device: threads per rank."""
 _KINDS_OF_WORDS = ("strategy", "model", "framework", "precision")
 
 
@@ -160,7 +163,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = per_others(per_node(per_device_in_words(found, raw, said), said), said)
     found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
-    of_models = by_parameters(over_other_systems(found, said), raw, said)
+    of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = by_their_ratios(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
@@ -205,6 +208,12 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     A column that is the product of two others, such as the cores of processes with threads, counts them all.
     """
     devices = [one for one in meanings if one.role == "gpus"]
+    parts = [one for one in devices if _OF_A_PART.fullmatch(normal(one.header)) and normal(one.header) not in said]
+    if parts and len(devices) > 1:  # the others count all, also on each node
+        meanings = [
+            replace(one, role="label") if one in parts or one.role == "gpus_per_node" else one for one in meanings
+        ]
+        devices = [one for one in devices if one not in parts]
     if len(devices) < 2 or any(normal(one.header) in said for one in devices):
         return meanings
     if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns

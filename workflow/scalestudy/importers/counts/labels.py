@@ -70,6 +70,8 @@ _HOST_OF_DEVICES = re.compile(
     r"[,;+&]?\s*\b(?:v?cpus?|host)\s?[:\uff1a]\s?\d+ ?(?:cores?|v?cpus?|threads?)\b", re.IGNORECASE
 )
 """The processors of the hosts of accelerators: `8 x A100, CPU: 192 cores`."""
+_A_KIND = re.compile(rf"{MAKER}*P(?:40|100|[2-6]000)(?:-PCIe|-SXM2)?")
+"""Devices that are called as processes may be: P100."""
 _SERVERS = re.compile(
     r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
     r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",
@@ -84,6 +86,8 @@ def count_in_words(text: str) -> Count:
     Raises ValueError if it names none.
     """
     words = in_digits(spelled(plain(text)))
+    if _A_KIND.fullmatch(words):
+        raise ValueError(f"{text} names no number of devices")
     servers = _SERVERS.search(words)
     if servers:
         words = f"{words[: servers.start()]} {words[servers.end() :]}".strip()

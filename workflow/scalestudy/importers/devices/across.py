@@ -26,6 +26,7 @@ _NOUN = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
 _NOUN_OF_A_WAY = (
     (re.compile(r"\b(?:multi|single)?[- ]?thread(?:ed|ing)|\b(?:openmp|omp|pthreads?|tbb)\b"), "threads"),
     (re.compile(r"\bmpi\b|\bnp\b"), "processes"),
+    (re.compile(r"(?<!\w)-j(?:obs)?[ =]?\d"), "workers"),
 )
 """What is counted where a way to run in parallel is named."""
 _PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")

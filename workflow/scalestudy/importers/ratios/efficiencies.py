@@ -36,7 +36,8 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     def follows(place: int, power: int) -> bool:
         places = (devices[0], measured[0], place)
         close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=power)
-        clear = _are_above_one(raw.cells(place), _FAR_ABOVE) or (power == 1 and _are_at_most_one(raw.cells(place)))
+        shares = _are_at_most_one(raw.cells(place)) or most_are("efficiency", raw.cells(place))
+        clear = _are_above_one(raw.cells(place), _FAR_ABOVE) or (power == 1 and shares)
         few = bool(close) and all(close) and clear
         return few or (len(close) >= _FEWEST and sum(close) >= _MOST * len(close))
 

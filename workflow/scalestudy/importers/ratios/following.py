@@ -40,7 +40,8 @@ def following(
             measured = read_cell(row[places[1]]).printed.value
             count = count_or_none(row[places[0]], alone=meanings[places[0]].per != IN_WORDS)
             if count and measured > 0:
-                rows.append((tuple(above), (count.gpus, measured, float(leading[0] if leading else 0))))
+                each = count.gpus if meanings[places[1]].role == "throughput_per_gpu" else 1
+                rows.append((tuple(above), (count.gpus, measured * each, float(leading[0] if leading else 0))))
         except (ValueError, IndexError):
             continue
     series: dict[tuple[str, ...], list[tuple[int, float, float]]] = defaultdict(list)

@@ -28,6 +28,7 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
 _OVER_FEWER = re.compile(
     r"(?P<way>[a-z]{0,8})[ =_]?(?P<many>\d{1,6})(?: ?gpus?)? ?(?:/|vs\.?|over) ?"
     r"(?P=way)[ =_]?(?P<few>\d{1,6})(?: ?gpus?)?"
@@ -106,9 +107,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     sizes = [devices for devices, _ in found.values()]
     if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
         found = {place: (devices, "" if _says_where(rest) else rest) for place, (devices, rest) in found.items()}
-    bare = {
-        place: (devices, " ".join(STRATEGIES.sub(" ", rest).split())) for place, (devices, rest) in found.items()
-    }
+    bare = {place: (devices, " ".join(_WAY.sub(" ", rest).split())) for place, (devices, rest) in found.items()}
     whole = all(rest or sizes.count(devices) == 1 for devices, rest in bare.values())
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:

@@ -24,6 +24,7 @@ from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.devices_across import devices_across, size_of
 from scalestudy.importers.shape.pivots import pivoted
 from scalestudy.importers.shape.quantities_of_rows import in_one_row, names_of_rows, place_of_names
+from scalestudy.importers.shape.ways_across import with_ways
 
 IDEAL = re.compile(
     r"(?:ideal|linear|perfect|theor\w*|expected|target)(?: (?:speed-?up|scaling|throughput))?|"
@@ -121,6 +122,7 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
+    table, across = with_ways(table, across)
     corner = _quantity(
         table, [place for place, (_, words) in across.items() if meaning_of(words).role not in STATED]
     )
@@ -186,7 +188,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             values = dict.fromkeys(quantities, "")
             for place, (devices, words) in across.items():
                 if devices == size and place < len(cells):
-                    values[words or (corner if metric is None else plain(cells[metric]))] = cells[place]
+                    name = words or (corner if metric is None else plain(cells[metric]))
+                    values[name] = values[name] if is_blank(cells[place]) else cells[place]
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     rows = rows if metric is None else in_one_row(rows, len(quantities))
