@@ -34,7 +34,7 @@ FORMS = """
     8 Tesla T4; 8; ; Tesla T4
     8 Gaudi2 cards; 8; ; Gaudi2
     4 TPUv3 cores; 4; ; TPUv3
-    TPU-v5e-16; 16
+    TPU-v5e-16; 16; ; v5e
     single A100 GPU; 1; ; A100
     two A100 GPUs; 2; ; A100
     dual A100; 2; ; A100

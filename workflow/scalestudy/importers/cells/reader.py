@@ -57,8 +57,9 @@ class CellReader:
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration
-        if meaning.role in CLOCKED and (total := sum_of_parts(text, comma=self.comma[place])):
-            self._note_once("cells with two times and a plus sign are read as their sum", text, total.value)
+        summed = meaning.role in (*CLOCKED, "throughput")
+        if summed and (total := sum_of_parts(text, comma=self.comma[place])):
+            self._note_once("cells with two numbers and a plus sign are read as their sum", text, total.value)
             text, cell = text.rsplit("+", 1)[-1], Cell(total)
         elif meaning.role in (*MEASURED, *STATED) and (mean := repeats_in(text, comma=self.comma[place])):
             self._note_once("cells with several numbers are read as their mean", text, mean.value)

@@ -9,6 +9,7 @@ from itertools import product
 from math import isclose
 
 from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -160,7 +161,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if across and across[1] and meaning_of(across[1]).role == "ignore":
         return []  # `2 GPUs two nodes`: the ratio would remain without its measurement
     if across and count_of_header(whole) is None:
-        return [first, f"{across[0].gpus} GPUs {second}"]
+        return [first, f"{across[0].gpus} {counted_across([header])} {second}"]
     return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
 
 

@@ -20,6 +20,7 @@ from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_siz
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
+from scalestudy.importers.devices.in_headings import with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.products import product_of_others, threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
@@ -41,6 +42,7 @@ from scalestudy.importers.ratios.columns import (
     ratio_of_columns,
     relative_columns,
     repeated_ratios,
+    without_quotients,
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, by_what_follows, factors
@@ -98,11 +100,11 @@ def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
     whole = with_devices_filled_down(with_dashes_filled_down(with_lists_in_cells(raw)))
     whole = with_serial_beside(with_centred_labels(whole))
-    named = without_batch_of_names(with_pairs(whole))
+    named = without_batch_of_names(with_pairs(with_devices_of_headings(whole)))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
-    turned = upright(with_ratios(with_steps(named)))
+    turned = with_ratios(upright(with_ratios(with_steps(named))))
     return with_serial_rows(without_nouns(with_numbered_labels(turned)))
 
 
@@ -165,7 +167,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
-    found = by_their_ratios(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
+    found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
+    found = by_their_ratios(found, raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = begins_at_one(found, raw, said)
     found = _once(_case_as_label(found, raw, said), said)

@@ -79,7 +79,7 @@ _FORMS = tuple(
         rf"(?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
         r"(?P<nodes>\d{1,4}) ?x ?(?:cloud )?(?:tpu[ -]?)?v(?!4|5p)\d\w*-(?P<each>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
-        r"(?:cloud )?(?:tpu[ -]?)?v\d\w*-(?P<gpus>\d{1,5})",
+        r"(?:cloud )?(?:tpu[ -]?)?(?P<rest>v\d\w*)-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",

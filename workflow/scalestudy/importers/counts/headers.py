@@ -63,14 +63,22 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         return None
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}"
-        rf"(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<hardware>{_KINDS})s?)\))?",
+        rf"(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<hardware>{_KINDS})s?)\))?"
+        r"(?P<rest> (?:speed-?up|efficiency)|)",
         words,
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
-        return Count(int(found["gpus"] or nodes), nodes, found["hardware"] or ""), ""
+        return Count(int(found["gpus"] or nodes), nodes, found["hardware"] or ""), found["rest"].strip()
     if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
         rest = _inside(found["rest"].strip(" :,-"))
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest
+    if found := re.fullmatch(
+        rf"(?P<nodes>\d{{1,4}}|single|{WORDS}) (?:(?:node|machine),? )?"
+        rf"(?P<each>\d{{1,4}})-? ?{DEVICE}(?P<rest> .*|)",
+        words,
+    ):
+        nodes = int(found["nodes"]) if found["nodes"].isdecimal() else NUMBERS.get(found["nodes"], 1)
+        return Count(nodes * int(found["each"]), nodes), _inside(found["rest"].strip())
     several = rf"multi(?:ple)?[- ]?{DEVICE} ?[(\[] ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x?[)\]]"
     if found := re.fullmatch(rf"{DEVICE} ?x ?(?P<gpus>\d{{1,6}})", words) or re.fullmatch(several, words):
         return Count(int(found["gpus"])), ""
@@ -96,9 +104,13 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         before = found["before"].strip(" -_")
         return Count(int(found["gpus"])), " ".join(filter(None, (before, _timed(found["rest"]))))
     if found := re.fullmatch(
-        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?", words
+        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?"
+        r"(?P<unit> ?(?:[(\[][^()\[\]]{1,12}[)\]])?)",
+        words,
     ):
-        return Count(int(found["gpus"])), re.sub(r"^(?:on|with|using|at|for)$", "", found["rest"])
+        rest = re.sub(r"(?:^|(?<= ))(?:on|with|using|at|for)$", "", found["rest"]).strip()
+        unit = _timed(found["unit"]) if "time" not in rest else found["unit"].strip()
+        return Count(int(found["gpus"])), f"{rest} {unit}".strip()
     if found := _TIMES_A_KIND.fullmatch(words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), _inside(found["rest"])
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):

@@ -68,6 +68,9 @@ EXACTLY = (
     "n p",
     "omp num threads",
     "nproc",
+    "nthr",
+    "nthrd",
+    "thr",
     "n tasks",
     "nw",
     "nt",
@@ -109,6 +112,7 @@ _RATE = re.compile(
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
+_OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
 """Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""
@@ -241,7 +245,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
     of_kind += r"concurrent |max |gaudi ?\d? |v\d\w? )*"
-    device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{AFTER_DEVICE}|v?cpu count)|(?:#|{_NUMBER_OF}) ?v?cpu"
+    device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
+    device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"

@@ -62,7 +62,8 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             end += 1
         names = tuple(words for _, words in headings)
         values = next(filter(_OF_VALUES.match, re.split(r"(?<=[.;]) ", " ".join(paragraph))), "")
-        above = values.rstrip(".") if len(paragraph) > 1 and values else above
+        long = len(paragraph) > 1 or len(above) > LONGEST_CAPTION
+        above = values.rstrip(".") if long and values else above
         caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
         whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
         words = _FIRST_WORDS.match(opening if opening != above else "")

@@ -87,6 +87,8 @@ def mean_of_repeats(text: str) -> str:
 def why_unread(text: str) -> str:
     """Return why a cell has no number that can be read."""
     words = plain(text)
+    if _RANGE.fullmatch(words):
+        return "is a wide range (write one number, such as the median)"
     several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (", " in words or words[0] == "[")
     return (
         "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"

@@ -24,6 +24,7 @@ _GAIN = re.compile(
 )
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
+_FEW_ROWS = 3
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -208,6 +209,18 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
         if is_quotient(raw, stated[0], pair):
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
+    return meanings
+
+
+def without_quotients(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leave out a ratio that is in each row the quotient of two columns of unknown numbers: of two variants."""
+    unknown = [place for place, one in enumerate(meanings) if one.role == "ignore"][:_MOST_COLUMNS]
+    if any(one.role in MEASURED for one in meanings) or len(raw.rows) < _FEW_ROWS:
+        return meanings
+    for place, one in enumerate(meanings):
+        known = one.role in STATED and normal(one.header) not in said
+        if known and any(is_quotient(raw, place, pair) for pair in combinations(unknown, 2)):
+            return with_role(meanings, place, "ignore")
     return meanings
 
 

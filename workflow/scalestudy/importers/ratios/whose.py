@@ -49,7 +49,8 @@ _OF_A_PROGRAM = re.compile(r"worker|actor|process|proc|rank|task")
 _SAID_PER_DEVICE = re.compile(
     rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
     r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
-    rf" ?(?:per|/) ?{DEVICE}\b"
+    rf" ?(?:per|/) ?{DEVICE}\b|"
+    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per sec(?:ond)?\b"
 )
 """A sentence that says that the rates of a table are those of a device."""
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"

@@ -28,6 +28,12 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_PARTS = r"(?:thread|gpu|core|process|proc|node|worker)"
+_ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
+_SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
+_NUMBERED = re.compile(rf"(?<![\w.])([2-9]|[1-9]\d{{1,4}}) ?-?{_PARTS}(?:s|es)?\b")
+"""Devices that the text above a table names."""
+_ROUND = str.maketrans("[]", "()")
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
 _OVER_FEWER = re.compile(
     r"(?P<way>[a-z]{0,8})[ =_]?(?P<many>\d{1,6})(?: ?gpus?)? ?(?:/|vs\.?|over) ?"
@@ -112,7 +118,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     found = bare if whole and len(set(bare.values())) == len(bare) else found  # `1 GPU time | 2 GPU DDP time`
     if len({devices for devices, _ in found.values()}) < _FEW:
         listed = {place: (number, "") for place, number in lists_across(table.header).items()}
-        found = products_across(table.header) or listed or strategies_across(table)
+        found = products_across(table.header) or listed or strategies_across(table) or _of_the_caption(table)
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     return found
@@ -134,6 +140,16 @@ def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) 
     return found
 
 
+def _of_the_caption(table: RawTable) -> dict[int, tuple[str, str]]:
+    """The columns `Single Thread` and `Multi Thread` if the text above the table names one number of devices."""
+    alone = [place for place, name in enumerate(table.header) if place and _ALONE.fullmatch(normal(name))]
+    several = [place for place, name in enumerate(table.header) if place and _SEVERAL.fullmatch(normal(name))]
+    counts = {found[1] for words in table.captions for found in _NUMBERED.finditer(words.lower())}
+    if len(alone) != 1 or len(several) != 1 or len(counts) != 1:
+        return {}
+    return {alone[0]: ("1", ""), several[0]: (counts.pop(), "")}
+
+
 def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
     """The column `Baseline` beside two or more columns of several devices each, or `Serial` beside any of them."""
     sizes = {size_of(devices) for devices, _ in across.values()}
@@ -143,6 +159,10 @@ def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[
         if at and at not in across and (found := _SERIAL.fullmatch(normal(name)))
     }
     others = {rest for _, rest in across.values() if meaning_of(rest).role not in STATED}
+    if len(serial) == 1 and 1 not in sizes and len(others) > 1:  # of several ways, in the same unit
+        place, unit = next(iter(serial.items()))
+        if unit and {rest.rpartition(" ")[2].translate(_ROUND) for rest in others} == {unit}:
+            return {place: ("1", f"time {unit}")}
     if len(serial) == len(others) == 1 and 1 not in sizes:
         (place, unit), (rest,) = *serial.items(), others
         if unit and not rest:

@@ -127,7 +127,8 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         table, [place for place, (_, words) in across.items() if meaning_of(words).role not in STATED]
     )
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
-    if corner == UNSAID and len(units) == 1:
+    sizes_of = {words: {devices for devices, own in across.values() if own == words} for words in (*units, "")}
+    if corner == UNSAID and len(units) == 1 and not set.intersection(*sizes_of.values()):
         corner = units.pop()  # `1 GPU [ms/step] | 2 GPUs`: the first header has the unit of all
     others = [
         place
@@ -220,7 +221,8 @@ def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str
 def _shortened(words: str) -> str:
     """A name for a sentence on the quantity of a table, if the name says as much of it."""
     meaning = meaning_of(words)
-    kind = {"time_s": "time", "throughput": "throughput"}.get(meaning.role)
+    kinds = {"time_s": "time", "throughput": "throughput", "throughput_per_gpu": "throughput per GPU"}
+    kind = kinds.get(meaning.role)
     if len(words) <= _LONGEST_NAME or not kind:
         return words
     name = f"{kind} ({meaning.unit})" if meaning.unit else kind
@@ -265,7 +267,9 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
         return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
-    for words in (*inside, table.header[0], *map(_shortened, captions)):
+    units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
+    times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
+    for words in (*inside, table.header[0], *map(_shortened, captions), *times):
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words
     return UNSAID

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.devices_across import size_of
 
 _FEW = 2
-_WAY = re.compile(
-    r"(?P<way>ddp|dp|f?sdp2?|hsdp|tp|pp|horovod|deepspeed|zero[- ]?[123]?|mpi|openmp|omp)\b[ ,:-]*", re.IGNORECASE
-)
-"""Ways to use several devices, in front of a quantity."""
+_WAY = re.compile(r"(?P<way>.*?)[ _,:-]*(?P<unit>(?:time )?[(\[][^()\[\]]*[)\]]|)")
+"""Other words of a header: a strategy or a program, and the unit of its numbers."""
+_ROUND = str.maketrans("[]", "()")
+_ABBREVIATED = ("dp", "ddp", "fsdp", "hsdp", "tp", "pp", "mpi")
 _NONE = "single"
 """The strategy of the run on one device."""
 
@@ -23,18 +25,22 @@ def with_ways(table: RawTable, across: dict[int, tuple[str, str]]) -> tuple[RawT
     across: place -> (devices, other words). It stays as it is unless one column is on one device without a
     strategy, and several strategies are on several devices.
     """
-    ways = {place: way["way"] if (way := _WAY.match(words)) else _NONE for place, (_, words) in across.items()}
-    rests = {_WAY.sub("", words).strip() for _, words in across.values()}
+    parts = {place: found for place, (_, words) in across.items() if (found := _WAY.fullmatch(words))}
+    ways = {place: found["way"] or _NONE for place, found in parts.items()}
+    rests = {found["unit"].translate(_ROUND) for found in parts.values()}
     alone = [place for place, way in ways.items() if way == _NONE]
     names = list(dict.fromkeys(ways.values()))
-    if len(rests) != 1 or len(names) <= _FEW or len(alone) != 1 or size_of(across[alone[0]][0]) != 1:
+    quantities = any(meaning_of(name).role in (*MEASURED, *STATED, *BATCHES) for name in names)
+    if len(parts) < len(across) or quantities or len(rests) != 1 or len(names) <= _FEW or len(alone) != 1:
+        return table, across
+    if size_of(across[alone[0]][0]) != 1:
         return table, across
     rest, first = rests.pop(), min(across)
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in table.rows:
         for name in names:
             own = [cell if ways.get(place, name) == name else "" for place, cell in enumerate(cells)]
-            label = name if name == _NONE else name.upper()
+            label = name.upper() if name in _ABBREVIATED else name
             rows.append((line, (*own[:first], label, *own[first:])))
     header = (*table.header[:first], "strategy", *table.header[first:])
     moved = {place + 1: (devices, rest) for place, (devices, _) in across.items()}
