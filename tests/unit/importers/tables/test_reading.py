@@ -100,8 +100,8 @@ def test_a_bad_cell_costs_itself_and_is_named(tmp_path: Path) -> None:
     assert [row.gpus for row in table.rows] == [1, 8]
     assert table.notes == (
         "line 3, gpus: 'foo' is not a number, so the cell was left out",
-        "line 4, throughput: '45-160' is a wide range (write one number, such as the median), so the cell was left "
-        "out",
+        "line 4, throughput: '45-160' is a wide range (write one number, such as the median), so the cell was "
+        "left out",
         "line 5, throughput: 'inf' is not a number, so the cell was left out",
     )
 

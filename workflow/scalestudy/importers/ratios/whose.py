@@ -50,7 +50,7 @@ _SAID_PER_DEVICE = re.compile(
     rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
     r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
     rf" ?(?:per|/) ?{DEVICE}\b|"
-    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per sec(?:ond)?\b"
+    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per (?:sec|second)\b"
 )
 """A sentence that says that the rates of a table are those of a device."""
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
