@@ -29,6 +29,8 @@ _NOUN_OF_A_WAY = (
     (re.compile(r"(?<!\w)-j(?:obs)?[ =]?\d"), "workers"),
 )
 """What is counted where a way to run in parallel is named."""
+_OF_ANY_DEVICE = re.compile(r".*(?<![a-z])(?:p|n) ?[=(_ ]? ?\d.*")
+"""Headers with the letter of any devices: P=4, T(p=4)."""
 _PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")
 _FEW = 2
 _BEHIND_DEVICES = re.compile(r"ratio|speed-?up|change|factor|improvement|gain|x")
@@ -72,7 +74,9 @@ def counted_across(headers: Iterable[str]) -> str:
     nouns = [of_a_node] if of_a_node else [found[0] for header in headers if (found := _NOUN.search(header))]
     nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
-    return noun if meaning_of(noun).role in ("gpus", "nodes") else "gpus"
+    if meaning_of(noun).role in ("gpus", "nodes"):
+        return noun
+    return "devices" if all(map(_OF_ANY_DEVICE.fullmatch, headers)) else "gpus"
 
 
 def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:
