@@ -43,6 +43,10 @@ def test_machines_of_several_threads_each(tmp_path: Path) -> None:
             "Config;Time (s)",
             ("4× RTX 4090;40", "8× RTX 4090 (PCIe 4.0 x8);21.05", "16× RTX 4090 (PCIe 4.0 x8);11.43"),
         ),
+        (
+            "Setup;Wall time",
+            ("4 x V100;40 h", "8 x V100 (DDP, 2 nodes);21.05 h", "16 x V100 (DDP, 2 nodes);11.43 h"),
+        ),
     ],
 )
 def test_number_and_link_of_devices_are_no_other_hardware(header: str, rows: tuple[str], tmp_path: Path) -> None:
