@@ -8,7 +8,7 @@ from scalestudy.analyse.published.series import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.headers.meaning import is_of_micro_batches
+from scalestudy.importers.headers.batches import is_of_micro_batches
 from scalestudy.importers.headers.units import is_of_flops, is_of_parts
 from scalestudy.importers.published import UTILIZATION, PrecisionRatio, PublishedRow, PublishedTable
 

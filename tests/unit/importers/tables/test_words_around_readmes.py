@@ -102,3 +102,64 @@ def test_a_unit_in_a_heading_is_that_of_the_times(tmp_path: Path) -> None:
 def test_short_names_of_devices(header: str, tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table(f"{header};Time (s)", "1;40", "2;21.05", "4;11.43"))
     assert speedups(found) == ONCE
+
+
+def test_steps_among_other_settings_of_a_heading_divide_nothing(tmp_path: Path) -> None:
+    text = "### 1280x720 (129 frames, 50 steps) - Latency (seconds)\n\n" + table(
+        "GPU Type;1 GPU;2 GPUs;4 GPUs", "H100;40;21.05;11.43"
+    )
+    (found,) = audited(tmp_path, text)
+    assert found.table.scales[0].row.number("time_s") == 40
+
+
+def test_the_size_of_a_problem_beside_processes(tmp_path: Path) -> None:
+    rows = ("64;1;40", "64;4;11.43", "512;1;80", "512;4;40")
+    found = audited(tmp_path, table("n;np;total_ms", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 3.5)], [(1, 1.0), (4, 2.0)]]
+
+
+@pytest.mark.parametrize("header", ["单卡;TP=2;TP=4", "Single GPU;TP=2;TP=4"])
+def test_one_device_beside_degrees(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"Model;{header}", "otter;40ms;21.05ms;11.43ms"))
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("first", ["Nombre de coeurs", "Anzahl der Kerne", "Número de núcleos"])
+def test_numbers_of_devices_in_other_languages(first: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"{first};1;2;4", "*step*;40 s;21.05 s;11.43 s"))
+    assert speedups(found) == ONCE
+
+
+def test_threads_with_their_letter_in_labels(tmp_path: Path) -> None:
+    rows = ("unpinned 4t;100", "unpinned 8t;190", "pinned 4t;110", "pinned 8t;215")
+    found = audited(tmp_path, table("config;GFLOP/s", *rows))
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.9)], [(4, 1.0), (8, 1.95)]]
+
+
+def test_a_price_per_hour_is_no_rate(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("GPUs;toks/sec;USD/hour", "2x H100;100;5.00", "4x H100;190;10.00"))
+    assert [speedups(one) for one in found] == [[(2, 1.0), (4, 1.9)]]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "1 GPU (8 experts);2 GPUs (16 experts);4 GPUs (32 experts)",
+        "Rate on 1x H100 GPUs (GBS=8);Rate on 2x H100 GPUs (GBS=16);Rate on 4x H100 GPUs (GBS=32)",
+    ],
+)
+def test_a_setting_that_changes_with_the_devices(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"Setup;{header}", "otter;100 img/s;190 img/s;350 img/s"))
+    assert speedups(found) == ONCE
+
+
+def test_factors_in_brackets_in_a_table_of_devices(tmp_path: Path) -> None:
+    head = "GPU;Model 8B (1×) Tokens/s;Model 8B (2×) Tokens/s;Model 70B (1×) Tokens/s;Model 70B (2×) Tokens/s"
+    found = audited(tmp_path, table(head, "RTX 5090;100;190;10;20"))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.9)], [(1, 1.0), (2, 2.0)]]
+
+
+def test_each_global_batch_is_a_series_of_its_own(tmp_path: Path) -> None:
+    rows = ("768;256;100", "768;512;190", "6144;3072;900", "6144;6144;1710")
+    found = audited(tmp_path, "Strong scaling:\n\n" + table("Batch;GPUs;Throughput (tok/s)", *rows))
+    assert [speedups(one) for one in found] == [[(256, 1.0), (512, 1.9)], [(3072, 1.0), (6144, 1.9)]]

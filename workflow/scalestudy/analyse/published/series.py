@@ -247,11 +247,20 @@ def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[s
         elif words == GLOBAL:
             best, kept = None, comparable
     distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
+    distinct = distinct and not _are_blocks(rows)
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]
     words, parts = best
     names = {value: f"without a {words}" if value is None else f"{words} {value:g}" for value in parts}
     return [(" ".join(filter(None, (said, names[value]))), part) for value, part in parts.items()]
+
+
+def _are_blocks(rows: list[PublishedRow]) -> bool:
+    """Whether each of several global batches was measured on several numbers of devices."""
+    sizes: dict[float | None, set[int]] = {}
+    for row in rows:
+        sizes.setdefault(global_batch(row) or row.number("batch"), set()).add(row.gpus)
+    return None not in sizes and len(sizes) > 1 and all(len(found) > 1 for found in sizes.values())
 
 
 def global_batch(row: PublishedRow) -> float | None:

@@ -34,8 +34,8 @@ ACROSS = 0.25
 MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
 _QUANTITIES = re.compile(
-    r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s|(?<=\d[a-z]), (?=~?\d)|(?<=\d[a-z])/(?=~?\d[\d.]* ?%)|"
-    r"(?<=[a-z]/s) (?=~?\d)|(?<=/sec) (?=~?\d))(?![^()]*\))"
+    r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s|(?<=\d[a-z]), (?=~?\d)|(?<=\d [mu]s), (?=~?\d)|"
+    r"(?<=\d[a-z])/(?=~?\d[\d.]* ?%)|(?<=[a-z]/s) (?=~?\d)|(?<=/sec) (?=~?\d))(?![^()]*\))"
 )
 """What separates the quantities of a cell, outside brackets."""
 

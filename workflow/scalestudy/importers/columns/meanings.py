@@ -234,6 +234,8 @@ def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
             replace(one, role="gpus_per_node") if one.role == "gpus" and at != whole else one
             for at, one in enumerate(meanings)
         ]
+    if len(named := [one for one in devices if normal(one.header) != "n"]) == 1:  # n is the size of a problem
+        return [replace(one, role="label") if one.role == "gpus" and one not in named else one for one in meanings]
     ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
     best = devices[ranks.index(min(ranks))]
     if ranks.count(min(ranks)) > 1:

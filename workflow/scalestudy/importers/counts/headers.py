@@ -104,7 +104,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
         before = found["before"].strip(" -_")
         return Count(int(found["gpus"])), " ".join(filter(None, (before, _timed(found["rest"]))))
     if found := re.fullmatch(
-        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?[x*]? ?{DEVICE}[)\]]?"
+        rf"(?P<rest>.+?)[ (\[@,:-]+(?:on |with )?(?P<gpus>\d{{1,9}}) ?"
+        rf"(?:[x*]? ?{DEVICE}|[x*] ?{MAKER}*{KIND}s?)[)\]]?"
         r"(?P<unit> ?(?:[(\[][^()\[\]]{1,12}[)\]])?)",
         words,
     ):

@@ -58,6 +58,7 @@ _IN_WORDS = tuple(
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
         r"\b(?P<way>f?sdp2?|ddp|hsdp|horovod) ?\((?P<gpus>\d{1,6})\)",
+        r"(?<=[a-z] )(?P<gpus>\d{1,4})(?-i:t)(?!\w)",
         rf"\b(?:single|{SERIAL_RUN})\b",
     )
 )

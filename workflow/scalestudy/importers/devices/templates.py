@@ -42,6 +42,8 @@ OTHER = re.compile(
 _LETTER = re.compile(r"(?:^|(?<=[ (_]))(?:n|p|x|@|-?j|#|t|s|e)[ =:_(]*$")
 _LETTER_BEHIND = re.compile(r" ?(?:t|c|p|x|n|g|w|cores)(?![^\W_])\)?")
 """Single letters beside a number, which alone do not show that it is of devices."""
+_IN_BRACKETS = re.compile(r"\(0 ?x\)")
+"""A factor in brackets, which is one of devices in a table of kinds of hardware: `Model 8B (2×) tokens/s`."""
 _QUANTITIES = {"t": "time", "s": "speedup", "e": "efficiency"}
 """Letters of quantities that are functions of the number of devices: T(8), S_8."""
 _ABOVE = 1.3
@@ -73,6 +75,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
     if _has_devices(table):
         return {}, ""
     corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
+    of_hardware = meaning_of(table.header[0]).role == "hardware"
     groups: dict[tuple[str, str], dict[int, _Found]] = {}
     for place, header in enumerate(table.header[1:], start=1):
         for found in _numbers_in(header):
@@ -82,6 +85,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         if len(set(sizes)) < len(sizes) or len(sizes) < _FEW or min(sizes) < 1 or set(sizes) <= _PERCENTILES:
             continue
         told = corner or all(found.says_devices for found in group.values())
+        told = told or (of_hardware and _is_in_brackets(group))
         if not told and not (are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
             continue
         alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]
@@ -97,7 +101,12 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
 
 def _is_of_sizes(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
     """Whether other headers are of the same numbers of devices: `small, 1 thread` beside `large, 1 thread`."""
-    return [found.number for found in group.values()] == sizes and all(one.says_devices for one in group.values())
+    told = all(one.says_devices for one in group.values()) or _is_in_brackets(group)
+    return told and [found.number for found in group.values()] == sizes
+
+
+def _is_in_brackets(group: dict[int, _Found]) -> bool:
+    return all(_IN_BRACKETS.search("0".join(found.template)) for found in group.values())
 
 
 def begins_with_devices(header: Sequence[str]) -> bool:
@@ -135,13 +144,15 @@ def _numbers_in(header: str) -> list[_Found]:
         says = bool(before or behind)
         start = before.start() if before else start
         end = end + behind.end() if behind else end
+        bracketed = text[:start].endswith("(") and re.match(r" ?x\)", text[end:])
         if not says:
-            if OTHER.search(text[:start]) or OTHER.search(text[end:]):
+            if not bracketed and (OTHER.search(text[:start]) or OTHER.search(text[end:])):
                 continue
             letter, unit = _LETTER.search(text[:start]), _LETTER_BEHIND.match(text[end:])
             quantity = _QUANTITIES.get(letter[0].strip(" =:_("), "") if letter and letter.start() == 0 else ""
             start = letter.start() if letter else start
             end = end + unit.end() if unit and not letter else end
+            start, end = (start - 1, end + 1) if bracketed else (start, end)
             rest = _cleaned(f"{quantity} {text[:start]} {text[end:]}")
         else:
             rest = _cleaned(f"{text[:start]} {text[end:]}")

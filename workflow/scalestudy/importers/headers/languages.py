@@ -52,6 +52,8 @@ _WORDS = {
     "memory": r"显存|内存|メモリ|메모리",
     "relative to ": r"相对(?:于)?",
     "ideal ": r"理想(?:线性)?",
+    "number of ": r"nombre (?:de|des|d['\u2019])|n[uú]mero (?:de|di)|n[º°] (?:de )?|quantidade de|cantidad de|"
+    r"anzahl(?: der| an)?|liczba|aantal|количество|кол-во|число",
     "single": r"单(?:机单)?(?=卡)",
 }
 _SIMPLIFIED = str.maketrans(

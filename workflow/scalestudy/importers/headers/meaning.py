@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from scalestudy.importers.headers.batches import batch_of
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.ratios import ratio_of
 from scalestudy.importers.headers.spelling import spelled_out
@@ -112,6 +113,8 @@ _RATE = re.compile(
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
+_SETTINGS = re.compile(r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)")
+"""Several settings in brackets: (129 frames, 50 steps)."""
 _OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
@@ -143,7 +146,7 @@ def meaning_of(header: str) -> Meaning:
     """Return what a header says that its column is; role `ignore` if nothing here knows it."""
     text = normal(header)
     precisions = _precisions(text)
-    bare = text
+    bare = _SETTINGS.sub(" ", text)
     for pattern in PRECISIONS.values():
         bare = re.sub(pattern, " ", bare)
     role = _role(text, bare, precisions)
@@ -168,11 +171,6 @@ def meaning_of(header: str) -> Meaning:
 def never_a_label(header: str) -> bool:
     """Return whether a header is of a result beside the scaling, such as memory, accuracy or cost."""
     return bool(NEVER.search(normal(header)))
-
-
-def is_of_micro_batches(header: str) -> bool:
-    """Return whether a batch is that of a micro-batch, several of which may be accumulated: MBS."""
-    return re.search(r"micro|\bmbs\b", header.lower()) is not None
 
 
 def is_utilization(header: str) -> bool:
@@ -241,7 +239,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "throughput"
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
     if re.search(r"batch(?!es)|\bm?bsz?\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
-        return _batch(bare)
+        return batch_of(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
     of_kind += r"concurrent |max |gaudi ?\d? |v\d\w? )*"
@@ -292,9 +290,3 @@ def _is_rate(bare: str) -> bool:
             bare,
         )
     )
-
-
-def _batch(bare: str) -> str:
-    if PER_DEVICE.search(bare) or is_of_micro_batches(bare) or "local" in bare:
-        return "batch_per_gpu"
-    return "global_batch" if OF_ALL.search(bare) or re.search(r"\bgbs\b|\beff\b", bare) else "batch"

@@ -33,6 +33,8 @@ _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
 _NUMBERED = re.compile(rf"(?<![\w.])([2-9]|[1-9]\d{{1,4}}) ?-?{_PARTS}(?:s|es)?\b")
 """Devices that the text above a table names."""
+_SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
+"""A number of something else in the header of devices."""
 _ROUND = str.maketrans("[]", "()")
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
 _OVER_FEWER = re.compile(
@@ -68,6 +70,8 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
     if across := _across(table):
         return table, _with_ratios_of_devices(table, across)
     across, note = templates_across(table)
+    if 1 not in {size_of(devices) for devices, _ in across.values()}:
+        across = dict(sorted((across | _named_alone(table, across)).items()))
     return table.noted(note), _with_ratios_of_devices(table, across)
 
 
@@ -110,6 +114,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{count.gpus}{hardware}", rest)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
+    found = _without_settings(found)
     sizes = [devices for devices, _ in found.values()]
     if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
         found = {place: (devices, "" if _says_where(rest) else rest) for place, (devices, rest) in found.items()}
@@ -122,6 +127,31 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     return found
+
+
+def _without_settings(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The columns without a setting that changes with the devices: 4 GPUs (32 experts), 8 GPUs (64 experts)."""
+    parts = {words: _SETTING.search(words) for _, words in found.values()}
+    settings = {(devices, part[0]) for devices, words in found.values() if (part := parts[words])}
+    sizes = {devices for devices, _ in found.values()}
+    alike = {re.sub(r"\d+", "0", setting) for _, setting in settings}
+    if (
+        None in parts.values()
+        or len(alike) != 1
+        or not len(settings) == len(sizes) == len({one for _, one in settings})
+    ):
+        return found
+    return {place: (devices, _SETTING.sub("", words).strip()) for place, (devices, words) in found.items()}
+
+
+def _named_alone(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The column of one device beside headers that differ in their number: `Single GPU | TP=2 | TP=4`."""
+    counts = {
+        place: count_of_header(name) for place, name in enumerate(table.header) if place and place not in across
+    }
+    rests = {rest for _, rest in across.values()}
+    alone = [place for place, one in counts.items() if one and one[0].gpus == 1 and not one[1]]
+    return {alone[0]: ("1", "")} if len(alone) == 1 and rests == {""} else {}
 
 
 def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
