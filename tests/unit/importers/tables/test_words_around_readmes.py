@@ -163,3 +163,11 @@ def test_each_global_batch_is_a_series_of_its_own(tmp_path: Path) -> None:
     rows = ("768;256;100", "768;512;190", "6144;3072;900", "6144;6144;1710")
     found = audited(tmp_path, "Strong scaling:\n\n" + table("Batch;GPUs;Throughput (tok/s)", *rows))
     assert [speedups(one) for one in found] == [[(256, 1.0), (512, 1.9)], [(3072, 1.0), (6144, 1.9)]]
+
+
+@pytest.mark.parametrize("kind", ["RTX A6000", "Quadro 8000", "RTX 6000", "GTX 1080", "GTX 980 Ti"])
+def test_kinds_of_workstation_devices(kind: str, tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, table(f"Model;1x {kind};2x {kind};4x {kind}", "otter;100 img/s;190 img/s;350 img/s")
+    )
+    assert speedups(found) == ONCE

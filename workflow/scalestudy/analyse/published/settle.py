@@ -90,11 +90,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     if rates[0][0] in OF_STEPS and rates[0][1] in (WEAK, STRONG) and whole and not table.scaling and not answer:
         rates = best_explained(series, rates, whole)
     printed = sum(ratios_of(one.rows) for one in series)
-    if (
-        rates[0][0] in RATES
-        and whole
-        and explains_all(series, whole, printed) > explains_all(series, rates, printed)
-    ):
+    rated = rates[0][0] in RATES and bool(whole) and not explains_all(series, rates, printed)
+    if rated and explains_all(series, whole, printed):
         rates = whole
     first = rates[0][0]
     rates = [way for way in rates if way[0] == first]

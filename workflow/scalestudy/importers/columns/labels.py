@@ -245,15 +245,15 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
 
 def _without_remarks(labels: list[str], sizes: list[int]) -> list[str]:
     """Labels without the remark in brackets that one on other devices does not have: `mojo DDP (per rank)`."""
-    known = set(labels)
-    result = []
-    for label in labels:
-        words = re.sub(r" ?\([^()]*\)$", "", label)
-        own, others = (
-            {size for one, size in zip(labels, sizes, strict=True) if one == name} for name in (label, words)
-        )
-        result.append(words if words != label and words in known and not own & others else label)
-    return result
+    devices: dict[str, set[int]] = {}
+    for label, size in zip(labels, sizes, strict=True):
+        devices.setdefault(label, set()).add(size)
+    bare = {label: re.sub(r" ?\([^()]*\)$", "", label) for label in devices}
+    joined = {label for label, words in bare.items() if label != words and words in devices}
+    return [
+        bare[label] if label in joined and devices[label].isdisjoint(devices[bare[label]]) else label
+        for label in labels
+    ]
 
 
 def _without_devices(label: str, gpus: int) -> str:

@@ -171,11 +171,11 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = by_their_ratios(found, raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = begins_at_one(found, raw, said)
-    found = _once(_case_as_label(found, raw, said), said)
+    found = _second_as_label(_case_as_label(found, raw, said), said)
     return by_statistic(of_one_scaling(found, said), raw, said)
 
 
-def _once(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+def _second_as_label(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Reads the second of two columns of one kind of words, such as `Model` and `Task`, as a label."""
     kinds = [one.role for one in meanings]
     return [

@@ -1,4 +1,4 @@
-"""Devices of labels that name only a strategy, by a heading that says how many all of them are on."""
+"""Numbers of devices that the text around a table names, and labels that get theirs from it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from dataclasses import replace
 
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.headers.terms import DEVICE, STRATEGIES
+from scalestudy.importers.headers.terms import DEVICE, OF_WHAT, STRATEGIES
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
-_SAID = re.compile(rf"(?<![\w.])(?P<count>\d{{1,5}}) ?x? ?-?(?P<noun>{DEVICE})\b", re.IGNORECASE)
+_SAID = re.compile(
+    rf"(?<![\w.])(?P<count>[2-9]|[1-9]\d{{1,5}}) ?x? ?-?(?:{OF_WHAT}|parallel |worker )?(?P<noun>{DEVICE})\b",
+    re.IGNORECASE,
+)
+_FEW = 2
+
+
+def several_said(table: RawTable) -> tuple[str, str]:
+    """Return the number above 1 that the text around a table names, with its noun; empty unless it is only one."""
+    said = {(one["count"], one["noun"]) for words in table.captions for one in _SAID.finditer(words)}
+    return min(said) if len({count for count, _ in said}) == 1 else ("", "")
 
 
 def with_devices_of_headings(table: RawTable) -> RawTable:
@@ -24,12 +34,11 @@ def with_devices_of_headings(table: RawTable) -> RawTable:
         return table
     labels = [plain(cells[0]) if cells else "" for _, cells in table.rows]
     counts = [count_or_none(label) for label in labels]
-    named = {count.gpus for count in counts if count}
-    said = {(one["count"], one["noun"]) for words in table.captions for one in _SAID.finditer(words)}
-    missing = [label for label, count in zip(labels, counts, strict=True) if not count]
-    if len({count for count, _ in said}) != 1 or len(named) < 2 or not missing:
+    named = {own.gpus for own in counts if own}
+    missing = [label for label, own in zip(labels, counts, strict=True) if not own]
+    count, noun = several_said(table)
+    if not count or len(named) < _FEW or not missing:
         return table
-    count, noun = sorted(said)[0]
     if int(count) != max(named) or not all(map(STRATEGIES.search, missing)):
         return table
     rows = tuple(

@@ -17,6 +17,8 @@ from scalestudy.importers.published import TIMES
 from scalestudy.importers.raw import RawTable
 
 _MOST_THREADS = 1024
+_MOST_COLUMNS = 6
+"""Columns of devices of which products are looked for."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
@@ -40,7 +42,9 @@ def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[s
             counts = _numbers(raw.cells(place))
             if counts and max(counts) <= _MOST_THREADS:
                 result = with_role(result, place, "gpus", unit="")
-    devices = [_numbers(raw.cells(place)) for place, one in enumerate(result) if one.role == "gpus"]
+    devices = [_numbers(raw.cells(place)) for place, one in enumerate(result) if one.role == "gpus"][
+        :_MOST_COLUMNS
+    ]
     products = [list(map(mul, *pair)) for pair in combinations(devices, 2) if len(pair[0]) == len(pair[1]) > 1]
     for place, one in enumerate(result):
         if one.role == "ignore" and normal(one.header) not in said and _numbers(raw.cells(place)) in products:

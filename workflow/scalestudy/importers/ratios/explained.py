@@ -11,7 +11,7 @@ from scalestudy.importers.numbers.printed import read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import most_are, quantity_of
 from scalestudy.importers.ratios.columns import by_devices, starts_at_one
-from scalestudy.importers.ratios.following import following
+from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import RawTable
 
 _CLOSE = 0.02
@@ -29,10 +29,10 @@ _FACTOR = 1.5
 def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read the only column from which the printed ratios follow as the measurement, if no header names one."""
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
-    ratios = [place for place, one in enumerate(meanings) if one.role in _POWERS]
+    ratios = [place for place, one in enumerate(meanings) if one.role in POWERS]
     if len(devices) != 1 or not ratios or any(one.role in MEASURED for one in meanings):
         return meanings
-    power = _POWERS[meanings[ratios[0]].role]
+    power = POWERS[meanings[ratios[0]].role]
     found = []
     for place, one in enumerate(meanings):
         free = one.role in ("ignore", "label") and normal(one.header) not in said and not never_a_label(one.header)
@@ -44,10 +44,6 @@ def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) ->
             if len(close) >= _FEWEST and sum(close) > _MOST * len(close):
                 found.append((place, role))
     return with_role(meanings, *found[0]) if len(found) == 1 else meanings
-
-
-_POWERS = {"printed_speedup": 0, "printed_efficiency": 1}
-"""Ratios of measurements -> the power of the devices that they are divided by."""
 
 
 def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -63,7 +59,7 @@ def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
         if not role or one.role != "ignore" or normal(one.header) in said or not first or not starts_at_one(first):
             continue
         places = (devices[0], measured[0], place)
-        close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=_POWERS[role])
+        close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=POWERS[role])
         if len(close) >= _FEWEST and all(close):
             return with_role(meanings, place, role)
     return meanings

@@ -11,6 +11,8 @@ from scalestudy.importers.headers.meaning import IN_WORDS, TEXTS, Meaning
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.raw import RawTable
 
+POWERS = {"printed_speedup": 0, "printed_efficiency": 1}
+"""Ratios of measurements -> the power of the devices that they are divided by."""
 _LABELS = tuple(role for role in TEXTS if role not in ("throughput_unit", "scaling"))
 
 

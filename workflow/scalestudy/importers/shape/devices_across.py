@@ -15,6 +15,7 @@ from scalestudy.importers.devices.across import (
 )
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.found import says_one_device
+from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
@@ -31,8 +32,6 @@ _STEP_UP = re.compile(
 _PARTS = r"(?:thread|gpu|core|process|proc|node|worker)"
 _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
-_NUMBERED = re.compile(rf"(?<![\w.])([2-9]|[1-9]\d{{1,4}}) ?-?{_PARTS}(?:s|es)?\b")
-"""Devices that the text above a table names."""
 _SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
 """A number of something else in the header of devices."""
 _ROUND = str.maketrans("[]", "()")
@@ -174,10 +173,10 @@ def _of_the_caption(table: RawTable) -> dict[int, tuple[str, str]]:
     """The columns `Single Thread` and `Multi Thread` if the text above the table names one number of devices."""
     alone = [place for place, name in enumerate(table.header) if place and _ALONE.fullmatch(normal(name))]
     several = [place for place, name in enumerate(table.header) if place and _SEVERAL.fullmatch(normal(name))]
-    counts = {found[1] for words in table.captions for found in _NUMBERED.finditer(words.lower())}
-    if len(alone) != 1 or len(several) != 1 or len(counts) != 1:
+    count, _ = several_said(table)
+    if len(alone) != 1 or len(several) != 1 or not count:
         return {}
-    return {alone[0]: ("1", ""), several[0]: (counts.pop(), "")}
+    return {alone[0]: ("1", ""), several[0]: (count, "")}
 
 
 def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:

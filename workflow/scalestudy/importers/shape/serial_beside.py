@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import in_brackets
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import RawTable
 
-_SEVERAL = re.compile(
-    rf"\b(?P<count>[2-9]|[1-9]\d{{1,5}})[ -](?:(?:mpi|openmp|omp|cpu|parallel|worker|logical|physical)[ -])?"
-    rf"(?P<noun>{DEVICE})\b",
-    re.IGNORECASE,
-)
 _PARALLEL = re.compile(r"parallel|multi[- ]?(?:thread|proc|core)|\b(?:openmp|omp|mpi|pthreads?|tbb|rayon)\b")
 _OF_THEIR_WAY = re.compile(
     r"\b(?:parallel|multi[- ]?(?:thread(?:ed|ing)?|process(?:ing)?|core))\b ?", re.IGNORECASE
@@ -64,8 +59,7 @@ def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, st
         return table.header[places[0]], count if count.isdecimal() and int(count) > 1 else "", ""
     if not _PARALLEL.search(normal(table.header[parallel])):
         return "", "", ""
-    said = {(one["noun"].lower(), one["count"]) for words in table.captions for one in _SEVERAL.finditer(words)}
-    if len({count for _, count in said}) != 1:
+    count, noun = several_said(table)
+    if not count:
         return "", "", ""
-    noun, count = sorted(said)[0]
     return noun, count, f"the parallel times are on {count} {noun}, as stated beside the table"
