@@ -70,7 +70,7 @@ class RawTable:
 
     def noted(self, note: str) -> RawTable:
         """Return the table with a further note, if there is one."""
-        return replace(self, note=" ".join(filter(None, (self.note, note))))
+        return replace(self, note="; ".join(filter(None, (self.note, note))))
 
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""
@@ -153,6 +153,8 @@ def _below_each_other(table: RawTable) -> RawTable:
 def _with_blocks_below(table: RawTable) -> RawTable:
     """Puts pairs of a label and measurements beside each other, behind common columns, below each other."""
     names = [plain(name) for name in table.header]
+    if len(set(names)) == len(names):
+        return table
     for first in range(1, len(names) - 3):
         width = next((at - first for at in range(first + 2, len(names)) if names[at] == names[first]), 0)
         blocks = range(first, len(names), width) if width else range(0)

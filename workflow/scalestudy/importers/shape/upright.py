@@ -127,6 +127,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         table, [place for place, (_, words) in across.items() if meaning_of(words).role not in STATED]
     )
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
+    # `Step time, 1 -> 2 GPUs` beside `1 GPU | 2 GPUs` is another quantity
     sizes_of = {words: {devices for devices, own in across.values() if own == words} for words in (*units, "")}
     if corner == UNSAID and len(units) == 1 and not set.intersection(*sizes_of.values()):
         corner = units.pop()  # `1 GPU [ms/step] | 2 GPUs`: the first header has the unit of all
@@ -138,7 +139,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     metric = place_of_names(table, others)
     others = [place for place in others if place != metric]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
-    for place in set(range(len(table.header))) - {*across, *others, metric}:
+    for place in sorted(set(range(len(table.header))) - {*across, *others, metric}):
         table = table.noted(f"{plain(table.header[place])} is of no number of devices, so it was left out")
     for place in [kept for kept in others if _are_ratios_of_rows(table, kept)]:
         table = table.noted(
