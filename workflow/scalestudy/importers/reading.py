@@ -104,13 +104,13 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if not raw.rows:
         raise _NoScalingError(f"{where}: no rows below the header")
     reader = Reader(raw, meanings)
-    tables = [reader.table(variant) for variant in variants_of(meanings, owners_of_ratios(meanings, raw))]
+    tables = _by_variant(reader)
     telling = []
     while (place := label_of_merged_rows(tables, raw, meanings, set(map(normal, corrected)))) is not None:
         telling.append(plain(meanings[place].header))
         meanings = with_role(meanings, place, "label")
         reader = Reader(raw, meanings)
-        tables = [reader.table(variant) for variant in variants_of(meanings, owners_of_ratios(meanings, raw))]
+        tables = _by_variant(reader)
     used = {meaning.header for table in tables for meaning in table.columns}
     unread = [plain(header) for header in raw.header if header and header not in used]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
@@ -135,6 +135,12 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if not alone and not any(map(_has_two_scales, tables)):
         raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling")
     return tables
+
+
+def _by_variant(reader: Reader) -> list[PublishedTable]:
+    """A table for each variant of the columns, with the ratios that follow from its measurements."""
+    owners = owners_of_ratios(reader.meanings, reader.raw)
+    return [reader.table(variant) for variant in variants_of(reader.meanings, owners)]
 
 
 def _beyond_headers(raw: RawTable) -> int:

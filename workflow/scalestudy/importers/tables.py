@@ -217,12 +217,11 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
     if unit and not table.opening:
         table = replace(table, opening=unit)
     last = max((line for line, _ in table.rows), default=table.line)
-    near = [line.strip() for line in lines[last : last + 6] if line.strip(" |+-=") and not _TAGS.fullmatch(line)][
-        :3
-    ]
-    if not near or len(near[0]) > LONGEST_CAPTION or not (_BELOW.fullmatch(near[0]) or _is_of_a_unit(near[0])):
+    below = (line.strip() for line in lines[last : last + 6] if line.strip(" |+-=") and not _TAGS.fullmatch(line))
+    near = next(below, "")
+    if not near or len(near) > LONGEST_CAPTION or not (_BELOW.fullmatch(near) or _is_of_a_unit(near)):
         return table
-    return replace(table, below=near[0].strip("*_: "))
+    return replace(table, below=near.strip("*_: "))
 
 
 def _is_of_a_unit(line: str) -> bool:

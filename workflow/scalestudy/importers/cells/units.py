@@ -35,7 +35,7 @@ def prefix_of(unit: str, cells: Sequence[str]) -> float:
 
 
 def is_binary(cells: Sequence[str]) -> bool:
-    """Return whether the batches of a column are powers of two, so that 1K among them is 1024."""
+    """Return whether all plain numbers of a column of batches are powers of two. Then 1K is 1024."""
     sizes = [int(cell) for cell in map(plain, cells) if re.fullmatch(r"\d{1,9}", cell)]
     return bool(sizes) and all(size >= _FEWEST_BITS and size & (size - 1) == 0 for size in sizes)
 

@@ -25,7 +25,7 @@ _FIRST = 3
 
 
 def without_batch_of_names(table: RawTable) -> RawTable:
-    """Return a table whose names in the first column lose the batch that ends all of them: `pipeline-256`."""
+    """Return a table without the batch at the end of all names in its first column: `pipeline-256`."""
     place = next((at for at, name in enumerate(table.header) if at and meaning_of(name).role in BATCHES), None)
     if place is None or len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
         return table

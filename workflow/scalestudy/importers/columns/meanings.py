@@ -176,7 +176,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
 
 
 def _second_as_label(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads the second of two columns of one kind of words, such as `Model` and `Task`, as a label."""
+    """Reads a second column of models, strategies or the like as a label, such as `Task` behind `Model`."""
     kinds = [one.role for one in meanings]
     return [
         replace(one, role="label")

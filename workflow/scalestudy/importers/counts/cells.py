@@ -15,6 +15,7 @@ from scalestudy.importers.headers.terms import (
     GEFORCE,
     HARDWARE,
     KIND,
+    LINK,
     MAKER,
     OF_WHAT,
     PRECISIONS,
@@ -113,7 +114,7 @@ _SETTING = re.compile(
 )
 """A number of something else behind the devices, which is no hardware: `900 steps`."""
 _LINK = re.compile(
-    r"(?:via |with |over |on )?(?:nvlink|nvswitch|pcie?|infiniband|ib|ethernet|roce|efa)\b[\w .-]{0,12}",
+    rf"(?:via |with |over |on )?(?:{LINK}|pci|ib|efa)\b[\w .-]{{0,12}}",
     re.IGNORECASE,
 )
 """How devices are connected: `4 GPUs, NVLink`."""

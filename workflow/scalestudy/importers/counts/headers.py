@@ -30,11 +30,11 @@ _OF_PROCESSES = re.compile(
 """Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
 
 
-_PARTS = r"(?:thread|process|core|node|worker|gpu)"
+PARTS = r"(?:thread|process|core|node|worker|gpu)"
 _OF_A_WAY = (
-    re.compile(rf"single[- ]?{_PARTS}(?:ed|ing)?(?P<rest>\W.*|)"),
+    re.compile(rf"single[- ]?{PARTS}(?:ed|ing)?(?P<rest>\W.*|)"),
     re.compile(
-        rf"multi(?:ple)?[- ]?{_PARTS}(?:s|ed|ing|es)?,? ?[(\[]? ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x? ?"
+        rf"multi(?:ple)?[- ]?{PARTS}(?:s|ed|ing|es)?,? ?[(\[]? ?(?:x ?|n ?= ?)?(?P<gpus>\d{{1,6}}) ?x? ?"
         rf"(?:{DEVICE}|t)?[)\]]?(?P<rest>\W.*|)"
     ),
     re.compile(

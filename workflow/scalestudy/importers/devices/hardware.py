@@ -6,17 +6,17 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.headers.terms import NODE, STRATEGIES
+from scalestudy.importers.headers.terms import LINK, NODE, STRATEGIES
 from scalestudy.importers.published import PublishedRow
 
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
 _SEVERAL = re.compile(r"^\d{1,5} ?[x*] ?")
 _COMMENT = re.compile(
-    rf" ?\([^()]*\b(?:pcie|nvlink|nvswitch|infiniband|ethernet|roce|sxm|\d{{1,4}} ?{NODE})\b[^()]*\)$",
+    rf" ?\([^()]*\b(?:{LINK}|sxm|\d{{1,4}} ?{NODE})\b[^()]*\)$",
     re.IGNORECASE,
 )
-"""How several devices are connected and placed, which one device is not."""
+"""How several devices are connected or placed. One device has no such remark."""
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)

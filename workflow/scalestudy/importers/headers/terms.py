@@ -39,6 +39,8 @@ KIND = (
 """A kind of device by its number: A100, T4, RTX 4090. Its maker may be in front of it."""
 OF_WHAT = r"(?:(?:cpu|mpi|openmp|omp|physical|logical|hardware)[ -]|[pe]-)"
 """What a thread, a core or a rank is of: `8 CPU threads`."""
+LINK = r"(?:nvlink|nvswitch|pcie|infiniband|ethernet|roce)"
+"""Names of what connects devices."""
 COUNT = (
     r"(?:no|num(?:ber)?s?|n|nb|count|total|of|the|used|world|size|amount|qty|quantity|in|use|scale|how|many|"
     r"\W)*"

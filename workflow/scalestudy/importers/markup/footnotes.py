@@ -27,7 +27,8 @@ def without_projected(table: RawTable, lines: Sequence[str]) -> RawTable:
         return table
     named = ", ".join(map(str, projected))
     note = f"the footnote says that the numbers of line{'s' * (len(projected) > 1)} {named} were not measured"
-    rows = tuple((line, cells) for line, cells in table.rows if line not in projected)
+    left_out = set(projected)
+    rows = tuple((line, cells) for line, cells in table.rows if line not in left_out)
     return replace(table, rows=rows).noted(note)
 
 

@@ -50,10 +50,9 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             first = said and (number == 0 or not lines[number - 1].strip())
             opening = line.strip() if first else opening
             above = line.strip() if said else above
-            paragraph = (
-                [*paragraph, line.strip()][-_MOST_LINES:] if said else paragraph if not line.strip() else []
-            )
-            paragraph = [line.strip()] if first else paragraph
+            if first or (line.strip() and not said):
+                paragraph = []
+            paragraph = [*paragraph, line.strip()][-_MOST_LINES:] if said else paragraph
             number += 1
             continue
         end, rows = number + header, []

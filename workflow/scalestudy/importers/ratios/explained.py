@@ -54,9 +54,11 @@ def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
         return meanings
     of_times = meanings[measured[0]].role in TIMES
     for place, one in enumerate(meanings):
+        if one.role != "ignore" or normal(one.header) in said:
+            continue
         role = next((role for role, kind in _KINDS.items() if most_are(kind, raw.cells(place))), "")
-        first = by_devices(raw, devices[0], place)
-        if not role or one.role != "ignore" or normal(one.header) in said or not first or not starts_at_one(first):
+        first = by_devices(raw, devices[0], place) if role else []
+        if not first or not starts_at_one(first):
             continue
         places = (devices[0], measured[0], place)
         close = following(raw, meanings, places, of_times=of_times, close=_CLOSE, power=POWERS[role])

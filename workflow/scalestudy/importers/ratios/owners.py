@@ -1,4 +1,4 @@
-"""Which of several measurements printed ratios are of, by the numbers: the warm epochs beside the cold ones."""
+"""Finds the measurement that a printed ratio follows from, such as the warm epochs beside the cold ones."""
 
 from __future__ import annotations
 

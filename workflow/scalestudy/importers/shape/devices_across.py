@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from scalestudy.importers.counts.cells import read_count, with_node
-from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.counts.headers import PARTS, count_of_header
 from scalestudy.importers.devices.across import (
     is_scaled_measurement,
     products_across,
@@ -29,12 +29,13 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
-_PARTS = r"(?:thread|gpu|core|process|proc|node|worker)"
+_PARTS = rf"(?:{PARTS}|proc)"
 _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
 _SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
 """A number of something else in the header of devices."""
-_ROUND = str.maketrans("[]", "()")
+ROUND = str.maketrans("[]", "()")
+"""Square brackets as round ones."""
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
 _OVER_FEWER = re.compile(
     r"(?P<way>[a-z]{0,8})[ =_]?(?P<many>\d{1,6})(?: ?gpus?)? ?(?:/|vs\.?|over) ?"
@@ -190,7 +191,7 @@ def _of_one_device(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[
     others = {rest for _, rest in across.values() if meaning_of(rest).role not in STATED}
     if len(serial) == 1 and 1 not in sizes and len(others) > 1:  # of several ways, in the same unit
         place, unit = next(iter(serial.items()))
-        if unit and {rest.rpartition(" ")[2].translate(_ROUND) for rest in others} == {unit}:
+        if unit and {rest.rpartition(" ")[2].translate(ROUND) for rest in others} == {unit}:
             return {place: ("1", f"time {unit}")}
     if len(serial) == len(others) == 1 and 1 not in sizes:
         (place, unit), (rest,) = *serial.items(), others

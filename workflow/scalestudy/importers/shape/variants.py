@@ -16,7 +16,6 @@ _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 _SHORTEST = 3
 """Fewest letters that abbreviate a word."""
 _PLUS = re.compile(r"[+&]|\bwith\b")
-NOTHING_KNOWN: Mapping[int, int] = {}
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 
 
@@ -34,7 +33,7 @@ class Variant:
     """Columns of the first and the second precision, which a printed speedup of precision is checked with."""
 
 
-def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int] = NOTHING_KNOWN) -> list[Variant]:
+def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int]) -> list[Variant]:
     """Return the variants of a table, in the order of its columns; one if no quantity is there twice.
 
     of_which: place of a ratio -> place of its measurement, as the numbers show.

@@ -8,12 +8,11 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.shape.devices_across import size_of
+from scalestudy.importers.shape.devices_across import ROUND, size_of
 
 _FEW = 2
 _WAY = re.compile(r"(?P<way>.*?)[ _,:-]*(?P<unit>(?:time )?[(\[][^()\[\]]*[)\]]|)")
 """Other words of a header: a strategy or a program, and the unit of its numbers."""
-_ROUND = str.maketrans("[]", "()")
 _ABBREVIATED = ("dp", "ddp", "fsdp", "hsdp", "tp", "pp", "mpi")
 _NONE = "single"
 """The strategy of the run on one device."""
@@ -27,7 +26,7 @@ def with_ways(table: RawTable, across: dict[int, tuple[str, str]]) -> tuple[RawT
     """
     parts = {place: found for place, (_, words) in across.items() if (found := _WAY.fullmatch(words))}
     ways = {place: found["way"] or _NONE for place, found in parts.items()}
-    rests = {found["unit"].translate(_ROUND) for found in parts.values()}
+    rests = {found["unit"].translate(ROUND) for found in parts.values()}
     alone = [place for place, way in ways.items() if way == _NONE]
     names = list(dict.fromkeys(ways.values()))
     quantities = any(meaning_of(name).role in (*MEASURED, *STATED, *BATCHES) for name in names)
