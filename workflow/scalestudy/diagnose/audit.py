@@ -12,6 +12,7 @@ from scalestudy.analyse.published.alike import proportional
 from scalestudy.analyse.published.bases import (
     ROW,
     SERIAL,
+    UNIT,
     Held,
     common_baseline,
     common_unit,
@@ -236,19 +237,30 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
             whose = f" with {unit.value:g} for the baseline" if unit else ""
             text = f"the {settled.given} give {over.value:.2f}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
-    if relative_to_another(table) is not None:
-        return  # efficiencies of what the table does not have
-    if (each := common_unit(efficiencies)) is not None:
+    if relative_to_another(table) is None:  # else efficiencies are of what the table does not have
+        yield from _efficiencies(table, efficiencies)
+
+
+def _efficiencies(table: Table, held: Held) -> Iterator[Remark]:
+    """Printed efficiencies that contradict the table's own throughputs or times."""
+    if (each := common_unit(held)) is not None:
         text = (
             f"all printed efficiencies are relative to a throughput of {each.value:.4g} for each device, which the"
             " table does not have"
         )
         yield Remark("no base case", table.base_gpus, text)
         return
-    for scale, printed, computed in efficiencies.outside:
+    first = table.base.printed_efficiency if table.base and held.kind == UNIT else None
+    if first:
         text = (
-            f"the speedup on {scale.row.gpus} devices gives {computed.value:.3f}, which rounding does not explain"
+            f"the printed efficiency is {first.value:.3g}, but no smaller scale has a throughput, so the table"
+            " lacks the baseline of its efficiencies"
         )
+        yield Remark("no base case", table.base_gpus, text)
+    for scale, printed, computed in held.outside:
+        whose = f" with {first.value:.3g} for the baseline" if first else ""
+        text = f"the speedup on {scale.row.gpus} devices{whose} gives {computed.value:.3f}"
+        text += ", which rounding does not explain"
         yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
 
 

@@ -81,7 +81,8 @@ def _turns_back(table: Table) -> Iterator[Remark]:
         if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
             ends = [scale.throughput.value for scale in (less, more)]
             times = [time for scale in (less, more) if (time := scale.row.number("whole_time_s")) is not None]
-            how, ends = ("the time grows", times) if len(times) == len(ends) else ("throughput falls", ends)
+            same = less.row.number("work") == more.row.number("work") and len(times) == len(ends)
+            how, ends = ("the time grows", times) if same else ("throughput falls", ends)
             text = f"{how} from {less.row.gpus} to {more.row.gpus} devices ({ends[0]:.4g} to {ends[1]:.4g})"
             known = [scale for scale in _throughputs(table) if scale.row is not table.base]
             serial = [scale.karp_flatt for scale in known]

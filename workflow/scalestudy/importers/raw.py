@@ -260,7 +260,19 @@ def _with_sections(table: RawTable) -> RawTable:
         title = own or title
         if not own:
             rows.append((line, (title, *cells)))
-    return replace(table, header=(SECTION, *table.header), rows=tuple(rows))
+    return replace(table, header=(SECTION, *_with_nouns(table.header)), rows=tuple(rows))
+
+
+def _with_nouns(header: Sequence[str]) -> Sequence[str]:
+    """`name | 1 nodes | 2 nodes` for `Nodes | 1 | 2`, since the noun of numbers is no longer left of them."""
+    first, *others = map(plain, header)
+    if meaning_of(first).role not in ("gpus", "nodes") or not all(
+        re.fullmatch(r"\d{1,6}", name) for name in others
+    ):
+        return header
+    nouns = re.findall(rf"\b(?:{DEVICE}|{NODE})\b", first, re.IGNORECASE)
+    noun = nouns[-1] if nouns else "devices"
+    return ("name", *(f"{name} {noun}" for name in others))
 
 
 def title_of(cells: Sequence[str]) -> str:

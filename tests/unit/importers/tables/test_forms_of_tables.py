@@ -358,7 +358,7 @@ def test_a_row_of_another_form_is_named(tmp_path: Path) -> None:
             "A code, on two machines\nwith a long text, and commas,\nthat goes on\nwithout rows, or so",
             "none was recognised",
         ),
-        (table("np;work;etime", "1;10;4.2", "2;10;2.2"), "--column 'etime=total_time_s'"),
+        (table("np;work;span", "1;10;4.2", "2;10;2.2"), "--column 'span=total_time_s'"),
         (table("Model;1 GPU;2 GPUs;gain", "A;410;420;1.3x"), "what are the numbers below the devices"),
         (
             table("Set;Time", "A;1 h") + "\n\n" + table("Kind;Time", "B;2 h"),

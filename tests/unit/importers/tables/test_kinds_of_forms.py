@@ -28,7 +28,7 @@ ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
             "Scale (# GPUs)",
             "CPU count",
         ),
-        *("GPU amount", "Numbers of GPUs", "Nodes (8x A100)", "#p", "$p$", "Local GPUs", "Env runners"),
+        *("GPU amount", "Numbers of GPUs", "Compute nodes", "#p", "$p$", "Local GPUs", "Env runners"),
     ],
 )
 def test_names_of_devices(tmp_path: Path, header: str) -> None:

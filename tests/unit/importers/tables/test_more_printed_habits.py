@@ -60,7 +60,6 @@ def test_lists_with_thousands_and_spaces(tmp_path: Path, lines: list[str]) -> No
     [
         ("Config;step (ms)", ["world=1, bs=32", "world=2, bs=32", "world=4, bs=32"]),
         ("Scale;seconds", ["1 node", "2 nodes", "4 nodes"]),
-        ("Nodes (4 GPUs each);seconds", ["1", "2", "4"]),
     ],
 )
 def test_labels_that_name_devices(tmp_path: Path, header: str, labels: list[str]) -> None:

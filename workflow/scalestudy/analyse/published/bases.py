@@ -38,7 +38,7 @@ class Held:
     """Printed ratios beside what they are held against."""
 
     kind: str
-    """SMALLEST, UNIT (the printed speedup of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial
+    """SMALLEST, UNIT (the printed ratio of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial
     time beside each), TIME (another measurement), STATED (the printed speedups), DEVICES (one device per unit of
     speedup)."""
     row: PublishedRow | None
@@ -135,7 +135,20 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
             ways.append((kind, None, per_device(way, 1)))
         elif base:
             ways.append((kind, base, per_device(way, base.gpus)))
-    return _best(table, "printed_efficiency", ways)
+    held = _best(table, "printed_efficiency", ways)
+    return held if common_unit(held) else _over_its_own(held, base)
+
+
+def _over_its_own(held: Held, base: PublishedRow | None) -> Held:
+    """Efficiencies over the printed one of the smallest scale, if it has several devices and is not 1 there."""
+    unit = base.printed_efficiency if base else None
+    if held.kind != SMALLEST or base is None or unit is None or base.gpus == 1 or overlap(unit, ONE):
+        return held
+    pairs = tuple(
+        (scale, printed, Interval(one.value * unit.value, one.low * unit.low, one.high * unit.high))
+        for scale, printed, one in held.pairs
+    )
+    return Held(UNIT, base, pairs)
 
 
 WIDE = 0.1

@@ -223,8 +223,9 @@ def _without_ratios(
     if role == "step_time_s" and (kind := _by_utilization(rows)):
         return kind
     column = table.column(role)
-    if role == "throughput" and table.scaling == WEAK and column and is_of_a_simulation(column.unit):
-        return PER_DEVICE  # the rate of one simulation, whose work grows with the devices
+    if role == "throughput" and column and is_of_a_simulation(column.unit):
+        # the rate of one simulation, whose work may grow with the devices
+        return PER_DEVICE if table.scaling == WEAK else TOGETHER
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
     below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role in OF_STEPS and len({row.number("batch") for row in rows}) > 1

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
@@ -21,13 +22,15 @@ _NUMBER = r"(?P<number>[1-9]\d{0,5})"
 def without_nouns(table: RawTable) -> RawTable:
     """Return a table with plain numbers in columns whose cells repeat the word of their header, or its letter.
 
-    Labels that repeat their devices behind a name are the names: `sum (1 thread)` and `sum (all threads)`.
+    Labels that repeat their devices behind a name are the names: `sum (1 thread)` and `sum (all threads)`. So are
+    `DP` and `DPxTP` for `DP1`, `DP4` and `DP2xTP2` beside their products.
     """
     columns = {}
-    counted = any(meaning_of(header).role in ("gpus", "nodes") for header in table.header)
+    counted = [place for place, header in enumerate(table.header) if meaning_of(header).role in ("gpus", "nodes")]
     for place, header in enumerate(table.header):
         cells = table.cells(place)
-        if own := _numbers(header, cells) or (_labels(cells) if counted else {}):
+        labels = (_labels(cells) or _degrees(table, place, counted[0])) if counted and place not in counted else {}
+        if own := _numbers(header, cells) or labels:
             columns[place] = own
     if not columns:
         return table
@@ -43,6 +46,18 @@ def _labels(cells: Sequence[str]) -> dict[str, str]:
     names = {cell: _COUNTED.sub("", plain(cell)) for cell in cells}
     bare = all(name and name != plain(cell) for cell, name in names.items())
     return names if bare and len(set(names.values())) < len(names) else {}
+
+
+def _degrees(table: RawTable, place: int, devices: int) -> dict[str, str]:
+    """Label -> its kinds of parallelism; empty unless each label is of degrees whose product is its devices."""
+    names: dict[str, str] = {}
+    for _, row in table.rows:
+        found = count_of_degrees(plain(row[place])) if len(row) == len(table.header) else None
+        if found is None or found[0].words or str(found[0].gpus) != plain(row[devices]):
+            return {}
+        kinds = [kind.upper() for kind, size in found[1].items() if size > 1]
+        names[row[place]] = "x".join(kinds) or next(iter(found[1])).upper()
+    return names
 
 
 def _numbers(header: str, cells: Sequence[str]) -> dict[str, str]:

@@ -27,6 +27,7 @@ _BATCHES = re.compile(
     r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?: ?= ?[\d,]+)?(?: ?\([^()]*\))?", re.IGNORECASE
 )
 """The batch of each device times the devices, or the other way round, with a remark."""
+_REMARK = re.compile(r"\(([^()]+)\)")
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
@@ -54,7 +55,10 @@ def with_pairs(table: RawTable) -> RawTable:
 
 
 def with_batch_products(table: RawTable) -> RawTable:
-    """Return a table whose batches that are products, 64x8 and 512x8=4096 (lr=0.4), are those of all devices."""
+    """Return a table whose batches that are products, 64x8 and 512x8=4096 (lr=0.4), are those of all devices.
+
+    Remarks in brackets are labels if they distinguish rows.
+    """
     for place, header in enumerate(table.header):
         cells = list(map(plain, table.cells(place))) if meaning_of(header).role in BATCHES else []
         products = sum(_BATCHES.fullmatch(cell) is not None for cell in cells)
@@ -65,7 +69,13 @@ def with_batch_products(table: RawTable) -> RawTable:
             for line, row in table.rows
         )
         name = header if meaning_of(header).role == "global_batch" else "global batch size"
-        return replace(table, header=(*table.header[:place], name, *table.header[place + 1 :]), rows=rows)
+        whole = replace(table, header=(*table.header[:place], name, *table.header[place + 1 :]), rows=rows)
+        remarks = [_REMARK.findall(plain(row[place])) if place < len(row) else [] for _, row in table.rows]
+        names = ["".join(found) or "default" for found in remarks]
+        if len({*names}) < 2 or any(re.match(r"\d+ ?[x*]", found) for found in names):
+            return whole
+        labelled = tuple((line, (found, *row)) for found, (line, row) in zip(names, whole.rows, strict=True))
+        return replace(whole, header=("setting", *whole.header), rows=labelled)
     return table
 
 

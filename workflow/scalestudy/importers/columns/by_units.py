@@ -22,6 +22,7 @@ from scalestudy.importers.raw import RawTable
 
 _OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|epoch|full (?:run|epoch|training)")
 """Headers of times that are those of a training beside those of a step."""
+_OF_EPOCHS = re.compile(r"total ?[(\[]\d+ epochs[)\]]")
 _DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
 
 
@@ -42,7 +43,9 @@ def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
             own = meaning_of(most) if most else of_a_step(meaning, cells)
-            whole = of_steps and own.role in TIMES and bool(_OF_ALL_STEPS.fullmatch(name))
+            whole = own.role in TIMES and bool(
+                (of_steps and _OF_ALL_STEPS.fullmatch(name)) or _OF_EPOCHS.fullmatch(name)
+            )
             own = replace(own, role="total_time_s") if whole else own
             if own.role in RATES or whole or (nothing and own.role != "ignore"):
                 rest = meaning.rest or normal(meaning.header)

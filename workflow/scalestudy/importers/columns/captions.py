@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from scalestudy.importers.columns.labels import MOST_OF
 from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -26,8 +27,9 @@ _MOST_TIMES = 1.5
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
     several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
-    # a ratio of one row names no measurement
-    if any(meanings[at].role in (*MEASURED, *STATED) for at in several) and UNSAID not in raw.header:
+    # a ratio of one row names no measurement, nor does one of two columns of the row
+    known = [meanings[at] for at in several if not _is_of_another_column(meanings[at], raw)]
+    if any(one.role in (*MEASURED, *STATED) for one in known) and UNSAID not in raw.header:
         return meanings
     own = next((named for words in raw.captions if (named := _named_in(words))), None)
     if own is None:
@@ -36,6 +38,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
+        plausible = plausible and not is_degree(meaning.header)
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
@@ -45,6 +48,16 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
             meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
+
+
+def _is_of_another_column(meaning: Meaning, raw: RawTable) -> bool:
+    """Whether a header of a ratio has the header of another column in it: `Speedup of FSDP` beside `FSDP`."""
+    words = f" {normal(meaning.header)} "
+    return meaning.role in STATED and any(
+        f" {other} " in words
+        for name in raw.header
+        if (other := normal(name)) != normal(meaning.header) and meaning_of(name).role in ("ignore", "strategy")
+    )
 
 
 def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:

@@ -55,6 +55,7 @@ from scalestudy.importers.ratios.whose import (
     by_the_clock,
     comparisons,
     latencies_of_requests,
+    of_all_by_its_work,
     of_each_node,
     of_one_scaling,
     over_other_systems,
@@ -159,10 +160,13 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
-    found = degrees(devices_of(of_each_node(by_caption(result, raw, said), raw, said), raw), raw, said)
+    of_a_caption = by_caption(result, raw, said)
+    result = result if of_a_caption == result else ratio_of_columns(of_a_caption, raw, said)
+    found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)
     found = factors(found, raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
-    found = per_others(per_node(per_device_in_words(found, raw, said), said), said)
+    found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)
+    found = per_others(per_node(found, said), said)
     found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from scalestudy.importers.counts.cells import Count, nodes_by_each
@@ -30,6 +31,8 @@ _OF_PROCESSES = re.compile(
 """Headers with a letter behind the number of processes or threads: MPI-4P (ms), omp 8t."""
 
 
+_A_KIND = re.compile(rf"(?P<hardware>{MAKER}*{KIND}(?:[ -](?:\d+ ?gb|sxm\d?|pcie|nvl|oam))*)s?")
+"""Hardware behind devices: 8 GPUs (A100)."""
 PARTS = r"(?:thread|process|core|node|worker|gpu)"
 _OF_A_WAY = (
     re.compile(rf"single[- ]?{PARTS}(?:ed|ing)?(?P<rest>\W.*|)"),
@@ -56,6 +59,13 @@ _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
+    found = _count_of(header)
+    if found and (kind := _A_KIND.fullmatch(_inside(found[1]))) and not found[0].hardware:
+        return replace(found[0], hardware=kind["hardware"]), ""
+    return found
+
+
+def _count_of(header: str) -> tuple[Count, str] | None:
     words = _inside(in_digits(plain(header).lower()))
     if found := re.fullmatch(r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})(?P<rest>[ ,(:].*|)", words):
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))

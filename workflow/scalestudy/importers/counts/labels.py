@@ -176,5 +176,5 @@ def each_node(count: Count, pairs: Collection[tuple[int, int]]) -> Count:
 
 
 def _apart(words: str) -> str:
-    """Degrees of parallelism that stand together with a space between them: tp2pp4."""
-    return re.sub(r"(?<=\d)(?=[tpdc]p\d)", " ", words, flags=re.IGNORECASE)
+    """Degrees of parallelism that are written together with a space between them: tp2pp4, DP2xTP2."""
+    return re.sub(r"(?<=\d)x?(?=[tpdc]p\d)", " ", words, flags=re.IGNORECASE)

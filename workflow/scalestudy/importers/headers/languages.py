@@ -18,6 +18,9 @@ _WORDS = {
     "single step ": r"单步|每步",
     "samples/s": r"每秒(?:处理)?(?:样本|图像|图片)数?",
     "tokens/s": r"每秒(?:处理)?(?:令牌|词元|token)数?",
+    "tokens": r"토큰|トークン(?:数)?|令牌数?|词元数?",
+    "images": r"이미지|画像|图像(?:数)?(?= ?/)|图片(?= ?/)|im[aá]genes(?= ?/)|bilder(?= ?/)",
+    "samples": r"샘플|サンプル|样本(?= ?/)|muestras(?= ?/)|amostras(?= ?/)",
     "efficiency": r"hiệu (?:suất|quả|năng)(?: song song)?|efisiensi|"
     r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
     r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik",

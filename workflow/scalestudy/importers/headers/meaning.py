@@ -228,13 +228,14 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
     ):
         return time
+    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
+    of_kind = "(?:compute|slurm|cluster|physical|hpc|dgx|server)"
+    if re.fullmatch(rf"{COUNT}(?:(?:{of_kind} )?{NODE}|(?:[cg]pu|worker) nodes){COUNT}{each}", bare):
+        return "nodes"
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
     if re.fullmatch(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|replica|trial|job|pod|task)s?", bare):
         return "label"
-    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
-    if re.fullmatch(rf"{COUNT}(?:compute )?{NODE}{COUNT}{each}", bare):
-        return "nodes"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)

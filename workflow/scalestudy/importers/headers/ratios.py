@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from scalestudy.importers.headers.terms import EFFICIENCY, OF_A_PRECISION, OTHER_RATIO, SCALING, SPEEDUP
+from scalestudy.importers.headers.times import OF_SCALING
 
 _WITH_AND_WITHOUT = re.compile(
     r"\b(?:with|w/)(?!out|o) ?.*\b(?:without|w/o)\b|\b(?:without|w/o)\b.*\b(?:with|w/)(?!out|o)"
@@ -25,7 +26,7 @@ def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     """Return the role of a header of ratios; '' for another. bare: the text without its precisions."""
     scaling, speedup = SCALING.search(bare), SPEEDUP.search(bare)
     efficiency = re.search(EFFICIENCY, bare)
-    if not (scaling or speedup or efficiency):
+    if not (scaling or speedup or efficiency) or OF_SCALING.fullmatch(bare):
         return ""
     if OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
         return "ignore"

@@ -76,7 +76,8 @@ RATED = (
 )
 """Rates that their own names say."""
 TIMED = (
-    r"\bw?tim(?:e|ing)s?\b|(?<!max[- ])duration|elapsed|\bwall|run-?time|makespan|latency|"
+    r"\bw?tim(?:e|ing)s?\b|\b(?!cpu|any|up)[a-z]{1,3}time\b|"
+    r"(?<!max[- ])duration|elapsed|\bwall|run-?time|makespan|latency|"
     r"\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
     r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
@@ -192,7 +193,8 @@ LABELS = (
     ),
     (
         "model",
-        r"model(?: ?(?:size|name|type|dimension|scale|variant))?|network|arch(?:itecture)?|backbone|workload|"
+        r"(?:[a-z][\w.+-]{0,11} )?model(?: ?(?:size|name|type|dimension|scale|variant))?|network|"
+        r"arch(?:itecture)?|backbone|workload|"
         r"benchmark|task",
     ),
     ("precision", r"precision|d ?type|data ?type|math|mixed precision|amp"),

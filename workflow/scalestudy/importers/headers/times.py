@@ -9,6 +9,9 @@ from scalestudy.importers.headers.units import OF_SEVERAL_STEPS
 
 _STATISTIC = r"(?:median|mean|avg|average|min|minimum|max|maximum|best|worst|fastest|slowest)"
 
+OF_SCALING = re.compile(rf"(?:(?:weak|strong) )?scaling ?[(\[](?:{TIME_UNIT}|h|hours)[)\]]")
+"""Times under the name of what they show: Weak scaling (sec)."""
+
 
 def time_of(bare: str) -> str:
     """Return step_time_s, total_time_s or time_s if a header without its precisions is of a time; else ''."""
@@ -19,6 +22,8 @@ def time_of(bare: str) -> str:
         or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
     ):
         return ""
+    if OF_SCALING.fullmatch(bare):
+        return "time_s"
     timed = re.search(TIMED, bare)
     inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
     if re.search(OF_ONE, bare):
@@ -48,7 +53,8 @@ def time_of(bare: str) -> str:
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
     if re.fullmatch(
-        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: to (?:train|converge))?", bare
+        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: (?:to|until) [^/]{1,30})?",
+        bare,
     ):
         return "time_s"
     return "time_s" if timed and not re.search(r"compute|forward|backward|idle", bare) else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
@@ -13,7 +14,7 @@ from scalestudy.importers.headers.terms import DEVICE, NODE, PER_DEVICE, RATED, 
 from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
-from scalestudy.importers.ratios.columns import follows
+from scalestudy.importers.ratios.columns import follows, is_quotient
 from scalestudy.importers.raw import RawTable
 
 _STATISTIC = re.compile(
@@ -190,6 +191,21 @@ def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) 
         else one
         for one in meanings
     ]
+
+
+def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a rate as that of all devices if it is another column over a time, and work that does not grow."""
+    rates = [at for at, one in enumerate(meanings) if one.role == "throughput" and not one.per]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES and one.unit in ("", "s")]
+    works = [at for at, one in enumerate(meanings) if one.role in ("ignore", "label")]
+    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if len(rates) != 1 or devices is None or normal(meanings[rates[0]].header) in said:
+        return meanings
+    for time, work in product(times, works):
+        pairs = {(plain(row[work]), plain(row[devices])) for _, row in raw.rows if len(row) == len(meanings)}
+        if len(pairs) > len({done for done, _ in pairs}) and is_quotient(raw, rates[0], (work, time)):
+            return with_role(meanings, rates[0], "throughput", per="all")
+    return meanings
 
 
 def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.numbers.printed import is_blank
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.published import MEASURED, RATES, STATED
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 
@@ -15,6 +15,8 @@ Row = tuple[int, tuple[str, ...]]
 """A line of a file and its cells."""
 _FEW = 2
 """Units from which the rows of a table have quantities of their own."""
+
+_WITH_UNIT = re.compile(r".*[^\W\d_].* ?[(\[](?P<unit>[^()\[\]]+)[)\]]")
 
 
 def names_of_rows(table: RawTable, across: Iterable[int]) -> list[str]:
@@ -55,9 +57,18 @@ def place_of_names(table: RawTable, others: Sequence[int]) -> int | None:
     for place in others:
         cells = table.cells(place)
         roles = {meaning_of(cell).role for cell in cells}
-        if len(cells) == len(table.rows) and len(set(cells)) > 1 and roles <= {*MEASURED}:
+        repeated = len(set(cells)) < len(cells)  # in each section of the table
+        measured = roles & {*MEASURED} and roles <= {*MEASURED, *(STATED if repeated else ())}
+        if len(cells) == len(table.rows) and len(set(cells)) > 1 and measured and not quantity_of_names(cells):
             return place
     return None
+
+
+def quantity_of_names(cells: Sequence[str]) -> str:
+    """Return the rate that all names of rows end with, such as `BERT (seq/s)` and `GPT (seq/s)`; '' for others."""
+    units = {found["unit"] if (found := _WITH_UNIT.fullmatch(plain(cell))) else "" for cell in cells}
+    unit = units.pop() if len(units) == 1 and len(set(cells)) > 1 else ""
+    return f"throughput ({unit})" if meaning_of(unit).role in RATES else ""
 
 
 def in_one_row(rows: Sequence[tuple[int, tuple[str, ...]]], quantities: int) -> list[tuple[int, tuple[str, ...]]]:

@@ -21,9 +21,15 @@ from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.shape.corners import with_corner
 from scalestudy.importers.shape.devices_across import devices_across, size_of
 from scalestudy.importers.shape.pivots import pivoted
-from scalestudy.importers.shape.quantities_of_rows import in_one_row, names_of_rows, place_of_names
+from scalestudy.importers.shape.quantities_of_rows import (
+    in_one_row,
+    names_of_rows,
+    place_of_names,
+    quantity_of_names,
+)
 from scalestudy.importers.shape.ways_across import with_ways
 
 IDEAL = re.compile(
@@ -46,7 +52,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = pivoted(table)
+    table = pivoted(with_corner(table))
     table, across = devices_across(table)
     if not across:
         return with_product(table)
@@ -64,7 +70,9 @@ def upright(table: RawTable) -> RawTable:
     if own_unit and labels:  # names such as `ONNX Runtime`, or the times of several parts
         return _stacked(table, across)
     unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
-    named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured)
+    stated = [role for role in known if role in STATED]
+    of_a_ratio = len(unknown) == 1 and len({*stated}) == len(stated) > 0  # which shows what the numbers are
+    named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured or of_a_ratio)
     if not others and named and any(role not in ("ignore", *TEXTS) for role in known):
         return _turned(table, across, first)
     own = first != [row[0] if row else "" for _, row in table.rows]  # units
@@ -266,6 +274,8 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
     if own and len(own) > len(cells) / 2:
         rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
         return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
+    if named := quantity_of_names(table.cells(0)):
+        return named
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
     units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]

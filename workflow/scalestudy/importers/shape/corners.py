@@ -1,0 +1,49 @@
+"""Tables whose first header names rows and columns: `Size / Threads`, with a backslash or with arrows too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE, NODE
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.raw import RawTable
+
+_DOWN, _RIGHT = "\u2193\u2b07", "\u2192\u27a1\u00bb"
+_CORNER = re.compile(
+    rf"(?P<first>[^\\/|]*?[^\W_])\W*?(?:\\+| / |[{_DOWN}{_RIGHT}][\W_]*?|\|)[\W_]*(?P<second>#?[^\W_].*?)\W*"
+)
+_NUMBER = re.compile(r"[1-9]\d{0,5}")
+_THREADING = re.compile(r"(?:multi-?)?(?:threading|processing)")
+
+
+def with_corner(table: RawTable) -> RawTable:
+    """Return a table with devices in each header or in the first column, if its first header names both.
+
+    Without arrows, the first name is that of the rows.
+    """
+    words, others = plain(table.header[0]), [plain(name) for name in table.header[1:]]
+    corner = _CORNER.fullmatch(words)
+    if not corner or len(others) < 2 or not all(map(_NUMBER.fullmatch, others)):
+        return table
+    rows, columns = corner["first"], corner["second"]
+    if re.search(rf"[{_DOWN}].*[^\W_]", words[len(rows) :]) is None and re.match(rf"[^{_DOWN}]*[{_RIGHT}]", words):
+        rows, columns = columns, rows
+    of_rows, of_columns = _noun(rows), _noun(columns)
+    if bool(of_rows) == bool(of_columns):
+        return table
+    if of_columns:
+        return replace(table, header=(rows, *(f"{number} {of_columns}" for number in others)))
+    return replace(table, header=(of_rows, *(f"{columns} {number}" for number in others)))
+
+
+def _noun(words: str) -> str:
+    """The devices that a part of the corner names; '' if it names none."""
+    name = normal(words)
+    if _THREADING.fullmatch(name):
+        return "threads" if "thread" in name else "processes"
+    if meaning_of(words).role not in ("gpus", "nodes") or name == "n":  # n is the size of a problem
+        return ""
+    nouns = re.findall(rf"\b(?:{DEVICE}|{NODE})\b", name)
+    return nouns[-1] if nouns else "processes"
