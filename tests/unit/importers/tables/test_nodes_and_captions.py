@@ -168,3 +168,35 @@ def test_degrees_that_repeat_the_devices_are_one_strategy(tmp_path: Path) -> Non
     rows = ("DP1;1;100", "DP2;2;190", "DP4;4;350", "DP2xTP2;4;300")
     (found,) = audited(tmp_path, table("Parallelism;#Devices;samples/s", *rows))
     assert (speedups(found), found.remarks) == (ONCE, ())
+
+
+def test_the_second_ratio_of_a_cell_is_named(tmp_path: Path) -> None:
+    rows = ("1;100;100% (baseline)", "2;190;95% (88% of peak)", "4;350;87.5% (75% of peak)")
+    (found,) = audited(tmp_path, table("GPUs;Samples/s;Efficiency", *rows))
+    assert (speedups(found), found.checked.efficiencies) == (ONCE, 3)
+    assert found.source.notes == ("the second number of cells such as '95% (88% of peak)' is not read",)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (";DP=1;DP=2;DP=4", ["TP=1;100;190;350", "TP=2;180;340;610"]),
+        ("TP \\ PP;1;2;4", ["1;100;190;350", "2;180;340;610"]),
+    ],
+)
+def test_devices_are_the_product_of_degrees_of_rows_and_columns(
+    header: str, rows: list[str], tmp_path: Path
+) -> None:
+    text = table(header, *rows) + "\n\nThroughput in samples/s"
+    assert [speedups(one) for one in audited(tmp_path, text)] == [ONCE, [(1, 1.0), (2, 1.8), (4, 3.4), (8, 6.1)]]
+
+
+def test_a_serial_row_beside_the_size_of_the_problem(tmp_path: Path) -> None:
+    rows = ("Sequential;1000;NA;90", "Parallel;1000;1;100", "Parallel;1000;2;50", "Parallel;1000;4;30")
+    found = audited(tmp_path, table("type;n;threads;time (s)", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 2.0), (4, 3.33)]]
+
+
+def test_a_batch_with_its_product_is_that_of_all_devices(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Batch;img/s", "4;512(4x128);1000", "8;1024(8x128);1900"))
+    assert [row.number("global_batch") for row in found.source.rows] == [512, 1024]

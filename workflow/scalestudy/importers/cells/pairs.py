@@ -24,7 +24,9 @@ _PRODUCT = re.compile(
 """Devices and the batch of each."""
 _OF_A_PRODUCT = re.compile(r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})", re.IGNORECASE)
 _BATCHES = re.compile(
-    r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?: ?= ?[\d,]+)?(?: ?\([^()]*\))?", re.IGNORECASE
+    r"(?:(?P<all>\d{1,7}) ?\()?(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?(all)\))"
+    r"(?: ?= ?[\d,]+)?(?: ?\([^()]*\))?",
+    re.IGNORECASE,
 )
 """The batch of each device times the devices, or the other way round, with a remark."""
 _REMARK = re.compile(r"\(([^()]+)\)")
@@ -100,7 +102,7 @@ def with_rate_products(table: RawTable) -> RawTable:
 
 def _whole(cell: str) -> str:
     found = _BATCHES.fullmatch(plain(cell))
-    return str(int(found["first"]) * int(found["second"])) if found else cell
+    return found["all"] or str(int(found["first"]) * int(found["second"])) if found else cell
 
 
 def _with_label_and_count(table: RawTable) -> RawTable:

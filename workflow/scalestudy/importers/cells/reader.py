@@ -26,6 +26,8 @@ from scalestudy.importers.raw import RawTable
 
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
+_SECOND_RATIO = re.compile(r"\d.*[(\[] ?~?\d+(?:\.\d+)? ?(?:%|x(?!\w))[^()\[\]\d]*[)\]]")
+"""A ratio in brackets behind a number: 175% (88% efficient)."""
 
 
 class CellReader:
@@ -53,7 +55,10 @@ class CellReader:
 
     def number(self, place: int, text: str, labels: dict[str, str]) -> Printed:
         """Return a number: times in seconds, ratios as fractions. ValueError for others. labels: its row's."""
-        meaning, text = self.meanings[place], mean_of_repeats(text)
+        meaning = self.meanings[place]
+        if meaning.role in (*MEASURED, *STATED) and _SECOND_RATIO.search(plain(text)):
+            self._note_second_ratio(plain(text))
+        text = mean_of_repeats(text)
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration
@@ -87,6 +92,12 @@ class CellReader:
         if self.binary[place] and re.fullmatch(r"\d+ ?k", plain(text).lower()):
             return cell.printed.times(1.024)
         return cell.printed.times(meaning.factor)
+
+    def _note_second_ratio(self, text: str) -> None:
+        """Note once that the ratios behind numbers are not read."""
+        words = "the second number of cells such as"
+        if not any(note.startswith(words) for note in self.notes):
+            self.notes[f"{words} '{text[:SHOWN]}' is not read"] = None
 
     def _note_once(self, words: str, text: str, value: float) -> None:
         """Note once how cells are read, with the first of them as an example."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import SERIAL_RUN
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.raw import RawTable
@@ -17,6 +17,8 @@ _NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
 def with_serial_rows(table: RawTable) -> RawTable:
     """Return a table whose rows without devices say that they are serial if their label does: serial, -, 9 s."""
     devices = [place for place, header in enumerate(table.header) if meaning_of(header).role == "gpus"]
+    # n is the size of a problem beside another number
+    devices = [place for place in devices if len(devices) == 1 or normal(table.header[place]) != "n"]
     if len(devices) != 1:
         return table
     place = devices[0]

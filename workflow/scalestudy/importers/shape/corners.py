@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.counts.cells import DEGREES
+from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.raw import UNSAID, RawTable
 
 _DOWN, _RIGHT = "\u2193\u2b07", "\u2192\u27a1\u00bb"
 _CORNER = re.compile(
@@ -36,6 +38,37 @@ def with_corner(table: RawTable) -> RawTable:
     if of_columns:
         return replace(table, header=(rows, *(f"{number} {of_columns}" for number in others)))
     return replace(table, header=(of_rows, *(f"{columns} {number}" for number in others)))
+
+
+def with_degrees(table: RawTable) -> RawTable:
+    """Return a table of two degrees of parallelism, `TP=2` beside `DP=1 | DP=2`, with a row for each product."""
+    corner = _CORNER.fullmatch(plain(table.header[0]))
+    kinds = [normal(name) if is_degree(name) else "" for name in corner.groups()] if corner else ["", ""]
+    columns = [_degree(name, kinds[1]) for name in table.header[1:]]
+    rows = [_degree(cells[0], kinds[0]) for _, cells in table.rows]
+    named = [{kind for kind, _ in found} for found in (rows, columns)]
+    if (
+        len(columns) < 2
+        or len(rows) < 2
+        or named[0] == named[1]
+        or not all(len(one) == 1 and all(one) for one in named)
+    ):
+        return table
+    body = tuple(
+        (line, (str(size), str(size * other), cell))
+        for (line, cells), (_, size) in zip(table.rows, rows, strict=True)
+        for (_, other), cell in zip(columns, cells[1:], strict=False)
+        if not is_blank(cell)
+    )
+    return replace(table, header=(named[0].pop().upper(), "devices", UNSAID), rows=body)
+
+
+def _degree(words: str, kind: str) -> tuple[str, int]:
+    """The kind and the size of a degree of parallelism, `TP=2`, or `2` of a known kind; ('', 0) for others."""
+    if kind and _NUMBER.fullmatch(plain(words)):
+        return kind, int(plain(words))
+    found = DEGREES.fullmatch(plain(words))
+    return (found["kind"].lower(), int(found["size"])) if found else ("", 0)
 
 
 def _noun(words: str) -> str:

@@ -21,7 +21,7 @@ from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
-from scalestudy.importers.shape.corners import with_corner
+from scalestudy.importers.shape.corners import with_corner, with_degrees
 from scalestudy.importers.shape.devices_across import devices_across, size_of
 from scalestudy.importers.shape.pivots import pivoted
 from scalestudy.importers.shape.quantities_of_rows import (
@@ -52,7 +52,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = pivoted(with_corner(table))
+    table = pivoted(with_corner(with_degrees(table)))
     table, across = devices_across(table)
     if not across:
         return with_product(table)
