@@ -194,9 +194,40 @@ def test_devices_are_the_product_of_degrees_of_rows_and_columns(
 def test_a_serial_row_beside_the_size_of_the_problem(tmp_path: Path) -> None:
     rows = ("Sequential;1000;NA;90", "Parallel;1000;1;100", "Parallel;1000;2;50", "Parallel;1000;4;30")
     found = audited(tmp_path, table("type;n;threads;time (s)", *rows))
-    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 2.0), (4, 3.33)]]
+    assert [speedups(one) for one in found] == [[(1, 1.0), (1, 0.9), (2, 1.8), (4, 3.0)]]
+    assert [remark.kind for remark in found[0].remarks] == ["two base cases"]
 
 
 def test_a_batch_with_its_product_is_that_of_all_devices(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;Batch;img/s", "4;512(4x128);1000", "8;1024(8x128);1900"))
     assert [row.number("global_batch") for row in found.source.rows] == [512, 1024]
+
+
+def test_a_serial_implementation_is_the_baseline_of_the_parallel_ones(tmp_path: Path) -> None:
+    rows = ("Serial;1;90 s", "OpenMP;2;50 s", "OpenMP;4;30 s", "MPI;2;60 s", "MPI;4;45 s")
+    found = audited(tmp_path, table("Implementation;Cores;N=10^8", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.8), (4, 3.0)], [(1, 1.0), (2, 1.5), (4, 2.0)]]
+
+
+def test_times_of_programs_beside_their_speedups_over_a_serial_time(tmp_path: Path) -> None:
+    head = "Threads;Sequential (s);OpenMP (s);Pthreads (s);OpenMP speedup;Pthreads speedup"
+    found = audited(tmp_path, table(head, "2;60;30;32;2.00;1.88", "4;60;15;16;4.00;3.75"))
+    assert [(one.checked.speedups, one.remarks) for one in found] == [(2, ()), (2, ())]
+
+
+@pytest.mark.parametrize("header", ["jobs (-j)", "make -j", "make jobs"])
+def test_jobs_of_a_build(header: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"{header};build time", "1;100 s", "2;52.6 s", "4;28.57 s"))
+    assert speedups(found) == ONCE
+
+
+def test_labels_with_the_devices_among_their_settings(tmp_path: Path) -> None:
+    rows = ("Trainer(devices=2, x=1);2;100", "Trainer(devices=4, x=1);4;190", "Trainer(devices=2, x=2);2;90")
+    (found,) = audited(tmp_path, table("Trainer;Devices;samples/s", *rows))
+    assert speedups(found) == [(2, 1.0), (4, 1.9)]
+
+
+def test_an_improvement_beside_quantities_of_rows_is_a_speedup(tmp_path: Path) -> None:
+    rows = ("Throughput (img/s);100;350;3.5x faster", "Val accuracy;92.1%;92.0%;-0.1%")
+    (found,) = audited(tmp_path, table(";Baseline (1 GPU);DDP (4 GPUs);Improvement", *rows))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (4, 3.5)], 1)

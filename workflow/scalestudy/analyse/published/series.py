@@ -8,6 +8,7 @@ from math import isclose, prod
 
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.serial_rows import names_serial_run
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.shape.variants import additions, is_distributed
@@ -118,10 +119,18 @@ def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
     )
 
 
+def _is_base(value: str, name: str) -> bool:
+    """Whether a value of a label is that of one process, which may be the baseline of the others."""
+    if name in KINDS_OF_SETUP and name not in ("strategy", "framework"):
+        return False
+    known = PLAIN if name == "strategy" else BASES if name != "framework" else ()
+    return value in known or names_serial_run(value)
+
+
 def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:
     """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them."""
     values = list(dict.fromkeys(row.label(name) for row in rows))
-    plain = PLAIN if name == "strategy" else BASES if name not in KINDS_OF_SETUP else ()
+    plain = tuple(value.lower() for value in values if _is_base(value.lower(), name))
     if not _was_scaled_too(rows, name, plain):
         values = [value for value in values if value.lower() not in plain] or values
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}

@@ -223,7 +223,7 @@ def _without_ratios(
     if role == "step_time_s" and (kind := _by_utilization(rows)):
         return kind
     column = table.column(role)
-    if role == "throughput" and column and is_of_a_simulation(column.unit):
+    if role == "throughput" and column and is_of_a_simulation(column.unit, column.header):
         # the rate of one simulation, whose work may grow with the devices
         return PER_DEVICE if table.scaling == WEAK else TOGETHER
     grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]

@@ -6,16 +6,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import plain, share
 from scalestudy.importers.raw import RawTable
 
 _COUNTED = re.compile(
     rf"\s*[(\[](?:\d{{1,6}}|all|one|single|max(?:imum)?|multi(?:ple)?) ?-?{DEVICE}[)\]]$", re.IGNORECASE
 )
 """The devices behind a label."""
+_SET = re.compile(
+    rf"[, ]*\b(?:(?:n|num|n_?proc)_?)?(?:{DEVICE}|np|per_node)(?:_per_node)? ?= ?\d{{1,6}}\b(?:,? *(?=[\w)]))?",
+    re.IGNORECASE,
+)
+"""The devices among the settings of a label: Trainer(devices=4, strategy="ddp")."""
 _NUMBER = r"(?P<number>[1-9]\d{0,5})"
 
 
@@ -26,7 +32,11 @@ def without_nouns(table: RawTable) -> RawTable:
     `DP` and `DPxTP` for `DP1`, `DP4` and `DP2xTP2` beside their products.
     """
     columns = {}
-    counted = [place for place, header in enumerate(table.header) if meaning_of(header).role in ("gpus", "nodes")]
+    counted = [
+        place
+        for place, header in enumerate(table.header)
+        if meaning_of(header).role in ("gpus", "nodes") and share(table.cells(place), read_count) > 0
+    ]
     for place, header in enumerate(table.header):
         cells = table.cells(place)
         labels = (_labels(cells) or _degrees(table, place, counted[0])) if counted and place not in counted else {}
@@ -43,7 +53,7 @@ def without_nouns(table: RawTable) -> RawTable:
 
 def _labels(cells: Sequence[str]) -> dict[str, str]:
     """Label -> its name without devices; empty if some label has none, or if no two rows have one name then."""
-    names = {cell: _COUNTED.sub("", plain(cell)) for cell in cells}
+    names = {cell: _SET.sub("", _COUNTED.sub("", plain(cell))) for cell in cells}
     bare = all(name and name != plain(cell) for cell, name in names.items())
     return names if bare and len(set(names.values())) < len(names) else {}
 

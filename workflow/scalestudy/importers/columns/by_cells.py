@@ -28,6 +28,8 @@ _NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _BY_EACH = re.compile(rf"{nodes_by_each(f' ?(?:{NODE})?')}(?: ?{DEVICE}\b|\W*$)", re.IGNORECASE)
 _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?latency(?: ?\([^()]*\))?")
+_OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
+"""Headers of devices that may be of their kind too."""
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -68,7 +70,7 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if named and role in ("scaling_ratio", "scaling") and len(set(cells)) > 2:
         return replace(meaning, role="label")  # names of problems below `Problem scale`
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
-        return replace(meaning, role="hardware")
+        return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
     if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):
         return replace(meaning, role="gpus")  # 2 x 16 threads below `Machines`
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

@@ -30,7 +30,9 @@ _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|sc
 _OF_DEVICES = re.compile(
     rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
-    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:parallel |concurrent |simultaneous )?jobs|-{1,2}j(?:obs)?|tasks|"
+    r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:(?:parallel|concurrent|simultaneous|make) )?jobs"
+    r"(?: ?\(?-{1,2}j(?:obs)?\)?)?|"
+    r"(?:make |ninja )?-{1,2}j(?:obs)?|tasks|"
     r"(?:max ?|degree of )*parallelism|compute units|(?:env )?runners|slots|shards|"
     r"-{1,2}(?:n|np|[a-z_-]*(?:threads|workers|procs|processes|gpus))"
 )

@@ -12,6 +12,12 @@ from scalestudy.importers.raw import RawTable
 
 SERIAL = "serial"
 _NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
+_ALONE = re.compile(rf"{SERIAL_RUN}(?: (?:run|code|version|program|implementation|baseline))?", re.IGNORECASE)
+
+
+def names_serial_run(label: str) -> bool:
+    """Return whether a label says that a run is serial, and no more."""
+    return bool(_ALONE.fullmatch(plain(label)))
 
 
 def with_serial_rows(table: RawTable) -> RawTable:

@@ -246,6 +246,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind += r"concurrent |max |gaudi ?\d? |v\d\w? )*"
     device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
     device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
+    if timed and bare.startswith("pthread"):  # the times of a program
+        return "ignore"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
         return "gpus"

@@ -72,9 +72,9 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
 
 
-def is_of_a_simulation(unit: str) -> bool:
-    """Return whether a rate is that of one simulation as a whole, whatever its size."""
-    return bool(_SIMULATED.fullmatch(unit))
+def is_of_a_simulation(unit: str, header: str) -> bool:
+    """Return whether a rate is that of one simulation as a whole, whatever its size, and not one per replica."""
+    return bool(_SIMULATED.fullmatch(unit)) and not re.search(r"\bper[ -](?!day|year)", header.lower())
 
 
 def is_of_flops(unit: str) -> bool:

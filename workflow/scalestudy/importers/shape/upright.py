@@ -42,6 +42,8 @@ _MOST = 0.5
 _RANGE = re.compile(r"~?\d[\d.]* ?[%x]? ?[-\u2013\u2014] ?~?\d[\d.]* ?[%x]?")
 _LONGEST_NAME = 40
 """Characters of a sentence that is the name of a quantity as it is."""
+_GAIN = re.compile(r"(?:improvement|change|gain|factor|ratio|difference|delta)s?")
+_FACTOR = re.compile(r"~?\d+(?:\.\d+)? ?x(?!\w)")
 _NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
 
@@ -77,10 +79,19 @@ def upright(table: RawTable) -> RawTable:
         return _turned(table, across, first)
     own = first != [row[0] if row else "" for _, row in table.rows]  # units
     if measured and (own or meaning_of(table.header[0]).role not in ("model", "strategy", "framework")):
-        ratios = [place for place in others if meaning_of(table.header[place]).role in STATED]
         best = min(measured, key=lambda place: MEASURED.index(known[place]))
+        ratios = [place for place in others if _is_ratio(table, place, best)]
         return _with_ratios(_turned(table, across, first), table, ratios, best)
     return _stacked(table, across)
+
+
+def _is_ratio(table: RawTable, place: int, best: int) -> bool:
+    """Whether a column has a ratio of a row: by its header, or by its cell below `Improvement`: 3.6x faster."""
+    cells = table.rows[best][1]
+    gain = (
+        _GAIN.fullmatch(normal(table.header[place])) and place < len(cells) and _FACTOR.match(plain(cells[place]))
+    )
+    return meaning_of(table.header[place]).role in STATED or bool(gain)
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
