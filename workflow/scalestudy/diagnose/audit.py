@@ -29,6 +29,7 @@ from scalestudy.diagnose.audit_course import course_remarks, relative_to_another
 from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks, utilization_remarks
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark
+from scalestudy.importers.headers.meaning import PART
 from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 
@@ -98,7 +99,9 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             if isinstance(settled, Question) and settled.kind != "throughput":
                 settled = settle(table, group, answer=_work_of(table, file))
             if isinstance(settled, Question):
-                if not any(proportional(table, one.source) for one in asked):
+                column = table.column(settled.kind)
+                of_a_part = column is not None and column.per == PART  # the answer for the whole is also for it
+                if not of_a_part and not any(proportional(table, one.source) for one in asked):
                     asked.append(Asked(table, settled))
                 continue
             rows = [row for one in series for row in one.rows if row.printed_speedup]

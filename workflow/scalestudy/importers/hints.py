@@ -9,7 +9,7 @@ from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import single_devices
-from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.meaning import NAMELESS, Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
@@ -36,7 +36,8 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     numbers = [name for name in map(plain, raw.header[1:]) if name.isdecimal()]
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])
-        return f"if {listed} are numbers of devices, write GPUs above the first column"
+        first = _short(raw.header[0]) or NAMELESS
+        return f"if {listed} are numbers of devices, add --column '{first}=gpus'"
     headers = [name for name in raw.header if not never_a_label(name)]
     named = {count[0].gpus: plain(name) for name in headers if (count := count_of_header(name))}
     only = next(iter(named.values())) if len(named) == 1 else ""
@@ -97,7 +98,8 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         text = f"the numbers fall as devices are added: if they are times, add {options}"
         return f"{text}; if they count the work done in a fixed time, add {work}"
     again = "; give --column again for each further column of measurements" if len(named) > 1 else ""
-    return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'{again}"
+    either = f" or --column '{_short(meaning.header)}=total_time_s'" if role == UNKNOWN else ""
+    return f"say which it is, such as --column '{_short(meaning.header)}={role or UNKNOWN}'{either}{again}"
 
 
 def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:

@@ -26,6 +26,7 @@ from scalestudy.importers.ratios.whose import note_on_words
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.shape.continued import continued, note_on_joined
+from scalestudy.importers.shape.corners import with_devices_across
 from scalestudy.importers.shape.merged_rows import label_of_merged_rows, notes_on_merged_rows
 from scalestudy.importers.shape.variants import variants_of
 from scalestudy.importers.tables import read_tables
@@ -52,6 +53,11 @@ def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> 
 
 def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) -> PublishedFile:
     """Return the tables that show scaling among those of a file. path: its name in errors."""
+    said = {normal(name): role for name, role in corrections.columns.items()}
+    across = [with_devices_across(one, said) for one in raw]
+    used = {normal(one.header[0]) for one, turned in zip(raw, across, strict=True) if turned is not one}
+    raw, columns = across, {name: role for name, role in corrections.columns.items() if normal(name) not in used}
+    corrections = replace(corrections, columns=columns)
     check_corrections(corrections, raw, path)
     tables: list[PublishedTable] = []
     others: list[str] = []

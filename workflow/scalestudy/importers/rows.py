@@ -139,6 +139,8 @@ class Reader:
             self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None
             numbers["total_time_s"] = time.times(1 / int(plain(cells[self.lengths]).replace(",", "")))
         gpus = self._devices(line, cells, numbers)
+        if gpus is None and self._is_base_of_all(line, numbers):
+            gpus = 0
         if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
             return None
         if "throughput" in numbers and labels.get("throughput_unit", "").lower().endswith(("/gpu", "/device")):
@@ -201,6 +203,19 @@ class Reader:
             return True
         one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
         return one and bool(_SERIAL.match(plain(text)))
+
+    def _is_base_of_all(self, line: int, numbers: dict[str, Printed]) -> bool:
+        """Whether a row without a number of devices is what the speedups are over: `original`, 247 s, 1.00x."""
+        named = next((one for one in self.meanings if one.role == "gpus"), None)
+        speedup = numbers.get("printed_speedup")
+        if named is None or speedup is None or speedup.value != 1 or not set(numbers) & {*MEASURED}:
+            return False
+        start = f"line {line}, {plain(named.header)[:SHOWN]}: "
+        if not any(note.startswith(start) for note in self.notes):
+            return False
+        self.notes = {note: None for note in self.notes if not note.startswith(start)}
+        self.cells.notes = self.notes
+        return True
 
     def _leave_out(self, line: int, meaning: Meaning, why: str) -> None:
         self.noted.add(line)

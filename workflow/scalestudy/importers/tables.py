@@ -34,7 +34,7 @@ from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
-from scalestudy.importers.raw import RawTable, tidied
+from scalestudy.importers.raw import UNSAID, RawTable, tidied
 from scalestudy.importers.shape.counts_in_cells import with_counts_in_cells
 from scalestudy.importers.unopened import why_unopened
 from scalestudy.study.named_file import nearest, not_utf8, read_named
@@ -147,8 +147,9 @@ def find_tables(text: str) -> list[RawTable]:
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
     short = len(text) <= MOST_TEXT
-    if short and not marked and (sections := sectioned_tables(lines)) and _rows_of(sections) > _rows_of(tables):
-        tables = sections
+    if short and not marked and (sections := sectioned_tables(lines)):
+        of_sizes = any(UNSAID in table.header for table in sections) and not any(map(_has_devices, tables))
+        tables = sections if of_sizes or _rows_of(sections) > _rows_of(tables) else tables
     if not tables and not marked:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)

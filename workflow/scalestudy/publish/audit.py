@@ -8,7 +8,7 @@ from scalestudy.analyse.published.growth import falls, in_order, throughput_grow
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.devices.counted import counted_in, number_of
-from scalestudy.importers.headers.meaning import NAMELESS, Meaning
+from scalestudy.importers.headers.meaning import NAMELESS, PART, Meaning
 from scalestudy.importers.numbers.printed import Printed, plain
 from scalestudy.importers.published import (
     BY_TABLE,
@@ -19,6 +19,7 @@ from scalestudy.importers.published import (
     PublishedFile,
     PublishedTable,
 )
+from scalestudy.importers.ratios.gains import SAVED
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.quantity import Quantity, quantity_of
 
@@ -176,7 +177,9 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
     if role == "scaling_ratio":
         stated = settled.stated if settled and settled.stated else "speedup"
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
-    words = ROLES.get(role, "label")
+    if role == "printed_speedup" and column.per == SAVED:
+        return "share of the time that is saved, read as a speedup"
+    words = "time of a part" if column.per == PART else ROLES.get(role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
         return f"{words} of work that is constant ({_why_constant(table, settled)})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:

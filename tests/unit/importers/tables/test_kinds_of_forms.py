@@ -76,7 +76,7 @@ def test_a_note_in_html_is_no_digit(tmp_path: Path) -> None:
         (("-", "+90%", "+250%"), 2),
         (("-", "90%", "250%"), 2),
         (("-", "90%", "84%"), 2),
-        (("-", "47.4%", "71.4%"), 0),
+        (("-", "47.4%", "71.4%"), 2),
     ],
     ids=["over-the-first", "without-signs", "over-the-row-before", "time-saved"],
 )

@@ -212,6 +212,10 @@ def _by_placement(said: str, rows: list[PublishedRow]) -> list[tuple[str, list[P
     parts: dict[float, list[PublishedRow]] = {}
     for row, share in zip(rows, each, strict=True):
         parts.setdefault(share or 0.0, []).append(row)
+    single = [row for row in rows if row.gpus == 1]
+    if len(single) == 1:  # it is the baseline of all
+        others = {share: [row for row in part if row not in single] for share, part in parts.items()}
+        parts = {share: [*single, *part] for share, part in others.items() if part}
     return [(f"{said} {share:g} on a node".strip(), part) for share, part in parts.items()]
 
 

@@ -15,19 +15,29 @@ from scalestudy.importers.cells.units import (
     unit_of_time,
 )
 from scalestudy.importers.headers.meaning import Meaning, meaning_of
+from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.headers.terms import SECONDS
 from scalestudy.importers.headers.units import clock_of
 from scalestudy.importers.numbers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.numbers.printed import SHOWN, Cell, Printed, has_decimal_commas, plain, read_cell
 from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, sum_of_parts, unit_of_repeats
 from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, STATED
-from scalestudy.importers.ratios.columns import is_gain
+from scalestudy.importers.ratios.gains import SAVED, is_gain
 from scalestudy.importers.raw import RawTable
 
 _LIKE_A_FRACTION = 1.5
 """Largest number without a sign, beside others with a per cent sign, that is a fraction."""
 _SECOND_RATIO = re.compile(r"\d.*[(\[] ?~?\d+(?:\.\d+)? ?(?:%|x(?!\w))[^()\[\]\d]*[)\]]")
 """A ratio in brackets behind a number: 175% (88% efficient)."""
+
+
+def _speedup_of(share: Printed, *, saved: bool) -> Printed:
+    """The speedup of a gain, 1.9 for 0.9; saved: of a share of the time that is saved, 2 for 0.5."""
+    if not saved:
+        return Printed(1 + share.value, share.last)
+    if share.value >= 1:
+        raise ValueError("no time is left")
+    return Printed(1 / (1 - share.value), share.last / (1 - share.value) ** 2)
 
 
 class CellReader:
@@ -72,8 +82,8 @@ class CellReader:
             text = unit_of_repeats(text)
         else:
             cell = read_cell(text, comma=self.comma[place])
-        if self.gain[place] and cell.percent:
-            return Printed(1 + cell.printed.value / 100, cell.printed.last / 100)
+        if self.gain[place] and (cell.percent or says_percent(meaning.header)):
+            return _speedup_of(cell.printed.times(0.01), saved=meaning.per == SAVED)
         if meaning.role in CLOCKED:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means

@@ -150,6 +150,9 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         if percent and max(ratios) > 110:
             return []
         second = "efficiency" if percent else "speedup"
+    noun = _noun_of_bare_devices(table, header)
+    if noun:
+        return [first, f"{plain(header)} {noun} {second}"]
     unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
     if unknown and (read_as := kind_by_ratios(cells, found)):
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
@@ -163,6 +166,14 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if across and count_of_header(whole) is None:
         return [first, f"{across[0].gpus} {counted_across([header])} {second}"]
     return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
+
+
+def _noun_of_bare_devices(table: RawTable, header: str) -> str:
+    """What a header that is a number counts by the first header, `Trainer Count | 20 | 40`; '' for another."""
+    first = table.header[0]
+    if not plain(header).isdecimal() or meaning_of(first).role not in ("gpus", "nodes"):
+        return ""
+    return counted_across([first])
 
 
 def _are_of_the_fewest(table: RawTable, place: int) -> bool:

@@ -14,7 +14,8 @@ from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
-from scalestudy.importers.ratios.columns import is_of_most, says_gain
+from scalestudy.importers.ratios.columns import is_of_most
+from scalestudy.importers.ratios.gains import says_gain
 from scalestudy.importers.raw import RawTable
 
 _OF_SCALING = re.compile(
@@ -30,6 +31,7 @@ _BY_EACH = re.compile(rf"{nodes_by_each(f' ?(?:{NODE})?')}(?: ?{DEVICE}\b|\W*$)"
 _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?latency(?: ?\([^()]*\))?")
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b(?:19|20)\d\d$|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -63,6 +65,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     ):
         return replace(meaning, role="step_time_s")  # of the batch beside it
     numbers = share(cells, read_cell)
+    if role in TIMES and numbers == 0 and all(_DATE.search(plain(cell)) for cell in cells):
+        return replace(meaning, role="ignore")  # when a run was started
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
     if words and (role in STATED or (role == "time_s" and not meaning.unit)):
         return replace(meaning, role="label")  # such as the kind of execution or of scaling

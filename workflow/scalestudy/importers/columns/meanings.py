@@ -17,6 +17,7 @@ from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
+from scalestudy.importers.columns.parts import parts_of_times
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
@@ -38,7 +39,6 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
 from scalestudy.importers.ratios.columns import (
-    gains,
     ratio_of_columns,
     relative_columns,
     repeated_ratios,
@@ -46,6 +46,7 @@ from scalestudy.importers.ratios.columns import (
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, by_what_follows, factors
+from scalestudy.importers.ratios.gains import gains
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
@@ -172,7 +173,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
-    found = by_their_ratios(found, raw, said)
+    found = parts_of_times(by_their_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = begins_at_one(found, raw, said)
     found = _second_as_label(_case_as_label(found, raw, said), said)

@@ -103,6 +103,9 @@ def _count_of(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"]), hardware=found["hardware"]), found["rest"]
     if found := re.match(rf"(?P<word>{WORDS}) ?-?{DEVICE}\b[ :,-]*(?P<rest>.*)", words):
         return Count(NUMBERS[found["word"]]), _inside(found["rest"])
+    if found := re.fullmatch(rf"(?P<word>{WORDS}) ?-?{_NODE} (?P<rest>.*[a-z].*)", words):
+        number = NUMBERS[found["word"]]
+        return Count(number, number), _inside(found["rest"])
     for form in _OF_A_WAY:
         if found := form.fullmatch(words):
             way, rest = (found.groupdict().get(name) or "" for name in ("way", "rest"))

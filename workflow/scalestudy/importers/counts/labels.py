@@ -52,7 +52,7 @@ _IN_WORDS = tuple(
         r"\blocal\[(?P<gpus>\d{1,6})\]",
         r"\b(?:(?P<way>openmp|omp|mpi|pthreads?|tbb)|omp_num_threads) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
         r"(?<![^\W_])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|"
-        r"n?procs?|workers?|threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
+        r"n?procs?|n?workers?|n?threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
         r"(?<![^\W_])n ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE}|{MAKER}*(?P<hardware>{KIND})s?)\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"

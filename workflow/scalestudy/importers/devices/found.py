@@ -49,6 +49,8 @@ _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "mode
 _NAMED = ("hardware", "label", "strategy")
 """Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
+_NEARLY_ALL = 0.85
+"""Share of labels that name their devices from which the rows of the others are left out."""
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
     r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process|"
@@ -126,7 +128,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 missing = [cell for cell in missing if not _ON_A_GPU.search(cell)]  # their rows are left out
             if per and 1 in sizes and _differ_in_numbers_only([count for count in counts if count]):
                 missing = missing if len(missing) > (1 - _MOST_OF) * len(named) else []  # their rows are left out
-            enough = bool(named) and 1 - len(missing) / len(named) >= (_MOST_OF if not per else 1.0)
+            least = _MOST_OF if not per else _NEARLY_ALL if 1 in sizes else 1.0
+            enough = bool(named) and 1 - len(missing) / len(named) >= least
             if not per and enough and is_of_several(cells):
                 continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.templates import OTHER, are_sizes
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import SERIAL_RUN
-from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.printed import SHOWN, plain, read_cell
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.raw import RawTable
 
@@ -30,6 +31,9 @@ _NAMED = re.compile(
 )
 """A label with a number at its end: `VGG-16 4T`."""
 _NOUNS = {"t": "threads", "thr": "threads", "p": "processes", "c": "cores", "w": "workers"}
+_COMMAND = re.compile(r"commands?|cmd|invocation|command line")
+_BEGINS = 16
+"""Largest number that those of a command begin with."""
 _SERIAL = re.compile(rf"(?:{SERIAL_RUN})\b(?!.*\d)|base(?:line)?", re.IGNORECASE)
 
 
@@ -41,7 +45,7 @@ def with_numbered_labels(table: RawTable) -> RawTable:
     if any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or not table.rows:
         return table
     labels = [plain(cells[0]).lower() if cells else "" for _, cells in table.rows]
-    if several := _of_several_names(table):
+    if several := _of_several_names(table) or _beside_one_name(table) or _of_commands(table):
         return several
     if any(count_or_none(label) for label in labels if not _SERIAL.match(label)):
         return table
@@ -74,14 +78,59 @@ def _of_several_names(table: RawTable) -> RawTable | None:
         return None
     if not all(_follows(replace(table, rows=tuple(enumerate(rows.values())))) for rows in names.values()):
         return None
-    noun = _NOUNS.get((found[0]["letter"] or "").lower().strip() if found[0] else "", "gpus")
+    return _with_sizes(table, [one for one in found if one])
+
+
+def _beside_one_name(table: RawTable) -> RawTable | None:
+    """The table of labels with growing numbers behind one name, and one of another: naive-1, pipe-1, pipe-2."""
+    found = [_NAMED.fullmatch(plain(cells[0])) if cells else None for _, cells in table.rows]
+    named = [one for one in found if one is not None and not OTHER.search(one["name"].lower())]
+    names = [one["name"] for one in named]
+    most = max(names, key=names.count, default="")
+    rows = [row for row, one in zip(table.rows, found, strict=True) if one and one["name"] == most]
+    sizes = [int(one["n"]) for one in named if one["name"] == most]
+    others = [int(one["n"]) for one in named if one["name"] != most]
+    if len(named) < len(found) or len(others) != 1 or others[0] > min(sizes) or not are_sizes(sizes):
+        return None
+    return _with_sizes(table, named) if _follows(replace(table, rows=tuple(rows))) else None
+
+
+def _with_sizes(table: RawTable, found: Sequence[re.Match[str]]) -> RawTable:
+    """The table with the names and the numbers of its labels as columns."""
+    letter = (found[0]["letter"] or "").lower().strip()
     rows = tuple(
-        (line, (one["name"], one["n"], *cells[1:]))
-        for (line, cells), one in zip(table.rows, found, strict=True)
-        if one
+        (line, (one["name"], one["n"], *cells[1:])) for (line, cells), one in zip(table.rows, found, strict=True)
     )
     note = f"labels such as {plain(table.rows[-1][1][0])} are read as names with numbers of devices"
-    return replace(table, header=(table.header[0] or "setup", noun, *table.header[1:]), rows=rows).noted(note)
+    first = table.header[0] if meaning_of(table.header[0]).role != "case" else ""  # not each name by itself
+    header = (first or "setup", _NOUNS.get(letter, "gpus"), *table.header[1:])
+    return replace(table, header=header, rows=rows).noted(note)
+
+
+def _of_commands(table: RawTable) -> RawTable | None:
+    """The table of commands that differ in one number, `pigz -p 4 file`, with this number as that of workers."""
+    commands = [plain(cells[0]).split() if cells else [] for _, cells in table.rows]
+    if not _COMMAND.fullmatch(normal(table.header[0])) or not all(len(words) > 1 for words in commands):
+        return None
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for at, words in enumerate(commands):
+        groups.setdefault(tuple(re.sub(r"\d+", "0", word) for word in words), []).append(at)
+    sizes: dict[int, tuple[str, str]] = {}
+    for places in groups.values():
+        words_at = zip(*(commands[at] for at in places), strict=True)
+        varied = [at for at, words in enumerate(words_at) if len({*words}) > 1]
+        numbers = [re.findall(r"\d+", commands[at][varied[0]]) for at in places] if len(varied) == 1 else []
+        counts = [int(found[-1]) for found in numbers if len(found) == 1]
+        own = replace(table, rows=tuple(table.rows[at] for at in places))
+        grown = sorted(counts) == counts and len({*counts}) == len(counts) == len(places) > 1
+        if not grown or not counts[0] <= _BEGINS or not _follows(own):
+            return None
+        for at, count in zip(places, counts, strict=True):
+            others = [word for place, word in enumerate(commands[at]) if place != varied[0]]
+            sizes[at] = " ".join(others), str(count)
+    rows = tuple((line, (*sizes[at], *cells[1:])) for at, (line, cells) in enumerate(table.rows))
+    note = f"the numbers in commands such as {plain(table.rows[-1][1][0])[:SHOWN]} are read as numbers of workers"
+    return replace(table, header=(table.header[0], "workers", *table.header[1:]), rows=rows).noted(note)
 
 
 def _follows(table: RawTable) -> bool:

@@ -59,6 +59,8 @@ TEXTS = ("throughput_unit", "scaling", "case", "strategy", "model", "hardware", 
 """Roles whose cells are words."""
 IN_WORDS, IDS, INSTANCES = "in words", "ids", "instances"
 """How cells say the number of devices: in words, as a list of ids, or as instances of a cloud."""
+PART = "part"
+"""What a time is of, beside that of the whole."""
 EXACTLY = (
     "world size",
     "world",
@@ -95,7 +97,8 @@ class Meaning:
     header: str
     role: str
     per: str = ""
-    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS, IDS or INSTANCES for devices."""
+    """'gpu' or 'all' for a batch or a throughput that says so; IN_WORDS, IDS or INSTANCES for devices;
+    PART for a time."""
     unit: str = ""
     """Unit of work, or of time (one of SECONDS), as far as the header states it."""
     factor: float = 1.0

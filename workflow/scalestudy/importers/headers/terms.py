@@ -61,7 +61,8 @@ OF_ONE = (
     rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
     r"\b(?:s|secs?|seconds?|min|minutes?|h|hours?)\W*(?:/|\bper\b) ?"
     r"(?:m|model(?:led)?|sim(?:ulated|ulation)?)?[ -]?(?:day|month|year)s?\b|"
-    rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
+    rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?:(?:global|single|input|output) )?"
+    rf"(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
 )
 """Headers of the time of one piece of work: ms/token."""
 SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|exec)"
@@ -69,7 +70,7 @@ SIMULATED = r"\bsim(?:ulat(?:ed|ion))?(?: time)? ?/ ?(?:wall|real|run|elapsed|ex
 REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
-    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg](?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
+    rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg] ?(?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
     rf"^tgs\b|\bhash ?rate\b|\b(?:giga|tera|peta|[gtp])flop/?s? ?(?:/|per) ?{DEVICE}\b|"
     rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps|sps)\b|"
     r"[(\[][gtp]flop/?s[)\]]$"

@@ -61,7 +61,7 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     times = rf"(?P<period>{SECOND})"
     found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
     if found is None:
-        tokens = "tok/s" if re.search(r"\bt[pg]s\b", bare) else ""
+        tokens = "tok/s" if re.search(r"\btgs\b", bare) else "TPS" if re.search(r"\btps\b", bare) else ""
         if simulated := _SIMULATED.search(bare):
             return simulated[0].replace(" per ", "/"), 1.0
         flops = re.search(r"(?:\b([kmgtpe])(?:iga|era|eta|ega|xa)?)?-?\w?flop", bare)
@@ -84,7 +84,7 @@ def is_of_flops(unit: str) -> bool:
 
 def is_of_parts(unit: str) -> bool:
     """Return whether a rate is of tokens or other parts, of which each sample may have another number."""
-    return unit.startswith(("tok", "word", "frame", "point", "patch"))
+    return unit.startswith(("tok", "TPS", "word", "frame", "point", "patch"))
 
 
 def rest_of(bare: str) -> str:

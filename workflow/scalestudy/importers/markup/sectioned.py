@@ -20,7 +20,7 @@ from scalestudy.importers.markup.naming import COMMAND, names_devices
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role, name_of
-from scalestudy.importers.raw import RawTable
+from scalestudy.importers.raw import UNSAID, RawTable
 
 _LONGEST = 200
 _LONGEST_TITLE = 60
@@ -36,6 +36,8 @@ _NAMED = re.compile(
     r"(?P<value>~?\d[\d.,]* ?[^\s\d(][^\s(]*(?: (?:per|/) \w+)?)\s*(?:\(.*\))?\s*"
 )
 """A name and a number with its unit."""
+_PAIR = re.compile(r"\s*(?P<size>\d{1,12})[\s,;]+(?P<value>\d+\.?\d*(?:e[+-]?\d+)?)\s*", re.IGNORECASE)
+"""A size and what was measured for it."""
 _ITEM = "item"
 """Header of the names."""
 
@@ -57,7 +59,7 @@ def sectioned_tables(lines: Sequence[str]) -> list[RawTable]:
     sections = _sections(lines)
     if len({section.devices for section in sections}) < _FEW:
         return []
-    return list(_of_names(sections)) or _of_tables(sections)
+    return list(_of_names(sections)) or list(_of_sizes(sections)) or _of_tables(sections)
 
 
 def _sections(lines: Sequence[str]) -> list[_Section]:
@@ -116,6 +118,27 @@ def _of_names(sections: Sequence[_Section]) -> Iterator[RawTable]:
         return
     body = tuple((number, (str(gpus), name, value)) for number, gpus, name, value in kept)
     yield RawTable(kept[0][0], (_header_of(sections), _ITEM, quantities.pop()), body)
+
+
+def _of_sizes(sections: Sequence[_Section]) -> Iterator[RawTable]:
+    """The sizes that sections have in common, each with a number behind it: `1000  0.53` below `threads 8`."""
+    rows: list[tuple[int, int, str, str]] = []
+    name = "size"
+    for section in sections:
+        for number, line in section.lines:
+            pair = _PAIR.fullmatch(line)
+            if pair:
+                rows.append((number, section.devices, pair["size"], pair["value"]))
+            elif re.fullmatch(r"\s*[A-Za-z]\w{0,20}\s*", line):
+                name = line.strip()
+            elif line.strip():
+                return
+    sizes = [{size for _, devices, size, _ in rows if devices == section.devices} for section in sections]
+    shared = set.intersection(*sizes) if sizes else set()
+    if len(shared) < _FEW or len(rows) != sum(map(len, sizes)):
+        return
+    body = tuple((number, (str(devices), size, value)) for number, devices, size, value in rows)
+    yield RawTable(rows[0][0], (_header_of(sections), name, UNSAID), body)
 
 
 def _header_of(sections: Sequence[_Section]) -> str:

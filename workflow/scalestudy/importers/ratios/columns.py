@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, pairwise, product
-from math import nan
+from itertools import combinations, product
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import Meaning, is_relative, normal, with_role
 from scalestudy.importers.headers.ratios import says_percent
-from scalestudy.importers.headers.terms import IDEAL, OTHER_RATIO
+from scalestudy.importers.headers.terms import OTHER_RATIO
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 
 _MOST_COLUMNS = 6
-_GAIN = re.compile(
-    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
-)
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
 _FEW_ROWS = 3
@@ -47,83 +42,6 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
                 meaning = replace(meaning, role=role or "scaling_ratio", rest="" if role else meaning.rest)
         result.append(meaning)
     return result
-
-
-def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads gains, +90 % for a speedup of 1.9, as speedups; leaves out those of the time saved, and the ideal."""
-    measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
-    result = []
-    for place, meaning in enumerate(_without_ideal(meanings, raw, said)):
-        if normal(meaning.header) not in said and is_gain(
-            [row[place] for _, row in raw.rows if place < len(row)], meaning
-        ):
-            saved = measured is not None and _is_saved(
-                raw, place, measured, of_times=meanings[measured].role in TIMES
-            )
-            meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
-        result.append(meaning)
-    return result
-
-
-def says_gain(cell: str) -> bool:
-    """Return whether a per cent number is a gain by its sign or its words: +90 %, 27% faster."""
-    return bool(_GAIN.match(plain(cell)))
-
-
-def is_gain(cells: list[str], meaning: Meaning) -> bool:
-    """Return whether the ratios of a column are gains over the baseline: +90 % for a speedup of 1.9."""
-    if meaning.role not in ("printed_speedup", "scaling_ratio"):
-        return False
-    texts = [plain(cell) for cell in cells if not is_blank(cell)]
-    signed = [text for text in texts if says_gain(text)]
-    percents = [text for text in texts if re.fullmatch(r"[-+]? ?[\d.,]+ ?%.*", text)]
-    named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
-    nothing = any(re.fullmatch(r"[+-]?0(?:\.0+)? ?%", text) for text in texts)
-    alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)
-    return bool(signed) or alone or bool(percents and nothing and (named or len(percents) == len(texts)))
-
-
-def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out `Linear scaling` and the like if its numbers are those of the devices."""
-    devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
-    result = []
-    for place, meaning in enumerate(meanings):
-        stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
-        if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
-            found = by_devices(raw, devices, place)
-            if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
-                meaning = replace(meaning, role="ignore")
-        result.append(meaning)
-    return result
-
-
-def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
-    """Whether percents are the time saved against the first row or the row before: 47 % for a speedup of 1.9.
-
-    They may also be the change of the time, -47 %.
-    Gains over the row before are left out too if their numbers are printed as approximate: they check nothing.
-    """
-    found: list[tuple[float, float]] = []
-    for _, row in raw.rows:
-        try:
-            value = read_cell(row[measured]).printed.value
-            found.append((1 / value if of_times else value, _share(row[place])))
-        except (ValueError, IndexError, ZeroDivisionError):
-            continue
-    saved = gained = stepwise = 0
-    about = any("~" in plain(row[measured]) for _, row in raw.rows if measured < len(row))
-    for (before, _), (rate, share) in pairwise(found):
-        speedups = (rate / before, rate / found[0][0]) if before > 0 and found[0][0] > 0 else ()
-        changes = [(1 - 1 / speedup, 1 / speedup - 1 if of_times else nan) for speedup in speedups]
-        saved += any(abs(share - change) < CLOSE for both in changes for change in both)
-        close = [abs(share - (speedup - 1)) < CLOSE * speedup for speedup in speedups]
-        gained += any(close)
-        stepwise += close[:1] == [True] and not close[1]
-    return saved > gained or (about and stepwise > 0)
-
-
-def _share(cell: str) -> float:
-    return 0.0 if is_blank(cell) else read_cell(cell).printed.value / 100
 
 
 def by_devices(raw: RawTable, devices: int, place: int) -> list[tuple[int, Printed | None]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from scalestudy.importers.counts.cells import DEGREES
 from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.templates import OTHER
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import is_blank, plain
@@ -17,6 +19,9 @@ _CORNER = re.compile(
     rf"(?P<first>[^\\/|]*?[^\W_])\W*?(?:\\+| / |[{_DOWN}{_RIGHT}][\W_]*?|\|)[\W_]*(?P<second>#?[^\W_].*?)\W*"
 )
 _NUMBER = re.compile(r"[1-9]\d{0,5}")
+_OF_SCALING = re.compile(r"\b(?:(?:strong|weak)?[ -]?scaling|parallel(?:ism|ization)?|mpi|openmp|speed-?ups?)\b")
+"""Words of what a table of devices shows. The devices of a caption may be those of all columns."""
+_OF_PARALLEL = re.compile(rf"\b(?:{DEVICE}|{NODE})\b|{_OF_SCALING.pattern}")
 _THREADING = re.compile(r"(?:multi-?)?(?:threading|processing)")
 
 
@@ -27,8 +32,10 @@ def with_corner(table: RawTable) -> RawTable:
     """
     words, others = plain(table.header[0]), [plain(name) for name in table.header[1:]]
     corner = _CORNER.fullmatch(words)
-    if not corner or len(others) < 2 or not all(map(_NUMBER.fullmatch, others)):
+    if len(others) < 2 or not all(map(_NUMBER.fullmatch, others)):
         return table
+    if not corner:
+        return _with_devices_by_words(table, list(map(int, others)))
     rows, columns = corner["first"], corner["second"]
     if re.search(rf"[{_DOWN}].*[^\W_]", words[len(rows) :]) is None and re.match(rf"[^{_DOWN}]*[{_RIGHT}]", words):
         rows, columns = columns, rows
@@ -38,6 +45,37 @@ def with_corner(table: RawTable) -> RawTable:
     if of_columns:
         return replace(table, header=(rows, *(f"{number} {of_columns}" for number in others)))
     return replace(table, header=(of_rows, *(f"{columns} {number}" for number in others)))
+
+
+def with_devices_across(table: RawTable, said: Mapping[str, str]) -> RawTable:
+    """Return a table with devices in each of its headers, which are numbers, if the user says so of its first.
+
+    said: header in normal form -> role.
+    """
+    role, others = said.get(normal(table.header[0])), [plain(name) for name in table.header[1:]]
+    if role not in ("gpus", "nodes") or len(others) < 2 or not all(map(_NUMBER.fullmatch, others)):
+        return table
+    return _across(table, "devices" if role == "gpus" else "nodes")
+
+
+def _with_devices_by_words(table: RawTable, sizes: list[int]) -> RawTable:
+    """The table with devices in each header if words beside growing numbers from 1 are of parallel programs."""
+    grow = sizes[0] == 1 and sizes == sorted(set(sizes)) and sizes[-1] > len(sizes) > 2
+    first = normal(table.header[0])
+    if not grow or OTHER.search(first) or meaning_of(table.header[0]).role in ("gpus", "nodes"):
+        return table
+    named = [_OF_PARALLEL.search(first), *(_OF_SCALING.search(normal(words)) for words in table.captions)]
+    word = next((found[0].strip() for found in named if found), "")
+    if not word:
+        return table
+    note = f"the numbers in headers are read as numbers of devices, by the word '{word}' beside them"
+    return _across(table, "devices").noted(note)
+
+
+def _across(table: RawTable, noun: str) -> RawTable:
+    return replace(
+        table, header=(table.header[0] or "name", *(f"{plain(name)} {noun}" for name in table.header[1:]))
+    )
 
 
 def with_degrees(table: RawTable) -> RawTable:

@@ -19,7 +19,7 @@ from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import NODE, SERIAL_RUN, STRATEGIES
+from scalestudy.importers.headers.terms import DEVICE, NODE, SERIAL_RUN, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
@@ -29,6 +29,10 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_TIME_OVER = re.compile(
+    rf"(?P<few>\d{{1,6}}) ?(?P<noun>[tpcwg]|{DEVICE}|{NODE}) ?/ ?(?P<many>\d{{1,6}}) ?(?P=noun)"
+)
+"""Header of a speedup as a quotient of times: 1T/4T."""
 _PARTS = rf"(?:{PARTS}|proc)"
 _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
@@ -163,6 +167,7 @@ def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) 
     for place, header in enumerate(table.header):
         step = _OVER_FEWER.fullmatch(plain(header).lower())
         step = step if step and int(step["few"]) < int(step["many"]) else _STEP_UP.fullmatch(plain(header))
+        step = step or _TIME_OVER.fullmatch(plain(header).lower())
         if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
             found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):

@@ -17,6 +17,10 @@ _SHORTEST = 3
 """Fewest letters that abbreviate a word."""
 _PLUS = re.compile(r"[+&]|\bwith\b")
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
+_OVER = re.compile(
+    r"\b(?:vs\.?|versus|over|relative to|compared (?:to|with)) (?:serial|sequential|baseline|1|one|single)\b.*"
+)
+"""What all ratios are over, which distinguishes none of them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int]) -> lis
     measured = [role for role in repeated if role in MEASURED] or list(repeated)
     order = list(dict.fromkeys(keys[place] for role in measured for place in repeated[role]))
     owners = {**keys, **_behind_their_measurements(meanings, keys, repeated)}
-    owners |= {ratio: keys[place] for ratio, place in of_which.items() if ratio not in keys and place in keys}
+    owners |= {
+        ratio: keys[place] for ratio, place in of_which.items() if place in keys and keys.get(ratio) not in order
+    }
     for place in places:  # an efficiency behind a speedup is of the same variant
         before = meanings[place - 1] if place else None
         if (
@@ -168,7 +174,8 @@ def _precision(meaning: Meaning) -> str:
 
 
 def _words(meaning: Meaning) -> str:
-    return " ".join(filter(None, dict.fromkeys((_precision(meaning), meaning.rest.strip(" +&")))))
+    rest = _OVER.sub("", meaning.rest) if meaning.role in STATED else meaning.rest
+    return " ".join(filter(None, dict.fromkeys((_precision(meaning), rest.strip(" +&")))))
 
 
 def _unit(meaning: Meaning) -> str:

@@ -1,0 +1,149 @@
+"""Labels and headers with a number in an odd place: commands, names, variables, titles, quotients of times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.columns.meanings import Corrections
+from scalestudy.importers.reading import read_published
+from test_more_printed_habits import kinds
+from test_printed_habits import ONCE, audited, speedups, table
+
+TIMES = ("100", "52.6", "28.57")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["`pigz -p {} -k file`", "`./target/release/aligner {} > /dev/null`", "`STAR --runThreadN {} --genomeDir g`"],
+)
+def test_the_number_in_commands_that_are_timed(command: str, tmp_path: Path) -> None:
+    rows = [f"{command.format(n)};{t} ± 0.5;{t};{t}" for n, t in zip("124", TIMES, strict=True)]
+    (found,) = audited(tmp_path, table("Command;Mean [s];Min [s];Max [s]", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+    assert any("in commands such as" in note for note in found.source.notes)
+
+
+def test_commands_of_two_programs(tmp_path: Path) -> None:
+    rows = [f"`{name} -t {n} x`;{t}" for name in ("one", "two") for n, t in zip("124", TIMES, strict=True)]
+    assert [speedups(one) for one in audited(tmp_path, table("Command;Mean [s]", *rows))] == [ONCE, ONCE]
+
+
+def test_commands_that_differ_in_a_size_only(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Command;Mean [s]", "`sort 8 file`;1", "`sort 16 file`;2", "`sort 32 file`;4"))
+    with pytest.raises(UserError):
+        read_published(path)
+
+
+def test_names_with_a_number_beside_one_of_another_name(tmp_path: Path) -> None:
+    rows = ("naive-1;110;1.00x", "pipeline-1;100;0.91x", "pipeline-2;190;1.73x", "pipeline-4;350;3.18x")
+    (found,) = audited(tmp_path, table("Experiment;samples/sec;Speedup", *rows))
+    assert (speedups(found), found.checked.speedups, found.remarks) == (ONCE, 3, ())
+
+
+@pytest.mark.parametrize("name", ["CILK_NWORKERS", "RAYON_NUM_THREADS", "NTHREADS"])
+def test_variables_of_the_environment(name: str, tmp_path: Path) -> None:
+    rows = (f"`{name} = 1`;100", f"`{name} = 4`;28.57", "Speedup;3.5")
+    (found,) = audited(tmp_path, table(";Time (ms)", *rows))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (4, 3.5)], 1)
+
+
+def test_sizes_below_titles_with_devices(tmp_path: Path) -> None:
+    blocks = [f"threads {n}\nn\n1000 {t}\n2500 {2 * float(t)}\n" for n, t in zip("421", TIMES[::-1], strict=True)]
+    path = tmp_path / "table.txt"
+    path.write_text("Measured in seconds\n\n" + "\n".join(blocks))
+    found = read_published(path, Corrections({"value": "total_time_s"}))
+    assert [(row.gpus, row.label("n")) for row in found.tables[0].rows][:2] == [(4, "1000"), (4, "2500")]
+
+
+def test_a_speedup_as_a_quotient_of_times(tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, table("tier;1 thread;2 threads;4 threads;1T/2T;1T/4T", "a;100 s;52.6 s;28.57 s;1.90x;3.50x")
+    )
+    assert (speedups(found), found.checked.speedups) == (ONCE, 2)
+
+
+@pytest.mark.parametrize("first", ["Dual", "Two", "dual"])
+def test_nodes_in_words_in_front_of_a_quantity(first: str, tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, table(f"Workload;Single-node img/s;{first}-node img/s;Scaling", "a;100;190;1.90x")
+    )
+    assert (speedups(found), found.checked.speedups) == (ONCE[:2], 1)
+
+
+@pytest.mark.parametrize("first", ["parallel", "MPI code", "Threads per job"])
+def test_numbers_in_headers_beside_words_of_parallel_programs(first: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, "Time in seconds\n\n" + table(f"{first};1;2;4;6", "a;100;52.6;28.57;20"))
+    assert speedups(found)[:3] == ONCE
+    assert any("read as numbers of devices" in note for note in found.source.notes)
+
+
+def test_an_answer_says_that_the_numbers_in_headers_are_devices(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text("Time in seconds\n\n" + table("solver;1;2;4", "a;100;52.6;28.57", "b;90;50;30"))
+    with pytest.raises(UserError, match="add --column 'solver=gpus'"):
+        read_published(path)
+    found = read_published(path, Corrections({"solver": "gpus"}))
+    assert [row.gpus for row in found.tables[0].rows] == [1, 2, 4, 1, 2, 4]
+
+
+def test_one_label_of_many_without_devices_is_left_out(tmp_path: Path) -> None:
+    rows = [f"batched with {n} threads;{100 / n}" for n in (1, 2, 3, 4, 5, 6, 8)]
+    (found,) = audited(tmp_path, table("Type;Time (s)", "N threads;20", *rows))
+    assert [gpus for gpus, _ in speedups(found)] == [1, 2, 3, 4, 5, 6, 8]
+
+
+def test_a_row_without_devices_is_the_baseline_if_its_speedup_is_one(tmp_path: Path) -> None:
+    rows = ("original v2.9;247.00;1.00×", "mt5 -t 1;159.89;1.54×", "mt5 -t 2;71.18;3.47×", "mt5 -t 4;37.67;6.56×")
+    (found,) = audited(tmp_path, table("Threads;Time (s);Speedup", *rows))
+    assert (found.speedups.row.line if found.speedups.row else 0, found.checked.speedups) == (3, 3)
+    assert not found.source.notes
+
+
+def test_a_share_of_the_time_that_is_saved(tmp_path: Path) -> None:
+    rows = ("1;100;0.00", "2;52.6;47.40", "4;28.57;71.43")
+    (found,) = audited(tmp_path, table("Threads;Avg Time (s);Speedup (%)", *rows))
+    assert (speedups(found), found.checked.speedups, found.remarks) == (ONCE, 3, ())
+
+
+def test_transactions_are_no_tokens(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("threads;TPS_mean", "1;100", "2;190", "4;350"))
+    column = found.source.column("throughput")
+    assert column is not None
+    assert (speedups(found), column.unit) == (ONCE, "TPS")
+
+
+def test_when_a_run_was_started_is_no_time(tmp_path: Path) -> None:
+    rows = [f"{n};{t};Fri Jan 27 06:2{n}:34 2017" for n, t in zip("124", TIMES, strict=True)]
+    (found,) = audited(tmp_path, table("num_gpus;elapsed (s);time", *rows))
+    assert (speedups(found), list(found.source.notes)) == (ONCE, [])
+
+
+def test_ratios_that_name_their_time_and_what_they_are_over(tmp_path: Path) -> None:
+    head = "n;np;gkh_ms;total_ms;GKH speedup vs serial;total speedup vs serial"
+    rows = ("64;1;50;100;1.00x;1.00x", "64;2;25;52.6;2.00x;1.90x", "64;4;12.5;28.57;4.00x;3.50x")
+    found = audited(tmp_path, table(head, *rows))
+    assert [(one.checked.speedups, one.remarks) for one in found] == [(3, ()), (3, ())]
+
+
+def test_parts_of_a_time_ask_nothing_of_their_own(tmp_path: Path) -> None:
+    rows = ("1;31;62;8;101", "2;31;62;8;110", "4;32;63;8;118")
+    path = tmp_path / "table.md"
+    path.write_text(table("World size;Forward (ms);Backward (ms);Update (ms);Total (ms)", *rows))
+    file = read_published(path)
+    assert [one.columns[1].per for one in file.tables] == ["part", "part", "part", "all"]
+
+
+def test_efficiencies_behind_numbers_below_devices(tmp_path: Path) -> None:
+    rows = ("fluid;263.29 (78.64%);518.80 (77.47%);836.26 (62.44%)",)
+    (found,) = audited(tmp_path, "samples / sec\n\n" + table("Trainer Count;20;40;80", *rows))
+    assert [remark.kind for remark in found.remarks] == ["no base case"]
+    assert "16.74" in found.remarks[0].sentence
+
+
+def test_one_device_is_the_baseline_of_every_placement(tmp_path: Path) -> None:
+    rows = ("1;1;100;-", "1;2;190;1.9", "2;2;150;1.5", "1;4;350;3.5", "2;4;300;3.0")
+    found = audited(tmp_path, table("nodes;GPUs;samples/s;speedup", *rows))
+    assert all(one.checked.speedups and not one.remarks for one in found)

@@ -1,0 +1,98 @@
+"""Times of parts of the work beside that of the whole: `Assembly (s)` and `Solve (s)` beside `Total (s)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.cells.units import unit_of_time
+from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_label, normal
+from scalestudy.importers.headers.terms import IDEAL, SECONDS, SERIAL_RUN, SPREAD
+from scalestudy.importers.numbers.durations import read_duration
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, TIMES
+from scalestudy.importers.quantities import are_times, in_brackets
+from scalestudy.importers.raw import RawTable
+
+_WHOLE = re.compile(r"\b(?:total|overall|whole|wall|elapsed|end[- ]to[- ]end|e2e)\b")
+"""Headers of the time of all parts."""
+_NO_PART = re.compile(
+    r"\b(?:min(?:imum)?|max(?:imum)?|best|worst|median|mean|avg|average|beat|target|baseline|prev(?:ious)?|old|before|"
+    rf"after|user|sys|cpu|p\d\d|epochs?|steps?|iter(?:ation)?s?|per|{SERIAL_RUN}|{IDEAL})\b"
+)
+"""Headers of another statistic, of another run, of one of several equal parts, or of the processors."""
+_FREE = ("ignore", "label", "hardware", "strategy", "framework", *TIMES, "step_time_s")
+_ABOVE = 1.1
+"""Times the whole, what parts may add up to at most: they overlap, and they are rounded."""
+
+
+def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Marks times as those of parts if they add up to no more than the time of the whole in any row.
+
+    Ratios that name nothing are those of the whole. Labels whose cells are such times are left out.
+    """
+    whole = _whole(meanings)
+    if whole is None:
+        return meanings
+    others = {place: _part(one, raw, place, said) for place, one in enumerate(meanings) if place != whole}
+    found = {place: own for place, own in others.items() if own}
+    times = {place: _seconds(raw, place, one.unit) for place, one in {**found, whole: meanings[whole]}.items()}
+    for row, all_of_it in enumerate(times[whole]):
+        if all_of_it is not None and sum(times[place][row] or 0.0 for place in found) > _ABOVE * all_of_it:
+            return meanings
+    result = list(meanings)
+    for place in found:
+        if meanings[place].role in TEXTS:
+            result[place] = replace(meanings[place], role="ignore")
+        elif meanings[place].role == meanings[whole].role:
+            result[place] = replace(meanings[place], per=PART)
+    if not any(one.per == PART for one in result):
+        return result
+    name = meanings[whole].rest or "total"
+    result[whole] = replace(meanings[whole], rest=name)
+    return [replace(one, rest=name) if one.role in STATED and not one.rest else one for one in result]
+
+
+def _whole(meanings: Sequence[Meaning]) -> int | None:
+    """The place of the only time, or of the only one that says so; None beside rates."""
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    if not measured or any(meanings[place].role not in (*TIMES, *OF_STEPS) for place in measured):
+        return None
+    named = [place for place in measured if _WHOLE.search(normal(meanings[place].header))]
+    found = named if len(measured) > 1 else measured
+    return found[0] if len(found) == 1 and meanings[found[0]].role != "steps_per_s" else None
+
+
+def _part(meaning: Meaning, raw: RawTable, place: int, said: set[str]) -> Meaning | None:
+    """The column as a time, if its unit or its header says that it is one."""
+    name, cells = normal(meaning.header), raw.cells(place)
+    if name in said or meaning.role not in _FREE or _NO_PART.search(name) or _WHOLE.search(name) or not cells:
+        return None
+    if SPREAD.search(name) or (never_a_label(meaning.header) and not are_times(cells)):
+        return None
+    if None in _seconds(raw, place, ""):
+        return None
+    own = in_brackets(meaning)
+    if (
+        own.role in TIMES
+        or meaning.role in (*TIMES, "step_time_s")
+        or are_times(cells)
+        or re.search(r"\btime\b", name)
+    ):
+        return own
+    return None
+
+
+def _seconds(raw: RawTable, place: int, unit: str) -> list[float | None]:
+    """The times of a column in seconds, by the units of its cells or of its header; None for other cells."""
+    result: list[float | None] = []
+    for _, row in raw.rows:
+        cell = row[place] if place < len(row) else ""
+        try:
+            duration = read_duration(plain(cell))
+            factor = SECONDS.get(unit_of_time(cell) or unit, 1.0)
+            result.append(duration.value if duration else read_cell(cell).printed.value * factor)
+        except ValueError:
+            result.append(None)
+    return result
