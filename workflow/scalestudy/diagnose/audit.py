@@ -190,9 +190,10 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
             unit = next((row for row in rows if row.number("printed_speedup") == 1), None)
             whose = f"assumed to be relative to {devices}"
             whose = whose if unit is None else f"relative to line {unit.line} with 1x"
+            ratios = "speedups" if any(scale.row.printed_speedup for scale in table.scales) else "efficiencies"
             text = (
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                f" printed speedups are {whose}"
+                f" printed {ratios} are {whose}"
             )
             yield Remark("no base case", None, text)
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isclose
 
-from scalestudy.analyse.published.series import KINDS_OF_SETUP, PLAIN, batch_per_gpu, global_batch
+from scalestudy.analyse.published.series import KINDS_OF_SETUP, batch_per_gpu, global_batch, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import framework_of, is_length
@@ -43,7 +43,7 @@ def _distinct(what: str, value: str) -> str:
         return hardware_of(value)
     if what == "framework":
         return framework_of(value)
-    return "" if what == "strategy" and value.lower() in PLAIN else value
+    return "" if what == "strategy" and is_undistributed(value) else value
 
 
 def other_batches(table: Table) -> Iterator[Remark]:

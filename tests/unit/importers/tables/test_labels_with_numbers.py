@@ -147,3 +147,37 @@ def test_one_device_is_the_baseline_of_every_placement(tmp_path: Path) -> None:
     rows = ("1;1;100;-", "1;2;190;1.9", "2;2;150;1.5", "1;4;350;3.5", "2;4;300;3.0")
     found = audited(tmp_path, table("nodes;GPUs;samples/s;speedup", *rows))
     assert all(one.checked.speedups and not one.remarks for one in found)
+
+
+def test_a_name_is_also_that_of_the_headers_behind_it(tmp_path: Path) -> None:
+    head = "Dataset;SAGE 1 GPU (s);2 GPU (s);4 GPU (s);GAT 1 GPU (s);2 GPU (s);4 GPU (s)"
+    found = audited(tmp_path, table(head, "Reddit;100;52.6;28.57;200;105.2;57.14"))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+
+
+@pytest.mark.parametrize("first", ["Sequential", "Serial", "serial code", "Single"])
+def test_a_serial_run_is_no_other_strategy(first: str, tmp_path: Path) -> None:
+    rows = (f"{first};1;100 s;-", "Data parallel;2;52.6 s;1.90", "Data parallel;4;28.57 s;3.50")
+    (found,) = audited(tmp_path, table("Method;GPUs;Epoch time;Speedup", *rows))
+    assert (speedups(found), found.remarks) == (ONCE, ())
+
+
+def test_parameter_servers_beside_workers_in_a_column_of_workers(tmp_path: Path) -> None:
+    rows = ("1 PS + 1 worker;100", "1 PS + 2 workers;190", "2 PS + 4 workers;350")
+    (found,) = audited(tmp_path, table("Workers;Sync (images/s)", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_nodes_beside_degrees_are_no_strategy(tmp_path: Path) -> None:
+    rows = ("1 node, TP8;100;100%", "2 nodes, TP8 DP2;190;95%", "4 nodes, TP8 DP4;350;87.5%")
+    (found,) = audited(tmp_path, table("Configuration;tokens/s;Strong scaling eff.", *rows))
+    assert (speedups(found), found.remarks) == ([(8, 1.0), (16, 1.9), (32, 3.5)], ())
+
+
+def test_per_cents_that_fall_from_all_are_efficiencies(tmp_path: Path) -> None:
+    found = audited(tmp_path, table("#GPUs;DP;DDP", "1;100%;100%", "2;71%;96%", "4;48%;93%"))
+    assert [[row.number("printed_efficiency") for row in one.source.rows] for one in found] == [
+        [1.0, 0.71, 0.48],
+        [1.0, 0.96, 0.93],
+    ]
+    assert "printed efficiencies" in found[0].remarks[0].sentence

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalestudy.analyse.published.series import PLAIN, Series, global_batch, series_of
+from scalestudy.analyse.published.series import Series, global_batch, is_undistributed, series_of
 from scalestudy.analyse.published.settle import (
     PER_DEVICE,
     STRONG,
@@ -178,7 +178,7 @@ def _log(
             global_batch=batch,
             sequence_length=given.sequence_length,
             accumulation=accumulation,
-            variant=named or ("" if strategy.lower() in PLAIN else strategy),
+            variant=named or ("" if is_undistributed(strategy) else strategy),
             device=row.label("hardware") or None,
         ),
         label=", ".join(filter(None, (f"line {row.line}", named, f"{row.gpus} device{'s' * (row.gpus != 1)}"))),

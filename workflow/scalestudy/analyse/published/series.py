@@ -51,6 +51,11 @@ class Series:
     rows: tuple[PublishedRow, ...]
 
 
+def is_undistributed(strategy: str) -> bool:
+    """Return whether a strategy is that of one process."""
+    return strategy.lower() in PLAIN or names_serial_run(strategy)
+
+
 def series_of(table: PublishedTable) -> list[Series]:
     """Return the series of a table. A column `case` alone says what belongs together, if there is one."""
     rows = list(table.rows)
@@ -123,8 +128,9 @@ def _is_base(value: str, name: str) -> bool:
     """Whether a value of a label is that of one process, which may be the baseline of the others."""
     if name in KINDS_OF_SETUP and name not in ("strategy", "framework"):
         return False
-    known = PLAIN if name == "strategy" else BASES if name != "framework" else ()
-    return value in known or names_serial_run(value)
+    if name == "strategy":
+        return is_undistributed(value)
+    return (name != "framework" and value in BASES) or names_serial_run(value)
 
 
 def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:

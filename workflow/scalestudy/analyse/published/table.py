@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, inf, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.published.series import PLAIN, UNITS, global_batch
+from scalestudy.analyse.published.series import UNITS, global_batch, is_undistributed
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
@@ -61,7 +61,7 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
     known = [(group, rate) for group, rate in rates if not isnan(rate.value)]
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
-    bases.sort(key=lambda item: item[0][0].label("strategy").lower() not in PLAIN)
+    bases.sort(key=lambda item: not is_undistributed(item[0][0].label("strategy")))
     base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
     base_gpus = base.gpus if base else _devices_of_one(usable, beside)
     return Table(

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from scalestudy.importers.cells.units import is_in_percent
 from scalestudy.importers.counts.cells import nodes_by_each, read_count
+from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.listed import ids_in
-from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
+from scalestudy.importers.headers.meaning import IN_WORDS, Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -73,6 +74,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     named = numbers == 0 and all(re.match(r"[^\W\d_]{2,}", plain(cell)) for cell in cells)
     if named and role in ("scaling_ratio", "scaling") and len(set(cells)) > 2:
         return replace(meaning, role="label")  # names of problems below `Problem scale`
+    if role == "gpus" and share(cells, read_count) == 0 and share(cells, count_in_words) == 1:
+        return replace(meaning, per=IN_WORDS)  # 1 PS + 4 workers
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
     if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):

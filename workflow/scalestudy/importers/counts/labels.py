@@ -95,6 +95,7 @@ def count_in_words(text: str) -> Count:
     words = _HOST_OF_DEVICES.sub("", words) if _ACCELERATORS.search(words) else words
     if (of_degrees := count_of_degrees(words)) and not re.search(rf"\d ?x? ?-?{DEVICE}\b", words, re.IGNORECASE):
         count, degrees = of_degrees
+        count = replace(count, words=" ".join(re.sub(rf"\b\d{{1,4}} ?-?{NODE}\b,?", " ", count.words).split()))
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
         one = ways[0] if len(ways) == 1 and ways[0] not in count.words.upper().split() else ""
         return replace(count, words=" ".join(filter(None, (one, count.words))))

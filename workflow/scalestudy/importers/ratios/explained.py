@@ -72,19 +72,35 @@ _KINDS = {"printed_speedup": "speedup", "printed_efficiency": "efficiency"}
 
 
 def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Read factors that grow, such as 1.9x, 3.7x and 7.2x below DDP, as speedups if nothing is measured."""
+    """Read factors that grow, such as 1.9x, 3.7x and 7.2x below DDP, as speedups if nothing is measured.
+
+    Per cents that fall from 100 are efficiencies.
+    """
     roles = {one.role for one in meanings}
     if roles & {*MEASURED, *STATED} or not roles & {"gpus", "nodes"}:
         return meanings
     return [
-        replace(one, role="printed_speedup", rest=one.rest or normal(one.header))
-        if one.role in ("ignore", "strategy")
-        and normal(one.header) not in said
-        and not never_a_label(one.header)
-        and _grow(raw.cells(place))
+        _as_ratio(one, raw.cells(place))
+        if one.role in ("ignore", "strategy", "framework") and normal(one.header) not in said
         else one
         for place, one in enumerate(meanings)
     ]
+
+
+def _as_ratio(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """A column as one of speedups or efficiencies, if its cells are factors that grow or per cents that fall."""
+    role = "printed_speedup" if _grow(cells) else "printed_efficiency" if _fall_from_all(cells) else ""
+    if not role or never_a_label(meaning.header):
+        return meaning
+    return replace(meaning, role=role, rest=meaning.rest or normal(meaning.header))
+
+
+def _fall_from_all(cells: Sequence[str]) -> bool:
+    """Whether all cells are per cents, the first is 100, and no other is larger than the one above it."""
+    if len(cells) < 2 or any(quantity_of(cell) != "efficiency" for cell in cells):
+        return False
+    values = [read_cell(cell).printed.value for cell in cells]
+    return values[0] == 100 and all(last <= first for first, last in pairwise(values)) and values[-1] < 100
 
 
 def _grow(cells: Sequence[str]) -> bool:

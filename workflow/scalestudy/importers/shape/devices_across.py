@@ -29,6 +29,8 @@ _STEP_UP = re.compile(
     r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
 )
 """Header of a speedup from fewer to more devices: 1->4."""
+_NAME_AND_UNIT = re.compile(r"(?P<name>(?!time\b)[^()\[\]]*?|) ?(?P<unit>(?:time )?(?:[(\[][^()\[\]]*[)\]])?)")
+"""Other words of a header of devices: a name, and the unit of its numbers."""
 _TIME_OVER = re.compile(
     rf"(?P<few>\d{{1,6}}) ?(?P<noun>[tpcwg]|{DEVICE}|{NODE}) ?/ ?(?P<many>\d{{1,6}}) ?(?P=noun)"
 )
@@ -118,7 +120,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{count.gpus}{hardware}", rest)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
-    found = _without_settings(found)
+    found = _with_names_carried(_without_settings(found))
     sizes = [devices for devices, _ in found.values()]
     if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
         found = {place: (devices, "" if _says_where(rest) else rest) for place, (devices, rest) in found.items()}
@@ -131,6 +133,20 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     return found
+
+
+def _with_names_carried(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The columns with the name in front of them if they are the same without: A 1 GPU, 2 GPU, B 1 GPU, 2 GPU."""
+    parts = {place: _NAME_AND_UNIT.fullmatch(rest) for place, (_, rest) in found.items()}
+    names = {place: part["name"].strip() if part else "" for place, part in parts.items()}
+    if len(set(found.values())) == len(found) or len({*names.values()} - {""}) < _FEW or not names[min(found)]:
+        return found
+    result, name = {}, ""
+    for place, (devices, rest) in found.items():
+        part = parts[place]
+        name = names[place] or name
+        result[place] = (devices, f"{name} {part['unit']}".strip() if part else rest)
+    return result if len(set(result.values())) == len(result) else found
 
 
 def _without_settings(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
