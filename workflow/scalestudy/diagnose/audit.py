@@ -21,7 +21,8 @@ from scalestudy.analyse.published.bases import (
     speedups_held,
     unit_of,
 )
-from scalestudy.analyse.published.series import Series, batch_per_gpu, series_of
+from scalestudy.analyse.published.batches import batch_per_gpu
+from scalestudy.analyse.published.series import Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.analyse.statistics.intervals import Interval

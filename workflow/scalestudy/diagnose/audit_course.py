@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import isnan, nan
 
 from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
-from scalestudy.analyse.published.series import batch_per_gpu
+from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.registry.words.percent import percent

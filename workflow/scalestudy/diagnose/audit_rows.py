@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose, log
 
 from scalestudy.analyse.published.bases import overlap
-from scalestudy.analyse.published.series import global_batch, replicas
+from scalestudy.analyse.published.batches import global_batch, replicas
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import isclose
 
-from scalestudy.analyse.published.series import KINDS_OF_SETUP, batch_per_gpu, global_batch, is_undistributed
+from scalestudy.analyse.published.batches import batch_per_gpu, global_batch
+from scalestudy.analyse.published.series import KINDS_OF_SETUP, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import framework_of, is_length

@@ -175,7 +175,7 @@ def test_nodes_beside_degrees_are_no_strategy(tmp_path: Path) -> None:
 
 
 def test_per_cents_that_fall_from_all_are_efficiencies(tmp_path: Path) -> None:
-    found = audited(tmp_path, table("#GPUs;DP;DDP", "1;100%;100%", "2;71%;96%", "4;48%;93%"))
+    found = audited(tmp_path, table("#GPUs;PyTorch DP;DDP", "1;100%;100%", "2;71%;96%", "4;48%;93%"))
     assert [[row.number("printed_efficiency") for row in one.source.rows] for one in found] == [
         [1.0, 0.71, 0.48],
         [1.0, 0.96, 0.93],

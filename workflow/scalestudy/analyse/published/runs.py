@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scalestudy.analyse.published.series import Series, global_batch, is_undistributed, series_of
+from scalestudy.analyse.published.batches import global_batch
+from scalestudy.analyse.published.series import Series, is_undistributed, series_of
 from scalestudy.analyse.published.settle import (
     PER_DEVICE,
     STRONG,

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isclose, prod
 
+from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.serial_rows import names_serial_run
-from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.shape.variants import additions, is_distributed
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
-GLOBAL = "global batch"
 UNITS = ("throughput_unit", "scaling", OF_COLUMNS)
 """Labels that do not tell configurations apart."""
 PLAIN = (
@@ -62,14 +59,14 @@ def series_of(table: PublishedTable) -> list[Series]:
     if table.by_case:
         cases = dict.fromkeys(row.label("case") for row in rows)
         parts = _with_base([(case, [row for row in rows if row.label("case") == case]) for case in cases])
-        return [Series(case, tuple(_with_accumulation(_unsaid_batch(part)))) for case, part in parts]
+        return [Series(case, tuple(with_accumulation(unsaid_batch(part)))) for case, part in parts]
     names = [name for row in rows for name in row.labels if name not in UNITS]
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
     for name in sorted(dict.fromkeys(names), key="strategy".__eq__):  # one baseline may be that of all strategies
         groups = [part for said, group in groups for part in _by_label(said, group, name)]
     groups = [part for said, group in groups for part in _by_placement(said, group)]
-    settled = [(said, _with_accumulation(_unsaid_batch(group))) for said, group in groups]
-    found = [part for said, group in settled for part in _by_batch(said, group, table.scaling)]
+    settled = [(said, with_accumulation(unsaid_batch(group))) for said, group in groups]
+    found = [part for said, group in settled for part in by_batch(said, group, table.scaling)]
     return [Series(said, tuple(group)) for said, group in found]
 
 
@@ -80,48 +77,6 @@ def _with_base(parts: list[tuple[str, list[PublishedRow]]]) -> list[tuple[str, l
     if len(bases) != 1 or any(row.gpus <= bases[0][0].gpus for _, part in others for row in part):
         return parts
     return [(case, [*bases[0], *part]) for case, part in others]
-
-
-def _unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
-    """Settles a column `batch size` that does not say whose: it is of all devices if it grows with them."""
-    kinds = [(row.gpus, batch) for row in rows if (batch := row.number("batch")) is not None]
-    if len(kinds) < 2 or len({gpus for gpus, _ in kinds}) < 2:
-        return rows
-    products = {round(gpus * batch, 6) for gpus, batch in kinds}
-    quotients = {round(batch / gpus, 6) for gpus, batch in kinds}
-    role = "global_batch" if len(quotients) == 1 else "batch_per_gpu" if len(products) == 1 else ""
-    return [row.having(**{role: row.numbers.get("batch")}) for row in rows] if role else rows
-
-
-def _with_accumulation(rows: list[PublishedRow]) -> list[PublishedRow]:
-    """The rows with their batch per device over all micro-batches of a step.
-
-    The printed batch is that of a micro-batch, or already that of a step: whichever agrees with the printed global
-    batch, or else leaves one of the two batches constant over the rows.
-    """
-    known = [(row, row.batch_per_gpu, steps) for row in rows if (steps := row.number("accumulation")) is not None]
-    if not known or any(stated is None for _, stated, _ in known) or len(known) < len(rows):
-        return rows
-    micro = [(row, (stated or 0.0) * steps) for row, stated, steps in known]
-    whole = [(row, stated or 0.0) for row, stated, _ in known]
-    if any(row.global_batch is not None for row in rows):
-        fits = {
-            index: sum(isclose(each * replicas(row), row.global_batch or 0, rel_tol=0.02) for row, each in way)
-            for index, way in enumerate((micro, whole))
-        }
-        chosen = whole if fits[1] > fits[0] else micro
-    else:
-        possible = all((stated or 0.0) >= steps for _, stated, steps in known)
-        chosen = whole if possible and _constant(whole) and not _constant(micro) else micro
-    return [
-        row.having(batch_per_gpu=Printed(each), micro_batch=row.numbers["batch_per_gpu"]) for row, each in chosen
-    ]
-
-
-def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
-    return (
-        len({each for _, each in batches}) == 1 or len({round(each * row.gpus, 6) for row, each in batches}) == 1
-    )
 
 
 def _is_base(value: str, name: str) -> bool:
@@ -235,69 +190,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[str, list[PublishedRow]]]:
-    """Splits rows with several batches on one number of devices: by the batch that leaves more rows with others.
-
-    Without such rows they are one series, whatever their batches.
-    """
-    ways: dict[str, Callable[[PublishedRow], float | None]] = {
-        "micro-batch": lambda row: row.number("micro_batch"),
-        "batch per device": batch_per_gpu,
-        GLOBAL: global_batch,
-        "batch": lambda row: row.number("batch"),
-    }
-    if scaling == "strong":
-        ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))
-    best: tuple[str, dict[float | None, list[PublishedRow]]] | None = None
-    kept = 0
-    for words, batch in ways.items():
-        parts: dict[float | None, list[PublishedRow]] = {}
-        for row in rows:
-            parts.setdefault(batch(row), []).append(row)
-        comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
-        sizes = {row.gpus for value, part in parts.items() if value is not None for row in part}
-        needed = any(row.gpus not in sizes or row.gpus == min(sizes) for row in parts.get(None, []))
-        if needed or comparable <= kept:  # rows without a batch may be those of any
-            continue
-        if len(parts) > 1:
-            best, kept = (words, parts), comparable
-        elif words == GLOBAL:
-            best, kept = None, comparable
-    distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
-    distinct = distinct and not _are_blocks(rows)
-    if best is None or distinct or len({row.gpus for row in rows}) < 2:
-        return [(said, rows)]
-    words, parts = best
-    names = {value: f"without a {words}" if value is None else f"{words} {value:g}" for value in parts}
-    return [(" ".join(filter(None, (said, names[value]))), part) for value, part in parts.items()]
-
-
-def _are_blocks(rows: list[PublishedRow]) -> bool:
-    """Whether each of several global batches was measured on several numbers of devices."""
-    sizes: dict[float | None, set[int]] = {}
-    for row in rows:
-        sizes.setdefault(global_batch(row) or row.number("batch"), set()).add(row.gpus)
-    return None not in sizes and len(sizes) > 1 and all(len(found) > 1 for found in sizes.values())
-
-
-def global_batch(row: PublishedRow) -> float | None:
-    """Returns samples per step over all devices, as stated or from the batch per device."""
-    if row.global_batch is not None:
-        return row.global_batch
-    return None if row.batch_per_gpu is None else row.batch_per_gpu * replicas(row)
-
-
-def replicas(row: PublishedRow) -> int:
-    """Return the devices, or how many groups of them there are that compute a batch together (TP, PP, CP)."""
-    sizes = [row.label(name) for name in ("tp", "pp", "cp")]
-    together = prod(int(size) for size in sizes if size.isdecimal() and int(size) > 0)
-    return row.gpus // together if row.gpus % together == 0 else row.gpus
-
-
-def batch_per_gpu(row: PublishedRow) -> float | None:
-    """Returns samples per step on each device, as stated or from the global batch."""
-    if row.batch_per_gpu is not None:
-        return row.batch_per_gpu
-    return None if row.global_batch is None else row.global_batch / replicas(row)

@@ -12,6 +12,7 @@ from itertools import product
 from math import log
 
 from scalestudy.analyse.published.alike import alike
+from scalestudy.analyse.published.batches import global_batch
 from scalestudy.analyse.published.explained import (
     CLOSE,
     Rate,
@@ -25,7 +26,7 @@ from scalestudy.analyse.published.explained import (
     shows_constant_work,
 )
 from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
-from scalestudy.analyse.published.series import Series, global_batch
+from scalestudy.analyse.published.series import Series
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from math import exp, inf, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.published.series import UNITS, global_batch, is_undistributed
+from scalestudy.analyse.published.batches import global_batch
+from scalestudy.analyse.published.series import UNITS, is_undistributed
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow

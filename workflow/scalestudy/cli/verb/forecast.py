@@ -84,8 +84,8 @@ def _case(
 ) -> Case | None:
     """The forecasts of a series; None if it has fewer than two sizes."""
     from scalestudy.analyse.published import settle
+    from scalestudy.analyse.published.batches import batch_per_gpu
     from scalestudy.analyse.published.foretold import ONE_MACHINE, foretell, known_of
-    from scalestudy.analyse.published.series import batch_per_gpu
     from scalestudy.publish.forecast import Case
 
     said = scaling or audit.scaling

@@ -1,0 +1,119 @@
+"""The batches of published rows: of each device and of all, with accumulation, and series by their batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isclose, prod
+
+from scalestudy.importers.numbers.printed import Printed
+from scalestudy.importers.published import PublishedRow
+
+GLOBAL = "global batch"
+
+
+def unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
+    """Settles a column `batch size` that does not say whose: it is of all devices if it grows with them."""
+    kinds = [(row.gpus, batch) for row in rows if (batch := row.number("batch")) is not None]
+    if len(kinds) < 2 or len({gpus for gpus, _ in kinds}) < 2:
+        return rows
+    products = {round(gpus * batch, 6) for gpus, batch in kinds}
+    quotients = {round(batch / gpus, 6) for gpus, batch in kinds}
+    role = "global_batch" if len(quotients) == 1 else "batch_per_gpu" if len(products) == 1 else ""
+    return [row.having(**{role: row.numbers.get("batch")}) for row in rows] if role else rows
+
+
+def with_accumulation(rows: list[PublishedRow]) -> list[PublishedRow]:
+    """The rows with their batch per device over all micro-batches of a step.
+
+    The printed batch is that of a micro-batch, or already that of a step: whichever agrees with the printed global
+    batch, or else leaves one of the two batches constant over the rows.
+    """
+    known = [(row, row.batch_per_gpu, steps) for row in rows if (steps := row.number("accumulation")) is not None]
+    if not known or any(stated is None for _, stated, _ in known) or len(known) < len(rows):
+        return rows
+    micro = [(row, (stated or 0.0) * steps) for row, stated, steps in known]
+    whole = [(row, stated or 0.0) for row, stated, _ in known]
+    if any(row.global_batch is not None for row in rows):
+        fits = {
+            index: sum(isclose(each * replicas(row), row.global_batch or 0, rel_tol=0.02) for row, each in way)
+            for index, way in enumerate((micro, whole))
+        }
+        chosen = whole if fits[1] > fits[0] else micro
+    else:
+        possible = all((stated or 0.0) >= steps for _, stated, steps in known)
+        chosen = whole if possible and _constant(whole) and not _constant(micro) else micro
+    return [
+        row.having(batch_per_gpu=Printed(each), micro_batch=row.numbers["batch_per_gpu"]) for row, each in chosen
+    ]
+
+
+def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
+    return (
+        len({each for _, each in batches}) == 1 or len({round(each * row.gpus, 6) for row, each in batches}) == 1
+    )
+
+
+def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[str, list[PublishedRow]]]:
+    """Splits rows with several batches on one number of devices: by the batch that leaves more rows with others.
+
+    Without such rows they are one series, whatever their batches.
+    """
+    ways: dict[str, Callable[[PublishedRow], float | None]] = {
+        "micro-batch": lambda row: row.number("micro_batch"),
+        "batch per device": batch_per_gpu,
+        GLOBAL: global_batch,
+        "batch": lambda row: row.number("batch"),
+    }
+    if scaling == "strong":
+        ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))
+    best: tuple[str, dict[float | None, list[PublishedRow]]] | None = None
+    kept = 0
+    for words, batch in ways.items():
+        parts: dict[float | None, list[PublishedRow]] = {}
+        for row in rows:
+            parts.setdefault(batch(row), []).append(row)
+        comparable = sum(len(part) for part in parts.values() if len({row.gpus for row in part}) > 1)
+        sizes = {row.gpus for value, part in parts.items() if value is not None for row in part}
+        needed = any(row.gpus not in sizes or row.gpus == min(sizes) for row in parts.get(None, []))
+        if needed or comparable <= kept:  # rows without a batch may be those of any
+            continue
+        if len(parts) > 1:
+            best, kept = (words, parts), comparable
+        elif words == GLOBAL:
+            best, kept = None, comparable
+    distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
+    distinct = distinct and not _are_blocks(rows)
+    if best is None or distinct or len({row.gpus for row in rows}) < 2:
+        return [(said, rows)]
+    words, parts = best
+    names = {value: f"without a {words}" if value is None else f"{words} {value:g}" for value in parts}
+    return [(" ".join(filter(None, (said, names[value]))), part) for value, part in parts.items()]
+
+
+def _are_blocks(rows: list[PublishedRow]) -> bool:
+    """Whether each of several global batches was measured on several numbers of devices."""
+    sizes: dict[float | None, set[int]] = {}
+    for row in rows:
+        sizes.setdefault(global_batch(row) or row.number("batch"), set()).add(row.gpus)
+    return None not in sizes and len(sizes) > 1 and all(len(found) > 1 for found in sizes.values())
+
+
+def global_batch(row: PublishedRow) -> float | None:
+    """Returns samples per step over all devices, as stated or from the batch per device."""
+    if row.global_batch is not None:
+        return row.global_batch
+    return None if row.batch_per_gpu is None else row.batch_per_gpu * replicas(row)
+
+
+def replicas(row: PublishedRow) -> int:
+    """Return the devices, or how many groups of them there are that compute a batch together (TP, PP, CP)."""
+    sizes = [row.label(name) for name in ("tp", "pp", "cp")]
+    together = prod(int(size) for size in sizes if size.isdecimal() and int(size) > 0)
+    return row.gpus // together if row.gpus % together == 0 else row.gpus
+
+
+def batch_per_gpu(row: PublishedRow) -> float | None:
+    """Returns samples per step on each device, as stated or from the global batch."""
+    if row.batch_per_gpu is not None:
+        return row.batch_per_gpu
+    return None if row.global_batch is None else row.global_batch / replicas(row)
