@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
 from scalestudy.importers.columns.meanings import Corrections
 from scalestudy.importers.reading import read_published
@@ -181,3 +182,55 @@ def test_per_cents_that_fall_from_all_are_efficiencies(tmp_path: Path) -> None:
         [1.0, 0.96, 0.93],
     ]
     assert "printed efficiencies" in found[0].remarks[0].sentence
+
+
+def test_workers_behind_one_name_beside_the_serial_program(tmp_path: Path) -> None:
+    rows = (
+        "plain `COPY`;87.2s;1.00x",
+        "`pcopy` 1w;87.7s;0.99x",
+        "`pcopy` 2w;46.2s;1.89x",
+        "`pcopy` 4w;25.2s;3.46x",
+    )
+    (found,) = audited(tmp_path, table("arm;load;vs serial", *rows))
+    assert (found.source.columns[0].role, [gpus for gpus, _ in speedups(found)]) == ("gpus", [1, 2, 4])
+    assert (found.checked.speedups, found.remarks) == (3, ())
+
+
+@pytest.mark.parametrize("unit", ["$\\mu s$", "μs", "us"])
+def test_units_of_a_millionth_of_a_second(unit: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"Threads;Time ({unit})", "1;2000000", "2;1052632", "4;571429"))
+    assert (speedups(found), found.source.rows[0].number("time_s")) == (ONCE, 2.0)
+
+
+def test_speedups_that_are_cut_show_whose_rate_it_is(tmp_path: Path) -> None:
+    rows = ("1;285,483;1.0x", "2;64,449;0.2x", "10;70,658;0.2x", "20;64,328;0.2x")
+    (found,) = audited(tmp_path, table("Threads;Ops/Sec;Speedup", *rows))
+    assert [gpus for gpus, _ in speedups(found)] == [1, 2, 10, 20]
+    assert {remark.kind for remark in found.remarks} == {"negative scaling"}
+
+
+def test_efficiencies_of_constant_work_with_the_formula_of_growing_work(tmp_path: Path) -> None:
+    rows = ("1;26.42;100.0%", "2;11.90;222.0%", "4;5.82;453.8%", "8;2.80;944.2%")
+    (found,) = audited(tmp_path, table("Nodes;Runtime (s);Efficiency", *rows))
+    assert speedups(found)[-1] == (8, 9.44)
+    assert {remark.kind for remark in found.remarks} == {"faster than its devices"}
+
+
+def test_the_answer_on_scaling_is_above_the_printed_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("GPUs;Time (s);Efficiency", "1;100;1.00", "2;105;0.95", "4;114;0.88"))
+    file = read_published(path)
+    weak, strong = (audit_file(file.answered(kind), "table")[0][0] for kind in ("weak", "strong"))
+    assert (speedups(weak)[-1], speedups(strong)[-1]) == ((4, 3.51), (4, 0.88))
+
+
+def test_a_remark_behind_the_cells_of_aligned_text(tmp_path: Path) -> None:
+    text = """
+ Threads   Time (s)    Speedup   Efficiency
+-----------------------------------------------
+    1      100.0      1.00x     100.0%
+    2       52.6      1.90x      95.0%  ? Sweet spot
+    4       28.57     3.50x      87.5%  ? Maximum
+"""
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), found.checked.speedups) == (ONCE, 3)

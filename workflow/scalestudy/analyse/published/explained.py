@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import log
 
 from scalestudy.analyse.published.series import Series
+from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import STATED, PublishedRow
 
 CLOSE = 0.05
@@ -90,6 +91,11 @@ def _explained(rows: Sequence[PublishedRow], rate: Rate, stated: str) -> int:
             ("printed_efficiency", efficiency),
             ("scaling_ratio", efficiency if stated == "efficiency" else speedup * unit),
         ):
-            printed = row.number(role)
-            count += printed is not None and printed > 0 and abs(log(printed / computed)) < CLOSE
+            printed = row.numbers.get(role)
+            count += printed is not None and printed.value > 0 and _agree(printed, computed)
     return count
+
+
+def _agree(printed: Printed, computed: float) -> bool:
+    """Whether a computed ratio is close to a printed one, or within the last digit of it, rounded or cut."""
+    return abs(log(printed.value / computed)) < CLOSE or abs(printed.value - computed) <= printed.last

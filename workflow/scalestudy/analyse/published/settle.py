@@ -29,12 +29,16 @@ from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hard
 from scalestudy.analyse.published.series import Series
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable
+from scalestudy.importers.published import BY_USER, MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable
 
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
 TIMES = ("time_s", "total_time_s")
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
+_ANSWERED = {WEAK: (WEAK,), STRONG: (TOTAL, STRONG)}
+"""Kind of scaling that the user says -> readings of a time."""
+_BEYOND = 1.5
+"""Speedup for each device from which a time is not one of growing work."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -100,11 +104,21 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     if constant:
         rates = [(first, STRONG, constant_work)]
     rates = [way for way in rates if way[1] == answer] or rates
+    if table.scaling_by == BY_USER:
+        rates = [way for way in rates if way[1] in _ANSWERED.get(table.scaling, ())] or rates
     ratios = ("speedup", "efficiency") if any("scaling_ratio" in row.numbers for row in rows) else ("",)
     scores = {
         (whose, stated): explained_by(series, rate, stated) for (_, whose, rate), stated in product(rates, ratios)
     }
     whose, stated = max(scores, key=lambda way: scores[way])
+    if (
+        whose == WEAK
+        and len(rates) > 1
+        and any(way[1] == WEAK and _is_beyond_its_devices(series, way[2]) for way in rates)
+    ):
+        rates = [way for way in rates if way[1] != WEAK]
+        scores = {way: score for way, score in scores.items() if way[0] != WEAK}
+        whose, stated = max(scores, key=lambda way: scores[way])
     best = scores[whose, stated]
     rivals = {one for one, _ in scores if one != whose and any(scores[one, kind] == best for kind in ratios)}
     undecided = bool(rivals) or best <= printed / 2
@@ -122,6 +136,16 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
     by_numbers = constant or (len(rates) > 1 and not undecided)
     return Settled(formed, first, whose, stated, by_numbers, outside)
+
+
+def _is_beyond_its_devices(series: Sequence[Series], rate: Rate) -> bool:
+    """Whether a time as one of growing work gives far more speedup than devices in every series."""
+    ratios = []
+    for one in series:
+        known = sorted((row.gpus, found) for row in one.rows if (found := rate(row)))
+        if known and known[-1][0] > known[0][0]:
+            ratios.append(known[-1][1] / known[0][1] / (known[-1][0] / known[0][0]))
+    return bool(ratios) and min(ratios) > _BEYOND
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:

@@ -13,6 +13,7 @@ from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import SERIAL_RUN
 from scalestudy.importers.numbers.printed import SHOWN, plain, read_cell
 from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _FORMS = {
@@ -78,7 +79,7 @@ def _of_several_names(table: RawTable) -> RawTable | None:
         return None
     if not all(_follows(replace(table, rows=tuple(enumerate(rows.values())))) for rows in names.values()):
         return None
-    return _with_sizes(table, [one for one in found if one])
+    return _with_sizes(table, found)
 
 
 def _beside_one_name(table: RawTable) -> RawTable | None:
@@ -90,16 +91,21 @@ def _beside_one_name(table: RawTable) -> RawTable | None:
     rows = [row for row, one in zip(table.rows, found, strict=True) if one and one["name"] == most]
     sizes = [int(one["n"]) for one in named if one["name"] == most]
     others = [int(one["n"]) for one in named if one["name"] != most]
-    if len(named) < len(found) or len(others) != 1 or others[0] > min(sizes) or not are_sizes(sizes):
+    without = len(found) - len(named)  # the label of what the others are compared with
+    if len(others) + without != 1 or any(size > min(sizes) for size in others) or not are_sizes(sizes):
         return None
-    return _with_sizes(table, named) if _follows(replace(table, rows=tuple(rows))) else None
+    lettered = any(one["letter"] for one in named)  # 4w: a number at the end of a name may be anything else
+    if (without and not lettered) or not _follows(replace(table, rows=tuple(rows))):
+        return None
+    return _with_sizes(table, found)
 
 
-def _with_sizes(table: RawTable, found: Sequence[re.Match[str]]) -> RawTable:
+def _with_sizes(table: RawTable, found: Sequence[re.Match[str] | None]) -> RawTable:
     """The table with the names and the numbers of its labels as columns."""
-    letter = (found[0]["letter"] or "").lower().strip()
+    letter = next((one["letter"] for one in found if one and one["letter"]), "").lower().strip()
     rows = tuple(
-        (line, (one["name"], one["n"], *cells[1:])) for (line, cells), one in zip(table.rows, found, strict=True)
+        (line, (*((one["name"], one["n"]) if one else ("", cells[0])), *cells[1:]))
+        for (line, cells), one in zip(table.rows, found, strict=True)
     )
     note = f"labels such as {plain(table.rows[-1][1][0])} are read as names with numbers of devices"
     first = table.header[0] if meaning_of(table.header[0]).role != "case" else ""  # not each name by itself
@@ -137,6 +143,8 @@ def _follows(table: RawTable) -> bool:
     """Whether a time is shorter, or a rate larger, in the last row than in the first."""
     for place, name in enumerate(table.header):
         role = meaning_of(name).role
+        own = [meaning_of(quantity_of(cell)).role for cell in table.cells(place)] if role == "ignore" else []
+        role = own[0] if own and len({*own}) == 1 else role  # by the unit of its cells
         if role not in MEASURED:
             continue
         with suppress(ValueError, IndexError):

@@ -26,7 +26,8 @@ _CELL = re.compile(r"\S+(?: \S+)*")
 """Words with one space between them."""
 _NUMBER = re.compile(r"[~(<>$+-]?\.?\d")
 _REMARK = re.compile(
-    r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\u26a0|[\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]).*$"
+    r"\s{2,}(?:\u2190|<-+|<=|#|//|--|\*|\(|!|\? |\u26a0|"
+    r"[\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]).*$"
 )
 """A remark behind the cells of a line."""
 _NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")

@@ -34,6 +34,7 @@ _MATH = re.compile(r"\$(?:(?! )([^$]{1,60})(?<! )\$(?!\d)|(\\[a-z]{2,6})\$)")
 _SIGNS_OF_MATH = (
     (re.compile(r" ?\\times\b ?"), "x"),
     (re.compile(r" ?\\pm\b ?"), " \u00b1 "),
+    (re.compile(r"\\mu(?![a-z]{2}) ?"), "u"),
     (re.compile(r"\\(?:sim|approx)\b ?"), "~"),
     (re.compile(r"\{,\}|\\[,;:! ](?=\d{3})"), ","),
     (re.compile(r"\\(?:math|text)(?:bf|rm|it|sf)?\b ?"), ""),

@@ -28,6 +28,7 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     Speedups in per cent, or of at most 1, that follow as efficiencies are read as such.
     """
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    devices = devices or [place for place, one in enumerate(meanings) if one.role == "nodes"]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     if len(devices) != 1 or len(measured) != 1:
         return meanings
