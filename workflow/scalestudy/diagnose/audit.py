@@ -9,19 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from scalestudy.analyse.published.alike import proportional
-from scalestudy.analyse.published.bases import (
-    ROW,
-    SERIAL,
-    UNIT,
-    Held,
-    common_baseline,
-    common_unit,
-    efficiencies_held,
-    of_another,
-    speedups_held,
-    unit_of,
-)
+from scalestudy.analyse.published.bases import efficiencies_held, speedups_held, unit_of
 from scalestudy.analyse.published.batches import batch_per_gpu
+from scalestudy.analyse.published.held import ROW, SERIAL, UNIT, Held
+from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
 from scalestudy.analyse.published.series import Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute

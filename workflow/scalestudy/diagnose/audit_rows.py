@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import isclose, log
 
-from scalestudy.analyse.published.bases import overlap
 from scalestudy.analyse.published.batches import global_batch, replicas
+from scalestudy.analyse.published.held import overlap
 from scalestudy.analyse.published.table import limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark

@@ -3,7 +3,7 @@
 from math import isnan
 from typing import Any
 
-from scalestudy.analyse.published import bases, settle
+from scalestudy.analyse.published import held, settle
 from scalestudy.analyse.published.growth import falls, in_order, throughput_grows
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
@@ -60,9 +60,9 @@ STATED_BY = {
 MOST_LINES = 5
 """Lines that a note names."""
 RELATIVE = {
-    bases.BEFORE: "the row before",
-    bases.SERIAL: "the serial times beside them",
-    bases.TIME: "the times beside the throughput",
+    held.BEFORE: "the row before",
+    held.SERIAL: "the serial times beside them",
+    held.TIME: "the times beside the throughput",
 }
 
 
@@ -232,10 +232,10 @@ def _checked(audit: Audit) -> str:
 
 def _relative(audit: Audit) -> str:
     """What printed speedups are relative to, if not to the baseline."""
-    held = audit.speedups
-    if held.kind == bases.ROW and held.row is not None:
-        return f"line {held.row.line}"
-    return RELATIVE.get(held.kind, "")
+    speedups = audit.speedups
+    if speedups.kind == held.ROW and speedups.row is not None:
+        return f"line {speedups.row.line}"
+    return RELATIVE.get(speedups.kind, "")
 
 
 def _about(table: Table, scaling: str, scaling_by: str) -> str:

@@ -234,3 +234,42 @@ def test_a_remark_behind_the_cells_of_aligned_text(tmp_path: Path) -> None:
 """
     (found,) = audited(tmp_path, text)
     assert (speedups(found), found.checked.speedups) == (ONCE, 3)
+
+
+def test_a_row_of_all_of_it_is_the_baseline_of_efficiencies(tmp_path: Path) -> None:
+    rows = ("1;1,500;-", "8;26,000;100% (ref)", "64;182,000;87.5%")
+    (found,) = audited(tmp_path, table("GPUs;tok/s;Scaling eff.", *rows))
+    assert found.checked.efficiencies == 2
+    assert {remark.kind for remark in found.remarks} == {"faster than its devices"}
+
+
+def test_a_ratio_belongs_to_the_column_that_it_follows_from(tmp_path: Path) -> None:
+    rows = (
+        "256;1.76×10⁵ QPS;1.76×10⁵;—",
+        "512;3.37×10⁵;3.56×10⁵;100%",
+        "1024;5.61×10⁵;6.76×10⁵;96%",
+        "2048;OOM;1.34×10⁶;95%",
+    )
+    found = audited(tmp_path, table("GPU Count;Phương pháp cũ;2D Sparse;Tỷ lệ mở rộng", *rows))
+    assert [(one.checked.efficiencies, one.remarks) for one in found] == [(0, ()), (2, ())]
+
+
+def test_rows_that_name_devices_and_a_quantity(tmp_path: Path) -> None:
+    rows = ("Single-GPU throughput;100 img/s;200 img/s", "2-GPU DDP throughput;190 img/s;360 img/s")
+    found = audited(tmp_path, table("Metric;FP32;FP16", *rows, "Scaling efficiency;95%;90%", "Overhead;5%;10%"))
+    assert [(speedups(one), one.checked.efficiencies) for one in found] == [
+        (ONCE[:2], 1),
+        ([(1, 1.0), (2, 1.8)], 1),
+    ]
+
+
+def test_a_header_of_two_words_in_text_with_single_blanks(tmp_path: Path) -> None:
+    text = "\n".join(
+        (
+            "gpu model batch size images/sec(1gpu) images/sec(2gpu) images/sec(4gpu)",
+            "rtx3090 resnet50 64 100.0 190.0(1.900) 350.0(3.500)",
+            "rtx3090 resnet50 128 200.0 380.0(1.900) 700.0(3.500)",
+        )
+    )
+    found = audited(tmp_path, text)
+    assert [(speedups(one), one.checked.speedups) for one in found] == [(ONCE, 2), (ONCE, 2)]

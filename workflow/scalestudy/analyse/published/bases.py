@@ -7,10 +7,25 @@ explain all printed ratios of a series; if none does, they are held against the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 
+from scalestudy.analyse.published.held import (
+    BEFORE,
+    DEVICES,
+    FEWEST,
+    ONE,
+    ROW,
+    SERIAL,
+    SMALLEST,
+    STATED,
+    TIME,
+    UNIT,
+    Held,
+    overlap,
+)
+from scalestudy.analyse.published.missing_bases import common_unit
 from scalestudy.analyse.published.table import Recomputed, Table, limits_of, rate_of, ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
@@ -18,48 +33,6 @@ from scalestudy.importers.published import PublishedRow
 
 Expected = Callable[[Recomputed], Interval]
 Way = tuple[str, PublishedRow | None, Expected]
-ONE = Interval(1.0, 1.0, 1.0)
-FEWEST = 2
-"""Printed ratios that another baseline than the smallest scale has to explain; one could agree by chance."""
-SMALLEST, UNIT, ROW, BEFORE, SERIAL, TIME, STATED, DEVICES = (
-    "smallest",
-    "unit",
-    "row",
-    "before",
-    "serial",
-    "time",
-    "stated",
-    "devices",
-)
-
-
-@dataclass(frozen=True)
-class Held:
-    """Printed ratios beside what they are held against."""
-
-    kind: str
-    """SMALLEST, UNIT (the printed ratio of the smallest scale), ROW, BEFORE (the row before), SERIAL (a serial
-    time beside each), TIME (another measurement), STATED (the printed speedups), DEVICES (one device per unit of
-    speedup)."""
-    row: PublishedRow | None
-    """The baseline if it is a row."""
-    pairs: tuple[tuple[Recomputed, Printed, Interval], ...]
-    """Scales with the printed and the expected ratio, as far as there is one."""
-
-    @property
-    def outside(self) -> tuple[tuple[Recomputed, Printed, Interval], ...]:
-        """Those that rounding does not explain."""
-        return tuple(pair for pair in self.pairs if not overlap(pair[1], pair[2]))
-
-    def without_outside(self) -> Held:
-        """Returns the ratios that rounding explains."""
-        return replace(self, pairs=tuple(pair for pair in self.pairs if pair not in self.outside))
-
-
-def overlap(printed: Printed, computed: Interval) -> bool:
-    """Returns whether a printed number and a computed one may be the same."""
-    slack = 1e-9 * abs(printed.value)  # of binary fractions
-    return printed.low <= computed.high + slack and computed.low <= printed.high + slack
 
 
 def unit_of(table: Table) -> Printed | None:
@@ -122,6 +95,10 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     if base and base.gpus > 1 and len(own) == 1 and own[0].row is base:
         return Held(SMALLEST, base, ())  # relative to a run that the table does not have
     ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
+    if unit_row := _whole_elsewhere(table, others):
+        rate = rate_of(unit_row)
+        over = per_device(lambda scale: ratio(scale.throughput, rate), unit_row.gpus)
+        ways = [(ROW, unit_row, over), *ways]
     ways += [(STATED, base, stated), (DEVICES, None, devices)]
     ways += [
         (kind, row, per_device(way, max(row.gpus, 1)))  # a serial run is that of one device
@@ -139,6 +116,16 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     return held if common_unit(held) else _over_its_own(held, base)
 
 
+def _whole_elsewhere(table: Table, others: Sequence[PublishedRow]) -> PublishedRow | None:
+    """The only row with an efficiency of 100 %, if the smallest scale has none, which makes it the baseline."""
+    rows = {row.line: row for row in [*(scale.row for scale in table.scales), *others]}
+    named = [row for row in rows.values() if (own := row.printed_efficiency) and own.value == 1]
+    base = table.base
+    if base is None or base.printed_efficiency is not None or len(named) != 1 or not rate_of(named[0]).low > 0:
+        return None
+    return named[0] if named[0].gpus > base.gpus else None
+
+
 def _over_its_own(held: Held, base: PublishedRow | None) -> Held:
     """Efficiencies over the printed one of the smallest scale, if it has several devices and is not 1 there."""
     unit = base.printed_efficiency if base else None
@@ -153,40 +140,6 @@ def _over_its_own(held: Held, base: PublishedRow | None) -> Held:
 
 WIDE = 0.1
 """Relative width from which a ratio to the row before says nothing: it agrees with most printed ratios."""
-
-
-def common_baseline(held: Held) -> Interval | None:
-    """Returns the throughput that all printed speedups are relative to, if they share one that is not printed.
-
-    It is wider than a single ratio's: each speedup allows a range, and the result is what they have in common.
-    """
-    known = [pair for pair in held.pairs if held.row is None or pair[0].row.gpus != held.row.gpus]
-    if len(known) < FEWEST or len(held.outside) < len(known):
-        return None
-    implied = [ratio(scale.throughput, limits_of(printed)) for scale, printed, _ in known if printed.low > 0]
-    if len(implied) < len(known):
-        return None
-    low, high = max(one.low for one in implied), min(one.high for one in implied)
-    return Interval((low + high) / 2, low, high) if low <= high else None
-
-
-def common_unit(held: Held) -> Interval | None:
-    """Returns the throughput of a device that all printed efficiencies are relative to, if none fits the table."""
-    if len(held.pairs) < FEWEST or len(held.outside) < len(held.pairs):
-        return None
-    implied = [
-        ratio(scale.throughput, limits_of(printed)).scaled(1 / scale.row.gpus)
-        for scale, printed, _ in held.pairs
-        if printed.low > 0
-    ]
-    low, high = max(one.low for one in implied), min(one.high for one in implied)
-    return Interval((low + high) / 2, low, high) if len(implied) == len(held.pairs) and low <= high else None
-
-
-def of_another(held: Held, table: Table) -> float | None:
-    """Returns the printed speedup of one device if it is not 1, and if most of the others do not follow either."""
-    alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
-    return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None
 
 
 def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:

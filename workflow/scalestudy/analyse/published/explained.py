@@ -14,6 +14,8 @@ CLOSE = 0.05
 
 _HARDLY_ABOVE = 1.1
 """An efficiency may be a little above 1."""
+_BEYOND = 1.5
+"""Speedup for each device from which a time is not one of growing work."""
 Rate = Callable[[PublishedRow], float | None]
 Way = tuple[str, str, Rate]
 """A reading: its column, whose its numbers are, and the rate of a row."""
@@ -53,6 +55,16 @@ def constant_work(row: PublishedRow) -> float | None:
     """Return the rate of a step of constant work."""
     time = row.number("step_time_s")
     return 1 / time if time else None
+
+
+def is_beyond_its_devices(series: Sequence[Series], rate: Rate) -> bool:
+    """Return whether a time as one of growing work gives far more speedup than devices in every series."""
+    ratios = []
+    for one in series:
+        known = sorted((row.gpus, found) for row in one.rows if (found := rate(row)))
+        if known and known[-1][0] > known[0][0]:
+            ratios.append(known[-1][1] / known[0][1] / (known[-1][0] / known[0][0]))
+    return bool(ratios) and min(ratios) > _BEYOND
 
 
 def are_below_one(series: Sequence[Series]) -> bool:

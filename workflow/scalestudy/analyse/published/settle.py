@@ -22,6 +22,7 @@ from scalestudy.analyse.published.explained import (
     constant_work,
     explained_by,
     explains_all,
+    is_beyond_its_devices,
     ratios_of,
     shows_constant_work,
 )
@@ -37,8 +38,6 @@ FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 _ANSWERED = {WEAK: (WEAK,), STRONG: (TOTAL, STRONG)}
 """Kind of scaling that the user says -> readings of a time."""
-_BEYOND = 1.5
-"""Speedup for each device from which a time is not one of growing work."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -114,7 +113,7 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     if (
         whose == WEAK
         and len(rates) > 1
-        and any(way[1] == WEAK and _is_beyond_its_devices(series, way[2]) for way in rates)
+        and any(way[1] == WEAK and is_beyond_its_devices(series, way[2]) for way in rates)
     ):
         rates = [way for way in rates if way[1] != WEAK]
         scores = {way: score for way, score in scores.items() if way[0] != WEAK}
@@ -136,16 +135,6 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
     by_numbers = constant or (len(rates) > 1 and not undecided)
     return Settled(formed, first, whose, stated, by_numbers, outside)
-
-
-def _is_beyond_its_devices(series: Sequence[Series], rate: Rate) -> bool:
-    """Whether a time as one of growing work gives far more speedup than devices in every series."""
-    ratios = []
-    for one in series:
-        known = sorted((row.gpus, found) for row in one.rows if (found := rate(row)))
-        if known and known[-1][0] > known[0][0]:
-            ratios.append(known[-1][1] / known[0][1] / (known[-1][0] / known[0][0]))
-    return bool(ratios) and min(ratios) > _BEYOND
 
 
 def _measured(rows: Sequence[PublishedRow]) -> list[str]:

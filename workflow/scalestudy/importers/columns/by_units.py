@@ -23,6 +23,8 @@ from scalestudy.importers.raw import RawTable
 _OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|epoch|full (?:run|epoch|training)")
 """Headers of times that are those of a training beside those of a step."""
 _OF_EPOCHS = re.compile(r"total ?[(\[]\d+ epochs[)\]]")
+_BARE = re.compile(r"~?[\d.,]+(?:e\d+)?(?: ?\([^()]*\))?")
+"""A number without a unit, perhaps with a remark."""
 _DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
 
 
@@ -72,6 +74,6 @@ def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> boo
 def _quantities(cells: Sequence[str]) -> list[str]:
     """What the units of cells say; a unit in the first or the last cell alone is that of the plain numbers."""
     named = [found for cell in cells if (found := quantity_of(cell)) not in ("", "efficiency", "speedup")]
-    numbers = all(re.fullmatch(r"~?[\d.,]+", plain(cell)) for cell in cells if not quantity_of(cell))
+    numbers = all(_BARE.fullmatch(plain(cell)) for cell in cells if not quantity_of(cell))
     alone = len(named) == 1 and named[0] in (quantity_of(cells[0]), quantity_of(cells[-1])) and numbers
     return named * len(cells) if alone else named

@@ -21,7 +21,7 @@ _WORDS = {
     "tokens": r"토큰|トークン(?:数)?|令牌数?|词元数?",
     "images": r"이미지|画像|图像(?:数)?(?= ?/)|图片(?= ?/)|im[aá]genes(?= ?/)|bilder(?= ?/)",
     "samples": r"샘플|サンプル|样本(?= ?/)|muestras(?= ?/)|amostras(?= ?/)",
-    "efficiency": r"hiệu (?:suất|quả|năng)(?: song song)?|efisiensi|"
+    "efficiency": r"hiệu (?:suất|quả|năng)(?: song song| mở rộng)?|tỷ lệ mở rộng|efisiensi|"
     r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
     r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik",
     "speedup": r"(?:hệ số |độ |mức )?tăng tốc|percepatan|"

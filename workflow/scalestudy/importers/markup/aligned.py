@@ -6,15 +6,15 @@ one of them of devices. It ends with the first line that has other columns.
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.markup.splits import SPLITS, Split, spaced, words
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -36,7 +36,6 @@ _GROUPED = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?")
 _LABELS = ("label", "hardware", "strategy", "case")
 _FEWEST = 2
 """Rows of a table."""
-Split = Callable[[str], list[str]]
 
 
 def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator[RawTable]:
@@ -61,9 +60,9 @@ def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator
 
 def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool) -> tuple[RawTable | None, int]:
     """The table whose headers are in a line, and the line after it."""
-    for split in _SPLITS:
+    for split in SPLITS:
         header = _header(lines, start, split)
-        if split is _spaced and (framed := _framed(lines, start, taken, header, only=only)):
+        if split is spaced and (framed := _framed(lines, start, taken, header, only=only)):
             return replace(framed, caption=above.strip("#*:> ") if len(above) <= LONGEST else ""), framed.rows[-1][
                 0
             ]
@@ -72,7 +71,7 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
         rows, end = _rows(lines, start, taken, header, split)
         if not _is_header(header, only=only) and not label_devices(rows):
             continue
-        if rows and (split is not _words or len(rows) > 1):
+        if rows and (split is not words or len(rows) > 1):
             caption = above.strip("#*:> ") if len(above) <= LONGEST else ""
             header = _with_names_above(lines, start, [name.strip(" :") for name in header])
             return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
@@ -131,7 +130,10 @@ def _ending(line: str, row: str) -> list[str]:
 def _header(lines: list[str], start: int, split: Split) -> list[str]:
     """The headers of a line. Where rows have more columns, names with one space between them are separated."""
     header = split(lines[start])
-    if split is not _spaced or len(header) < 2:
+    if split is words:
+        row = next((line for line in lines[start + 1 : start + 3] if not _RULE.fullmatch(line)), "")
+        return _with_a_pair(header) if len(header) == len(row.split()) + 1 else header
+    if split is not spaced or len(header) < 2:
         return header
     near = [line for line in lines[start + 1 : start + 4] if line.strip() and len(line) <= LONGEST]
     below = [line for line in near if not _RULE.fullmatch(line)]
@@ -146,6 +148,15 @@ def _header(lines: list[str], start: int, split: Split) -> list[str]:
     names = [line[begin:end].strip() for begin, end in zip(starts[0], ends, strict=True)]
     whole = all(begin == 0 or line[begin - 1 : begin].isspace() for begin in starts[0])
     return names if whole and all(names) else header
+
+
+def _with_a_pair(header: list[str]) -> list[str]:
+    """Headers of which two words are one, such as `batch size`, that one of them alone is not."""
+    for at, both in enumerate(map(" ".join, pairwise(header))):
+        role = meaning_of(both).role
+        if role != "ignore" and role != meaning_of(header[at + 1]).role and not re.search(r"[(\[]", both):
+            return [*header[:at], both, *header[at + 2 :]]
+    return header
 
 
 def _rows(
@@ -188,17 +199,17 @@ def _fitted(line: str, first: str, header: Sequence[str], split: Split) -> list[
     cells = split(line)
     if len(cells) == len(header):
         return cells
-    if split is not _spaced:
+    if split is not spaced:
         return None
-    words = re.split(r"\s+", line.strip())
+    single = re.split(r"\s+", line.strip())
     if any(_GROUPED.fullmatch(cell) for cell in cells) and (placed := _placed(line, first, header)):
         return placed
-    if len(words) == len(header) and all(_NUMBER.match(word) or is_blank(word) for word in words[1:]):
-        return words
+    if len(single) == len(header) and all(_NUMBER.match(word) or is_blank(word) for word in single[1:]):
+        return single
     if 1 < len(cells) < len(header) and (placed := _placed(line, first, header)):
         return placed
-    if len(words) == len(header):
-        return words
+    if len(single) == len(header):
+        return single
     named = re.match(r"\s*(?P<name>[A-Za-z][\w ()/%.-]*?:)\s*(?P<rest>.*)", line)
     if named and len(rest := named["rest"].split()) == len(header) - 1:
         return [named["name"], *rest]
@@ -242,7 +253,7 @@ def _is_header(cells: Sequence[str], *, only: bool) -> bool:
 
 def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
     """Whether cells are headers of labels and of measurements."""
-    if split is _words or any(len(cell) > 60 or _NUMBER.match(plain(cell)) for cell in cells):
+    if split is words or any(len(cell) > 60 or _NUMBER.match(plain(cell)) for cell in cells):
         return False
     if meaning_of(cells[0].strip(" :")).role not in _LABELS:
         return False
@@ -266,27 +277,3 @@ def _devices(name: str) -> int:
         return read_count(name).gpus if not re.fullmatch(r"[\d.,]+", name) else 0
     except ValueError:
         return 0
-
-
-def _barred(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")] if "|" in line else []
-
-
-def _separated(sign: str) -> Split:
-    def split(line: str) -> list[str]:
-        if sign not in line:
-            return []
-        return [cell.strip() for cell in next(csv.reader([line.strip()], delimiter=sign), [])]
-
-    return split
-
-
-def _spaced(line: str) -> list[str]:
-    return re.split(r"\s{2,}|\t+", line.strip())
-
-
-def _words(line: str) -> list[str]:
-    return line.split()
-
-
-_SPLITS: tuple[Split, ...] = (_barred, _separated("\t"), _separated(";"), _separated(","), _spaced, _words)

@@ -27,22 +27,27 @@ _FACTOR = 1.5
 
 
 def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Read the only column from which the printed ratios follow as the measurement, if no header names one."""
+    """Read the only column from which the printed ratios follow as a measurement, if they follow from no other."""
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
     ratios = [place for place, one in enumerate(meanings) if one.role in POWERS]
-    if len(devices) != 1 or not ratios or any(one.role in MEASURED for one in meanings):
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    if len(devices) != 1 or not ratios or len(measured) > 1:
         return meanings
     power = POWERS[meanings[ratios[0]].role]
+
+    def follows(place: int, role: str) -> bool:
+        places = (devices[0], place, ratios[0])
+        close = following(raw, meanings, places, of_times=role in TIMES, close=_CLOSE, power=power)
+        return len(close) >= _FEWEST and sum(close) > _MOST * len(close)
+
+    if any(follows(place, meanings[place].role) for place in measured):
+        return meanings
+    roles = [meanings[place].role for place in measured] or ["time_s", "throughput"]
     found = []
     for place, one in enumerate(meanings):
         free = one.role in ("ignore", "label") and normal(one.header) not in said and not never_a_label(one.header)
-        if not free or share(raw.cells(place), read_cell) < _NUMBERS:
-            continue
-        for role in ("time_s", "throughput"):
-            places = (devices[0], place, ratios[0])
-            close = following(raw, meanings, places, of_times=role == "time_s", close=_CLOSE, power=power)
-            if len(close) >= _FEWEST and sum(close) > _MOST * len(close):
-                found.append((place, role))
+        if free and share(raw.cells(place), read_cell) >= _NUMBERS:
+            found += [(place, role) for role in roles if follows(place, role)]
     return with_role(meanings, *found[0]) if len(found) == 1 else meanings
 
 
@@ -74,23 +79,34 @@ _KINDS = {"printed_speedup": "speedup", "printed_efficiency": "efficiency"}
 def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read factors that grow, such as 1.9x, 3.7x and 7.2x below DDP, as speedups if nothing is measured.
 
-    Per cents that fall from 100 are efficiencies.
+    Per cents that fall from 100 are efficiencies, if there are no other numbers.
     """
     roles = {one.role for one in meanings}
     if roles & {*MEASURED, *STATED} or not roles & {"gpus", "nodes"}:
         return meanings
+    free = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role in ("ignore", "strategy", "framework")
+        and normal(one.header) not in said
+        and not never_a_label(one.header)
+        and share(raw.cells(place), read_cell)
+    ]
+    alone = all(quantity_of(cell) == "efficiency" for place in free for cell in raw.cells(place))
     return [
-        _as_ratio(one, raw.cells(place))
-        if one.role in ("ignore", "strategy", "framework") and normal(one.header) not in said
-        else one
+        _as_ratio(one, raw.cells(place), shares=alone) if place in free else one
         for place, one in enumerate(meanings)
     ]
 
 
-def _as_ratio(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """A column as one of speedups or efficiencies, if its cells are factors that grow or per cents that fall."""
-    role = "printed_speedup" if _grow(cells) else "printed_efficiency" if _fall_from_all(cells) else ""
-    if not role or never_a_label(meaning.header):
+def _as_ratio(meaning: Meaning, cells: Sequence[str], *, shares: bool) -> Meaning:
+    """A column as one of speedups or efficiencies, if its cells are factors that grow or per cents that fall.
+
+    shares: whether the table has no other numbers than per cents.
+    """
+    falls = shares and _fall_from_all(cells)
+    role = "printed_speedup" if _grow(cells) else "printed_efficiency" if falls else ""
+    if not role:
         return meaning
     return replace(meaning, role=role, rest=meaning.rest or normal(meaning.header))
 

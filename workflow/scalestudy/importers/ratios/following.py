@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import IN_WORDS, TEXTS, Meaning
+from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.raw import RawTable
 
@@ -34,6 +35,7 @@ def following(
     labels = [place for place, one in enumerate(meanings) if one.role in _LABELS and place not in places]
     rows = []
     above = [""] * len(labels)
+    percent = says_percent(raw.header[places[2]]) if places[2] < len(raw.header) else False
     for _, row in raw.rows:
         own = [plain(row[place]) if place < len(row) else "" for place in labels]
         above = [name or other for name, other in zip(own, above, strict=True)]
@@ -43,7 +45,8 @@ def following(
             count = count_or_none(row[places[0]], alone=meanings[places[0]].per != IN_WORDS)
             if count and measured > 0:
                 each = count.gpus if meanings[places[1]].role == "throughput_per_gpu" else 1
-                rows.append((tuple(above), (count.gpus, measured * each, float(leading[0] if leading else 0))))
+                ratio = float(leading[0] if leading else 0) / (100 if percent or "%" in row[places[2]] else 1)
+                rows.append((tuple(above), (count.gpus, measured * each, ratio)))
         except (ValueError, IndexError):
             continue
     series: dict[tuple[str, ...], list[tuple[int, float, float]]] = defaultdict(list)

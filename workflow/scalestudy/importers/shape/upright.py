@@ -30,6 +30,7 @@ from scalestudy.importers.shape.quantities_of_rows import (
     place_of_names,
     quantity_of_names,
 )
+from scalestudy.importers.shape.quantities_with_devices import with_devices_of_rows
 from scalestudy.importers.shape.ways_across import with_ways
 
 IDEAL = re.compile(
@@ -54,7 +55,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = pivoted(with_corner(with_degrees(table)))
+    table = with_devices_of_rows(pivoted(with_corner(with_degrees(table))))
     table, across = devices_across(table)
     if not across:
         return with_product(table)
