@@ -251,7 +251,7 @@ def test_a_ratio_belongs_to_the_column_that_it_follows_from(tmp_path: Path) -> N
         "2048;OOM;1.34×10⁶;95%",
     )
     found = audited(tmp_path, table("GPU Count;Phương pháp cũ;2D Sparse;Tỷ lệ mở rộng", *rows))
-    assert [(one.checked.efficiencies, one.remarks) for one in found] == [(0, ()), (2, ())]
+    assert [(one.checked.efficiencies, one.remarks) for one in found] == [(0, ()), (3, ())]
 
 
 def test_rows_that_name_devices_and_a_quantity(tmp_path: Path) -> None:

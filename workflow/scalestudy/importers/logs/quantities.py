@@ -49,7 +49,9 @@ _OF_ROLE = {
 }
 """Role of a column of a table -> our quantity. The other roles are not read from logs."""
 _UNIT = re.compile(r"\s*[\[(]\s*([^\])]*?)\s*[\])]$|(?<=[a-z])_(s|sec|secs|seconds|ms|us|ns)$")
-_TOKENS, _STEPS, _NO_WORK = re.compile(r"tok|words?/"), re.compile(r"steps?|it|batch"), re.compile(r"flop|nodes?/")
+# in the log of a training, TPS are tokens
+_TOKENS, _STEPS = re.compile(r"tok|words?/|TPS"), re.compile(r"steps?|it|batch")
+_NO_WORK = re.compile(r"flop|nodes?/")
 _OF_MAXIMUM = re.compile(r"(?:global_)?steps?/(?:max|total)_steps")
 """A column of steps done and steps in total: `10/100`."""
 _PART = re.compile(r"optimi[sz]er|data|update|micro")
