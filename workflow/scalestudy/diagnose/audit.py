@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from scalestudy.analyse.published.alike import proportional
 from scalestudy.analyse.published.bases import efficiencies_held, speedups_held, unit_of
 from scalestudy.analyse.published.batches import batch_per_gpu
-from scalestudy.analyse.published.held import ROW, SERIAL, UNIT, Held
+from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
 from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
 from scalestudy.analyse.published.series import Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
@@ -213,7 +213,8 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
             f" of its speedups; recomputed speedups are relative to {table.base.gpus} devices"
         )
         yield Remark("no base case", table.base.gpus, text)
-    common = common_baseline(speedups)
+    agreed = len(efficiencies.pairs) > 1 and efficiencies.kind == SMALLEST and not efficiencies.outside
+    common = None if agreed else common_baseline(speedups)  # the efficiencies show that the baseline is right
     if common is not None and table.base is not None:
         kind = "speedup" if table.base.gpus == 1 else "no base case"
         what, shared, own = _shared_base(common, table.base, settled)

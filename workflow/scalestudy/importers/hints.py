@@ -63,7 +63,11 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     for place, meaning in enumerate(meanings):
         if meaning.role in (*MEASURED, *STATED, *BATCHES) or never_a_label(meaning.header):
             continue
-        if OF_SEVERAL.search(meaning.header.lower()) or _COUNTS_ROWS.fullmatch(plain(meaning.header)):
+        if (
+            _OF_THE_DATA.search(normal(meaning.header))
+            or OF_SEVERAL.search(meaning.header.lower())
+            or _COUNTS_ROWS.fullmatch(plain(meaning.header))
+        ):
             continue
         cells = raw.cells(place)
         counts = [found for cell in cells if (found := _count(cell))]
@@ -113,6 +117,10 @@ def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     return ""
 
 
+_OF_THE_DATA = re.compile(
+    r"\b(?:rows?|columns?|size|features?|records?|items?|samples?|epochs?|steps?|iterations?)\b"
+)
+"""Headers of how much is computed."""
 _COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNORECASE)
 """Headers of the number of a row, which counts no devices."""
 

@@ -21,8 +21,8 @@ from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
+from scalestudy.importers.ratios.of_all import note_on_words
 from scalestudy.importers.ratios.owners import owners_of_ratios
-from scalestudy.importers.ratios.whose import note_on_words
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.shape.continued import continued, note_on_joined

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, share
@@ -22,6 +22,8 @@ _SET = re.compile(
     re.IGNORECASE,
 )
 """The devices among the settings of a label: Trainer(devices=4, strategy="ddp")."""
+_PARTS = re.compile(r"(?<![a-wyz])(tp|pp|dp|cp|ep|sp|f?sdp|hsdp|ddp|zero)[ =_:-]?(\d{1,5})(?![\d.])")
+"""Degrees of parallelism in a label: tp4_fsdp8."""
 _NUMBER = r"(?P<number>[1-9]\d{0,5})"
 
 
@@ -62,11 +64,13 @@ def _degrees(table: RawTable, place: int, devices: int) -> dict[str, str]:
     """Label -> its kinds of parallelism; empty unless each label is of degrees whose product is its devices."""
     names: dict[str, str] = {}
     for _, row in table.rows:
-        found = count_of_degrees(plain(row[place])) if len(row) == len(table.header) else None
-        if found is None or found[0].words or str(found[0].gpus) != plain(row[devices]):
+        label = plain(row[place]).lower() if len(row) == len(table.header) else ""
+        found = _PARTS.findall(label)
+        sizes = [int(size) for _, size in found]
+        if not found or re.sub(r"[ _x,+/-]", "", _PARTS.sub("", label)) or str(prod(sizes)) != plain(row[devices]):
             return {}
-        kinds = [kind.upper() for kind, size in found[1].items() if size > 1]
-        names[row[place]] = "x".join(kinds) or next(iter(found[1])).upper()
+        kinds = [kind.upper() for kind, size in found if size != "1"]
+        names[row[place]] = "x".join(kinds) or found[0][0].upper()
     return names
 
 

@@ -19,11 +19,12 @@ from scalestudy.importers.columns.captions import by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
 from scalestudy.importers.columns.parts import parts_of_times
 from scalestudy.importers.devices.across import with_devices_of_the_caption
+from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
 from scalestudy.importers.devices.in_headings import with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
-from scalestudy.importers.devices.products import product_of_others, threads_beside_processes
+from scalestudy.importers.devices.products import threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
 from scalestudy.importers.headers.meaning import (
     NAMELESS,
@@ -34,7 +35,6 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
@@ -48,6 +48,7 @@ from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import by_printed_ratios, by_what_follows, factors
 from scalestudy.importers.ratios.gains import gains
 from scalestudy.importers.ratios.means import mean_ratios
+from scalestudy.importers.ratios.of_all import of_all_by_its_work, of_each_beside_all, per_device_in_words
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
@@ -56,11 +57,9 @@ from scalestudy.importers.ratios.whose import (
     by_the_clock,
     comparisons,
     latencies_of_requests,
-    of_all_by_its_work,
     of_each_node,
     of_one_scaling,
     over_other_systems,
-    per_device_in_words,
     per_node,
     per_others,
     tasks_beside_nodes,
@@ -77,11 +76,7 @@ from scalestudy.importers.shape.steps_up import with_steps
 from scalestudy.importers.shape.unit_columns import with_unit_of_a_column
 from scalestudy.importers.shape.upright import upright
 
-KINDS = ("gpu", "pu", "device", "accel", "card", "gcd", "chip", "rank", "proc", "worker", "core", "thread", "")
-"""Kinds of devices in headers, the first counts."""
 _MOST_NAMED = 20
-_OF_A_PART = re.compile(rf"(?:#|n|num(?:ber)?(?: of)?)? ?(?:\w+ )?{DEVICE}(?: ?/ ?| per )(?:mpi )?{DEVICE}")
-"""Headers of devices of each other device: threads per rank."""
 _KINDS_OF_WORDS = ("strategy", "model", "framework", "precision")
 
 
@@ -156,7 +151,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = latencies_of_requests(by_the_clock(result, said), said)
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(result)]
     result = threads_beside_processes(result, raw, said)
-    result = strategies(_one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
+    result = strategies(one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = by_units(telling_labels(batches_of_devices(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
@@ -166,6 +161,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)
     found = factors(found, raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
+    found = of_each_beside_all(found, raw, said)
     found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)
     found = per_others(per_node(found, said), said)
     found = relative_columns(found, raw, said)
@@ -208,61 +204,6 @@ def _case_as_label(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     pairs = {(plain(row[case]), plain(row[label])) for _, row in raw.rows if len(row) == len(meanings)}
     crossed = len(pairs) > max(len({one for one, _ in pairs}), len({other for _, other in pairs}))
     return with_role(meanings, case, "label") if crossed else meanings
-
-
-def _one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has.
-
-    A column that is the product of two others, such as the cores of processes with threads, counts them all.
-    """
-    devices = [one for one in meanings if one.role == "gpus"]
-    parts = [one for one in devices if _OF_A_PART.fullmatch(normal(one.header)) and normal(one.header) not in said]
-    if parts and len(devices) > 1:  # the others count all, also on each node
-        meanings = [
-            replace(one, role="label") if one in parts or one.role == "gpus_per_node" else one for one in meanings
-        ]
-        devices = [one for one in devices if one not in parts]
-    if len(devices) < 2 or any(normal(one.header) in said for one in devices):
-        return meanings
-    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
-        return [
-            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
-        ]
-    counts = [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
-    if (total := product_of_others(counts)) is not None:
-        return [
-            replace(one, role="label") if one.role == "gpus" and at != total else one
-            for at, one in enumerate(meanings)
-        ]
-    if (whole := _beyond_a_node(meanings, raw)) is not None:
-        return [
-            replace(one, role="gpus_per_node") if one.role == "gpus" and at != whole else one
-            for at, one in enumerate(meanings)
-        ]
-    if len(named := [one for one in devices if normal(one.header) != "n"]) == 1:  # n is the size of a problem
-        return [replace(one, role="label") if one.role == "gpus" and one not in named else one for one in meanings]
-    ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
-    best = devices[ranks.index(min(ranks))]
-    if ranks.count(min(ranks)) > 1:
-        return meanings
-    return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
-
-
-def _beyond_a_node(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
-    """The place of ranks 1, 2, 4, 8, 16 beside GPUs 1, 2, 4, 4, 4, which are those of a node; else None."""
-    places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
-    cells = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
-    if len(places) != 2 or len(cells) < 3 or not all(cell.isdecimal() for row in cells for cell in row):
-        return None
-    first, second = zip(*(map(int, row) for row in cells), strict=True)
-    for each, whole, place in ((first, second, places[1]), (second, first, places[0])):
-        most = max(each)
-        beyond = {count for count in whole if count > most}
-        if len(beyond) < 2 or len({*whole} - beyond) < 2:
-            continue
-        if all(own == min(count, most) for own, count in zip(each, whole, strict=True)):
-            return place
-    return None
 
 
 def _scaling_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:

@@ -1,6 +1,7 @@
 """What a published table counts its devices in, by its header: GPUs, cores, nodes."""
 
 import re
+from collections.abc import Iterable
 
 from scalestudy.importers.headers.meaning import normal
 from scalestudy.importers.headers.terms import PER_NODE
@@ -28,9 +29,20 @@ _COUNTING = ("gpus", "gpus_per_node", "nodes")
 DEVICES = "devices"
 
 
+def noun_in(labels: Iterable[str]) -> str:
+    """Return the plural noun that all labels of devices have, `GPUs` for `1 GPU` and `DDP (2 GPUs)`; else ''."""
+    named = [
+        {noun for form, noun in _NOUNS if re.search(rf"\d[^\d]*(?:{form})", label.lower())} for label in labels
+    ]
+    nouns = set.intersection(*named) if named else set()
+    return nouns.pop() if len(nouns) == 1 and all(len(one) == 1 for one in named) else ""
+
+
 def counted_in(table: PublishedTable) -> str:
     """Return the plural noun for the devices of a table; `devices` if its header says no more than a number."""
     column = next((found for role in _COUNTING if (found := table.column(role)) is not None), None)
+    if column is not None and column.role == "gpus" and column.unit:
+        return column.unit  # the noun of its labels
     words = normal(column.header) if column is not None else ""
     if column is not None and column.role == "gpus_per_node":
         words = PER_NODE.sub("", words)

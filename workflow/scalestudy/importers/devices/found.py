@@ -10,6 +10,7 @@ from itertools import pairwise
 from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.instances import devices_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, pairs_in
+from scalestudy.importers.devices.counted import noun_in
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.listed import as_listed, count_by, is_of_several
 from scalestudy.importers.headers.meaning import (
@@ -33,7 +34,7 @@ _OF_DEVICES = re.compile(
     r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:(?:parallel|concurrent|simultaneous|make) )?jobs"
     r"(?: ?\(?-{1,2}j(?:obs)?\)?)?|"
     r"(?:make |ninja )?-{1,2}j(?:obs)?|tasks|"
-    r"(?:max ?|degree of )*parallelism|compute units|(?:env )?runners|slots|shards|"
+    r"(?:max ?|degree of )*parallelism|compute units|(?:env )?runners|slots|shards|partitions|"
     r"-{1,2}(?:n|np|[a-z_-]*(?:threads|workers|procs|processes|gpus))"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
@@ -133,8 +134,19 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if not per and enough and is_of_several(cells):
                 continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
-                return with_role(meanings, place, "gpus", per=per)
+                return with_role(meanings, place, "gpus", per=per, unit=_noun(named, counts))
     return meanings
+
+
+def _noun(labels: Sequence[str], counts: Sequence[Count | None]) -> str:
+    """What labels count, if all that name several devices have one noun; no nodes of several devices each."""
+    several = {label: count for label, count in zip(labels, counts, strict=True) if count and count.gpus > 1}
+    noun = noun_in(several)
+    of_nodes = [
+        re.search(rf"\b{count.gpus} ?-?{NODE}\b", label, re.IGNORECASE) for label, count in several.items()
+    ]
+    alike = all(count.nodes in (None, count.gpus) for count in several.values())
+    return noun if alike and (noun != "nodes" or all(of_nodes)) else ""
 
 
 def _counts(meaning: Meaning, cells: Sequence[str]) -> list[str]:

@@ -35,6 +35,8 @@ _SEVERAL_OF_A_KIND = rf"(?<![\w.])(?P<each>[1-9]\d{{0,2}})[ -]?[x\u00d7]?[ -]?{M
 _A_NODE_HAS = (
     rf"\b(?:each|every|per|one|a|1) (?:compute )?{NODE}(?: has| had| with| contains| consists of| comprises|:|,)"
 )
+_CODE = re.compile(r"(?P<nodes>\d{1,4})n[-_x]?(?P<each>\d{1,4})[gpc]")
+"""Nodes with the devices of each: 2n4g."""
 _EACH_SAID = tuple(
     re.compile(form, re.IGNORECASE)
     for several in (_SEVERAL, _SEVERAL_OF_A_KIND)
@@ -76,7 +78,7 @@ def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[s
 
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
-    table = _of_a_job(_with_nodes(_with_devices_of_a_node(table)))
+    table = _of_a_job(_with_nodes_of_codes(_with_nodes(_with_devices_of_a_node(table))))
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
     if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
@@ -136,6 +138,27 @@ def _with_nodes(table: RawTable) -> RawTable:
             rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
         names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
         return replace(table, header=names, rows=tuple(rows))
+    return table
+
+
+def _with_nodes_of_codes(table: RawTable) -> RawTable:
+    """A table whose labels are codes of nodes and the devices of each, 2n4g beside 8, with the nodes instead."""
+    roles = [meaning_of(name).role for name in table.header]
+    if roles.count("gpus") != 1 or {"nodes", "gpus_per_node"} & {*roles}:
+        return table
+    devices = roles.index("gpus")
+    for place, role in enumerate(roles):
+        codes = [_CODE.fullmatch(plain(row[place]).lower()) if place < len(row) else None for _, row in table.rows]
+        found = [one for one in codes if one]
+        whole = [int(one["nodes"]) * int(one["each"]) for one in found]
+        counts = [plain(row[devices]) for _, row in table.rows if devices < len(row)]
+        if role not in ("ignore", "label", "case") or not found or list(map(str, whole)) != counts:
+            continue
+        rows = tuple(
+            (line, (*row[:place], one["nodes"], *row[place + 1 :]))
+            for (line, row), one in zip(table.rows, found, strict=True)
+        )
+        return replace(table, header=(*table.header[:place], "nodes", *table.header[place + 1 :]), rows=rows)
     return table
 
 

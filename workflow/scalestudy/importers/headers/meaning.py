@@ -16,6 +16,7 @@ from scalestudy.importers.headers.terms import (
     AFTER_DEVICE,
     COUNT,
     DEVICE,
+    EXACTLY,
     HARDWARE,
     IDEAL,
     IN_CAMEL_CASE,
@@ -61,31 +62,6 @@ IN_WORDS, IDS, INSTANCES = "in words", "ids", "instances"
 """How cells say the number of devices: in words, as a list of ids, or as instances of a cloud."""
 PART = "part"
 """What a time is of, beside that of the whole."""
-EXACTLY = (
-    "world size",
-    "world",
-    "n",
-    "p",
-    "# gpu",
-    "np",
-    "n p",
-    "omp num threads",
-    "nproc",
-    "nthr",
-    "nthrd",
-    "thr",
-    "n tasks",
-    "nw",
-    "nt",
-    "mpi tasks",
-    "cuda visible devices",
-    "visible devices",
-    "gpu ids",
-    "pe",
-    "npe",
-    "device ids",
-)
-"""Headers of devices that say no more."""
 DEGREE = r"(?:tp|pp|dp|cp)"
 """Degrees of parallelism. The product of all of them is the number of devices."""
 
@@ -228,7 +204,9 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(RATED, bare.partition(" (")[0]) and _is_rate(bare):  # tokens/s (training time of 1T tokens)
         return "throughput"
     if (time := time_of(bare)) and not re.search(
-        r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|expected|wait|ideal|increase|saved", bare
+        r"memory|util|cost(?! ?time)(?<!time cost)(?! ?\()|overhead|wait|ideal|increase|saved|"
+        r"expected|projected|extrapolated|predicted|estimated",
+        bare,
     ):
         return time
     each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"

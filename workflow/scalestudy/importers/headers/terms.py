@@ -231,3 +231,33 @@ FAILED = re.compile(
     re.IGNORECASE,
 )
 """A cell that says how a run ended that did not do its work."""
+EXACTLY = (
+    "world size",
+    "world",
+    "n",
+    "p",
+    "# gpu",
+    "np",
+    "n p",
+    "omp num threads",
+    "nproc",
+    "nthr",
+    "nthrd",
+    "thr",
+    "n tasks",
+    "nw",
+    "nt",
+    "mpi tasks",
+    "gomaxprocs",
+    "rayon num threads",
+    "julia num threads",
+    "numlocales",
+    "num locales",
+    "cuda visible devices",
+    "visible devices",
+    "gpu ids",
+    "pe",
+    "npe",
+    "device ids",
+)
+"""Headers of devices that say no more."""

@@ -77,7 +77,7 @@ _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<numb
 _ABOUT = re.compile(
     r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*[\d.])", re.IGNORECASE
 )
-_TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:\.\d+)?)", re.ASCII)
+_TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:[.,]\d+)?)", re.ASCII)
 _UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")
 _FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
 _PERCENT = re.compile(r"^(?:per ?cent|pct)\b", re.IGNORECASE)

@@ -1,0 +1,99 @@
+"""Which of several columns counts the devices: the first of their kinds, a product, or ranks beyond a node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalestudy.importers.devices.products import product_of_others
+from scalestudy.importers.headers.meaning import Meaning, normal
+from scalestudy.importers.headers.terms import DEVICE
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.raw import RawTable
+
+KINDS = (
+    "gpu",
+    "pu",
+    "device",
+    "accel",
+    "card",
+    "gcd",
+    "chip",
+    "rank",
+    "proc",
+    "task",
+    "worker",
+    "core",
+    "thread",
+    "",
+)
+"""Kinds of devices in headers, the first counts."""
+_OF_A_PART = re.compile(rf"(?:#|n|num(?:ber)?(?: of)?)? ?(?:\w+ )?{DEVICE}(?: ?/ ?| per )(?:mpi )?{DEVICE}")
+"""Headers of devices of each other device: threads per rank."""
+
+
+def one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Workers` or `Threads` beside `GPUs` as a label: devices are the first of KINDS that the table has.
+
+    A column that is the product of two others, such as the cores of processes with threads, counts them all.
+    """
+    devices = [one for one in meanings if one.role == "gpus"]
+    parts = [one for one in devices if _OF_A_PART.fullmatch(normal(one.header)) and normal(one.header) not in said]
+    if parts and len(devices) > 1:  # the others count all, also on each node
+        meanings = [
+            replace(one, role="label") if one in parts or one.role == "gpus_per_node" else one for one in meanings
+        ]
+        devices = [one for one in devices if one not in parts]
+    if len(devices) < 2 or any(normal(one.header) in said for one in devices):
+        return meanings
+    if product := next((one for one in devices if " x " in normal(one.header)), None):  # of these columns
+        return [
+            replace(one, role="ignore") if one.role == "gpus" and one is not product else one for one in meanings
+        ]
+    counts = [raw.cells(at) if one.role == "gpus" else [] for at, one in enumerate(meanings)]
+    if (total := product_of_others(counts)) is not None:
+        return [
+            replace(one, role="label") if one.role == "gpus" and at != total else one
+            for at, one in enumerate(meanings)
+        ]
+    if (whole := _beyond_a_node(meanings, raw)) is not None:
+        return [
+            replace(one, role="gpus_per_node") if one.role == "gpus" and at != whole else one
+            for at, one in enumerate(meanings)
+        ]
+    if len(named := [one for one in devices if normal(one.header) != "n"]) == 1:
+        # n is the size of a problem, or how often a run was repeated
+        return [
+            one
+            if one.role != "gpus" or one in named
+            else replace(one, role="ignore" if _are_repeats(raw.cells(at)) else "label")
+            for at, one in enumerate(meanings)
+        ]
+    ranks = [next(place for place, kind in enumerate(KINDS) if kind in normal(one.header)) for one in devices]
+    best = devices[ranks.index(min(ranks))]
+    if ranks.count(min(ranks)) > 1:
+        return meanings
+    return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
+
+
+def _are_repeats(cells: Sequence[str]) -> bool:
+    """Whether all numbers are as small as numbers of repeats are."""
+    return all(re.fullmatch(r"[1-9]|10", plain(cell)) for cell in cells)
+
+
+def _beyond_a_node(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
+    """The place of ranks 1, 2, 4, 8, 16 beside GPUs 1, 2, 4, 4, 4, which are those of a node; else None."""
+    places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
+    cells = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if len(places) != 2 or len(cells) < 3 or not all(cell.isdecimal() for row in cells for cell in row):
+        return None
+    first, second = zip(*(map(int, row) for row in cells), strict=True)
+    for each, whole, place in ((first, second, places[1]), (second, first, places[0])):
+        most = max(each)
+        beyond = {count for count in whole if count > most}
+        if len(beyond) < 2 or len({*whole} - beyond) < 2:
+            continue
+        if all(own == min(count, most) for own, count in zip(each, whole, strict=True)):
+            return place
+    return None

@@ -1,0 +1,88 @@
+"""Whether a rate is of all devices or of each: by words beside the table, by its work, or by a second rate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.headers.terms import DEVICE, PER_DEVICE, RATED, SECOND, WORK
+from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.published import TIMES
+from scalestudy.importers.ratios.columns import CLOSE, is_quotient
+from scalestudy.importers.raw import RawTable
+
+_SAID_PER_DEVICE = re.compile(
+    rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
+    r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
+    rf" ?(?:per|/) ?{DEVICE}\b|"
+    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per (?:sec|second)\b"
+)
+"""A sentence that says that the rates of a table are those of a device."""
+
+
+def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read throughputs as those of a device if a sentence beside the table says so: Samples/s are per GPU."""
+    if not _is_said_per_device(raw):
+        return meanings
+    return [
+        replace(one, role="throughput_per_gpu", per="gpu")
+        if one.role == "throughput" and not one.per and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
+
+
+def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a rate as that of all devices if it is another column over a time, and work that does not grow."""
+    rates = [at for at, one in enumerate(meanings) if one.role == "throughput" and not one.per]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES and one.unit in ("", "s")]
+    works = [at for at, one in enumerate(meanings) if one.role in ("ignore", "label")]
+    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if len(rates) != 1 or devices is None or normal(meanings[rates[0]].header) in said:
+        return meanings
+    for time, work in product(times, works):
+        pairs = {(plain(row[work]), plain(row[devices])) for _, row in raw.rows if len(row) == len(meanings)}
+        if len(pairs) > len({done for done, _ in pairs}) and is_quotient(raw, rates[0], (work, time)):
+            return with_role(meanings, rates[0], "throughput", per="all")
+    return meanings
+
+
+def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads the second of two rates with one header as that of each device if it is the first over the devices."""
+    rates = [at for at, one in enumerate(meanings) if one.role == "throughput"]
+    devices = next((at for role in ("gpus", "nodes") for at, one in enumerate(meanings) if one.role == role), None)
+    if len(rates) != 2 or devices is None or meanings[rates[0]].header != meanings[rates[1]].header:
+        return meanings
+    ratios = []
+    for _, row in raw.rows:
+        with suppress(ValueError, IndexError, ZeroDivisionError):
+            whole, each = (read_cell(row[at]).printed.value for at in rates)
+            ratios.append(whole / each / read_count(row[devices]).gpus)
+    several = len(set(raw.cells(devices))) > 1 and len(ratios) == len(raw.rows)
+    if (
+        not several
+        or not all(abs(ratio - 1) < CLOSE for ratio in ratios)
+        or normal(meanings[rates[1]].header) in said
+    ):
+        return meanings
+    return with_role(meanings, rates[1], "throughput_per_gpu", per="gpu")
+
+
+def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
+    """Return a note if a sentence beside the table, and no header, says that throughputs are per device."""
+    per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
+    if not per_device or any(map(PER_DEVICE.search, per_device)):
+        return []
+    said = _is_said_per_device(raw)
+    return ["the throughputs are per device, as stated beside the table"] if said else []
+
+
+def _is_said_per_device(raw: RawTable) -> bool:
+    """Whether a sentence says so. One with a number of its own, `122K FPS per GPU`, says nothing of the others."""
+    found = filter(None, map(_SAID_PER_DEVICE.search, map(normal, raw.sentences)))
+    return any(not re.search(r"\d[kmg]? ?$", one.string[: one.start()]) for one in found)
