@@ -13,20 +13,8 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 KINDS = (
-    "gpu",
-    "pu",
-    "device",
-    "accel",
-    "card",
-    "gcd",
-    "chip",
-    "rank",
-    "proc",
-    "task",
-    "worker",
-    "core",
-    "thread",
-    "",
+    *("gpu", "pu", "device", "accel", "card", "gcd", "chip"),
+    *("rank", "proc", "worker", "core", "task", "thread", ""),
 )
 """Kinds of devices in headers, the first counts."""
 _OF_A_PART = re.compile(rf"(?:#|n|num(?:ber)?(?: of)?)? ?(?:\w+ )?{DEVICE}(?: ?/ ?| per )(?:mpi )?{DEVICE}")

@@ -127,9 +127,9 @@ def _of_commands(table: RawTable) -> RawTable | None:
         varied = [at for at, words in enumerate(words_at) if len({*words}) > 1]
         numbers = [re.findall(r"\d+", commands[at][varied[0]]) for at in places] if len(varied) == 1 else []
         counts = [int(found[-1]) for found in numbers if len(found) == 1]
-        own = replace(table, rows=tuple(table.rows[at] for at in places))
+        pairs = [replace(table, rows=(table.rows[places[0]], table.rows[at])) for at in places[1:]]
         grown = sorted(counts) == counts and len({*counts}) == len(counts) == len(places) > 1
-        if not grown or not counts[0] <= _BEGINS or not _follows(own):
+        if not grown or not counts[0] <= _BEGINS or not any(map(_follows, pairs)):  # the most may be slower again
             return None
         for at, count in zip(places, counts, strict=True):
             others = [word for place, word in enumerate(commands[at]) if place != varied[0]]
