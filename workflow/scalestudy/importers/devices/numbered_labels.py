@@ -114,29 +114,39 @@ def _with_sizes(table: RawTable, found: Sequence[re.Match[str] | None]) -> RawTa
 
 
 def _of_commands(table: RawTable) -> RawTable | None:
-    """The table of commands that differ in one number, `pigz -p 4 file`, with this number as that of workers."""
+    """The table of commands that differ in one number, `pigz -p 4 file`, with this number as that of workers.
+
+    It has to make one of the programs faster; the most workers may be slower again.
+    """
     commands = [plain(cells[0]).split() if cells else [] for _, cells in table.rows]
     if not _COMMAND.fullmatch(normal(table.header[0])) or not all(len(words) > 1 for words in commands):
         return None
-    groups: dict[tuple[str, ...], list[int]] = {}
+    programs: dict[tuple[str, ...], list[int]] = {}
     for at, words in enumerate(commands):
-        groups.setdefault(tuple(re.sub(r"\d+", "0", word) for word in words), []).append(at)
-    sizes: dict[int, tuple[str, str]] = {}
-    for places in groups.values():
-        words_at = zip(*(commands[at] for at in places), strict=True)
-        varied = [at for at, words in enumerate(words_at) if len({*words}) > 1]
-        numbers = [re.findall(r"\d+", commands[at][varied[0]]) for at in places] if len(varied) == 1 else []
-        counts = [int(found[-1]) for found in numbers if len(found) == 1]
-        pairs = [replace(table, rows=(table.rows[places[0]], table.rows[at])) for at in places[1:]]
-        grown = sorted(counts) == counts and len({*counts}) == len(counts) == len(places) > 1
-        if not grown or not counts[0] <= _BEGINS or not any(map(_follows, pairs)):  # the most may be slower again
-            return None
-        for at, count in zip(places, counts, strict=True):
-            others = [word for place, word in enumerate(commands[at]) if place != varied[0]]
-            sizes[at] = " ".join(others), str(count)
-    rows = tuple((line, (*sizes[at], *cells[1:])) for at, (line, cells) in enumerate(table.rows))
+        programs.setdefault(tuple(re.sub(r"\d+", "0", word) for word in words), []).append(at)
+    split: dict[int, tuple[str, str]] = {}
+    faster = False
+    for places in programs.values():
+        own = _with_their_numbers([commands[at] for at in places])
+        split |= dict(zip(places, own, strict=False))
+        rows = [table.rows[at] for at in places]
+        faster = faster or any(_follows(replace(table, rows=(rows[0], row))) for row in rows[1:])
+    if len(split) < len(commands) or not faster:
+        return None
+    rows = [(line, (*split[at], *cells[1:])) for at, (line, cells) in enumerate(table.rows)]
     note = f"the numbers in commands such as {plain(table.rows[-1][1][0])[:SHOWN]} are read as numbers of workers"
-    return replace(table, header=(table.header[0], "workers", *table.header[1:]), rows=rows).noted(note)
+    return replace(table, header=(table.header[0], "workers", *table.header[1:]), rows=tuple(rows)).noted(note)
+
+
+def _with_their_numbers(commands: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """(other words, number) of commands whose only different word has a number that grows; else nothing."""
+    varied = [at for at, words in enumerate(zip(*commands, strict=True)) if len({*words}) > 1]
+    numbers = [re.findall(r"\d+", words[varied[0]]) for words in commands] if len(varied) == 1 else []
+    counts = [int(found[0]) for found in numbers if len(found) == 1]
+    if len(counts) < len(commands) or counts != sorted({*counts}) or not counts or counts[0] > _BEGINS:
+        return []
+    others = [" ".join(word for at, word in enumerate(words) if at != varied[0]) for words in commands]
+    return list(zip(others, map(str, counts), strict=True))
 
 
 def _follows(table: RawTable) -> bool:
