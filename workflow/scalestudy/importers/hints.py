@@ -22,6 +22,7 @@ MOST = 0.6
 """Share of the cells of a column that show what it is."""
 LONGEST = 300
 _SEVERAL = re.compile(r"~?\d[\d.]*(?:\s*[/;,|]\s+~?\d[\d.]*){1,20}\s*[a-z]{0,4}\b")
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?", re.IGNORECASE)
 _MOST_NAMED = 4
 """Columns that a hint names."""
 _PLANNED = re.compile(
@@ -33,6 +34,8 @@ OF_SEVERAL = re.compile(r"^[ts]_?\d+$|speed|time|\bp\d\d|percentile|\b(?:median|
 
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if a table has no column of devices."""
+    if all(map(_NUMBER.fullmatch, " ".join(raw.header).split())):
+        return "its first line is one of numbers: write the names of the columns above it, such as gpus and time_s"
     numbers = [name for name in map(plain, raw.header[1:]) if name.isdecimal()]
     if len(numbers) > 1:
         listed = ", ".join(numbers[:5])

@@ -133,6 +133,8 @@ class PublishedTable:
     """Rows on no device, such as a CPU, which speedups may be relative to; their `gpus` is 0."""
     by_case: bool = False
     """Whether a column `case` says which rows belong together."""
+    growing_size: str = ""
+    """Header of a size of the work that grows with the devices; empty if there is none."""
 
     def column(self, role: str) -> Meaning | None:
         """Return the column of a role."""

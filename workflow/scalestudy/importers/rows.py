@@ -9,6 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.batch_in_words import scaling_by_batch
 from scalestudy.importers.columns.labels import of_one_variant
+from scalestudy.importers.columns.sizes import growing_size
 from scalestudy.importers.counts.cells import Count, read_count, with_node
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
@@ -92,6 +93,7 @@ class Reader:
             notes=self._few_notes(),
             ratios=tuple(ratios),
             outside=tuple(outside),
+            growing_size=growing_size(self.raw, self.meanings, rows),
             by_case=any(meaning.role == "case" for meaning in columns),
         )
 

@@ -151,8 +151,11 @@ def question_of(asked: Asked) -> str:
         each, whole = f"--column '{header}=throughput_per_gpu'", f"--column '{header}=throughput'"
         return f"{where}: {text} Add {each} if it is, or {whole} if it is of all devices together"
     if question.kind in settle.TIMES:
-        how = "grows" if question.last > question.first else "hardly falls"
-        text = f"{how} from {question.fewest} to {question.most} devices {ends}. Is it the time of constant work?"
+        size = plain(asked.source.growing_size)
+        how = "grows" if question.last > question.first else "falls" if size else "hardly falls"
+        beside = f", and {size} grows too" if size else ""
+        where_to = f"from {question.fewest} to {question.most} devices {ends}{beside}"
+        text = f"{how} {where_to}. Is it the time of constant work?"
         return (
             f"{where}: {text} Add --scaling strong if it is, or --scaling weak if the work grows with the devices"
         )

@@ -8,7 +8,7 @@ from math import isclose, prod
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
 
-GLOBAL = "global batch"
+GLOBAL, EACH = "global batch", "batch per device"
 
 
 def unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
@@ -60,7 +60,7 @@ def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[st
     """
     ways: dict[str, Callable[[PublishedRow], float | None]] = {
         "micro-batch": lambda row: row.number("micro_batch"),
-        "batch per device": batch_per_gpu,
+        EACH: batch_per_gpu,
         GLOBAL: global_batch,
         "batch": lambda row: row.number("batch"),
     }
@@ -86,8 +86,27 @@ def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[st
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]
     words, parts = best
+    other = EACH if words is GLOBAL else GLOBAL
+    alone = [part[0] for part in parts.values() if len(part) == 1]
+    crossing = _by_other_batch(alone, rows, ways[other])
+    taken = {row.line for part in crossing.values() for row in part}
+    parts = {value: part for value, part in parts.items() if len(part) > 1 or part[0].line not in taken}
     names = {value: f"without a {words}" if value is None else f"{words} {value:g}" for value in parts}
-    return [(" ".join(filter(None, (said, names[value]))), part) for value, part in parts.items()]
+    found = [(names[value], part) for value, part in parts.items()]
+    found += [(f"{other} {value:g}", part) for value, part in crossing.items()]
+    return [(" ".join(filter(None, (said, name))), part) for name, part in found]
+
+
+def _by_other_batch(
+    alone: list[PublishedRow], rows: list[PublishedRow], batch: Callable[[PublishedRow], float | None]
+) -> dict[float, list[PublishedRow]]:
+    """Batches of rows that are alone in their series -> the rows with this batch on any number of devices."""
+    found: dict[float, list[PublishedRow]] = {}
+    for value in {number for row in alone if (number := batch(row)) is not None}:
+        part = [row for row in rows if batch(row) == value]
+        if len({row.gpus for row in part}) == len(part) > 1:
+            found[value] = part
+    return found
 
 
 def _are_blocks(rows: list[PublishedRow]) -> bool:

@@ -246,7 +246,7 @@ def _without_ratios(
     fallen = [known for known in grown if falls(known, role, below)]
     # one of several parts of the work that falls a little may be noise
     enough = 2 * len(fallen) >= len(grown) > 0 or any(falls(known, role, HARDLY[0]) for known in fallen)
-    if role in FALLING and not other_work and enough:
+    if role in FALLING and not other_work and enough and (table.scaling or not table.growing_size):
         return FALLING[role]
     if role == "steps_per_s" and not other_work and any(gain(known, role) > hardly(known) for known in grown):
         return STRONG  # steps of more samples would not get faster

@@ -47,6 +47,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="label")
     if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):
         return replace(meaning, role="ignore" if is_of_most(raw, place, meanings) else "printed_speedup")
+    if role in TIMES and stated and not meaning.unit and most_are("speedup", cells):
+        return replace(meaning, role="ignore")  # relative to the time of something else: 0.9x
     if role == "label" and _has_a_measured_twin(meanings, place, raw):
         return replace(meaning, role="ignore")  # by the unit of its cells, below
     if _is_no_measurement(meaning, cells) or _is_work_of_models(meanings, place, raw):

@@ -168,6 +168,7 @@ def read_count(text: str) -> Count:
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
     if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
         return Count(int(cores[1]) + int(cores[2]))
+    words = words[1:-1] if re.fullmatch(rf"\({SERIAL_RUN}\)", words, re.IGNORECASE) else words
     found = _form_of(words) or _form_of(in_english(words.lower()))
     if not found:
         raise ValueError(f"{text} is not a number of devices")

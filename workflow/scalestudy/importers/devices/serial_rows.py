@@ -32,7 +32,7 @@ def with_serial_rows(table: RawTable) -> RawTable:
         (line, (*cells[:place], SERIAL, *cells[place + 1 :]))
         if place < len(cells)
         and is_blank(cells[place])
-        and any(_NAMED.match(plain(cell)) for cell in cells[:place])
+        and any(_NAMED.match(plain(cell).lstrip("(")) for cell in cells[:place])
         else (line, cells)
         for line, cells in table.rows
     ]

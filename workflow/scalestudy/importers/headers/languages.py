@@ -16,6 +16,9 @@ _WORDS = {
     "nodes": r"số (?:nút|máy)|jumlah node|"
     r"节点(?:数量|数)?|机器(?:数量|数)|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
     "single step ": r"单步|每步",
+    "training time": r"训练(?:总)?(?:时间|用时|耗时|时长)|学習時間|학습 ?시간",
+    "gradient accumulation steps": r"梯度累[积加](?:步数|次数)?|勾配累積(?:ステップ数?)?",
+    "improvement": r"(?<![^\W_])提升(?:倍数|幅度)?(?![^\W_])",
     "samples/s": r"每秒(?:处理)?(?:样本|图像|图片)数?",
     "tokens/s": r"每秒(?:处理)?(?:令牌|词元|token)数?",
     "tokens": r"토큰|トークン(?:数)?|令牌数?|词元数?",
@@ -23,11 +26,12 @@ _WORDS = {
     "samples": r"샘플|サンプル|样本(?= ?/)|muestras(?= ?/)|amostras(?= ?/)",
     "efficiency": r"hiệu (?:suất|quả|năng)(?: song song| mở rộng)?|tỷ lệ mở rộng|efisiensi|"
     r"(?:并行|扩展|加速|缩放|線形|線性|线性)*(?:效率|加速度比率)|线性度|線形性|並列化?効率|効率|"
-    r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik",
+    r"효율(?:성)?|eficiencia|efici[eê]ncia|effizienz|efficacit[eé]|efficienza|эффективность|verimlilik|"
+    r"efektywno[sś][cć]|efektivita|[uú][cč]innos[tť]|effektivitet|hat[eé]konys[aá]g|eficien[tț][aă]",
     "speedup": r"(?:hệ số |độ |mức )?tăng tốc|percepatan|"
     r"(?:线性)?加速比|加速倍数|加速|提速|速度向上(?:率|比)?|高速化(?:率)?|スピードアップ|"
     r"속도 ?향상(?:률)?|배속|가속(?:비|률)?|aceleraci[oó]n|acelera[cç][aã]o|ganho|accelerazione|h[ıi]zlanma|"
-    r"versnelling|beschleunigung|acc[eé]l[eé]ration|ускорение|przyspieszenie",
+    r"versnelling|beschleunigung|acc[eé]l[eé]ration|ускорение|przyspieszenie|zr[yý]chlen[ií]e?|gyorsul[aá]s|uppsnabbning",
     "throughput": r"thông lượng|tốc độ|"
     r"(?:训练)?吞吐(?:率|量)?|スループット|처리량|(?:训练|处理|処理|学習)?速度|속도|"
     r"geschwindigkeit|d[eé]bit|rendimiento|vaz[aã]o|durchsatz|пропускная способность|скорость",
@@ -38,25 +42,25 @@ _WORDS = {
     r"tiempos?|tempos?|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
-    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]tki|"
+    "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]t(?:ki|k[oó]w)|vl[aá]k(?:na|en)|sz[aá]lak|"
     r"(?:число |количество |кол-во )?поток(?:и|ов|а)?|线程数?|スレッド数?|스레드 ?수?",
     "processes": r"(?:số )?tiến trình|jumlah proses|procesos?|processos?|prozess(?:en?)?|processus|proces(?:y|ów)|"
     r"进程数?|プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)?",
     "workers": r"trabajador(?:es)?|trabalhador(?:es)?",
     "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
-    "ms": r"毫秒",
+    "ms": r"毫秒|(?<=[(\[, ])мс",
     "step": r"(?<=/)步|(?<=/ )步",
-    "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|секунд[аы]?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
-    "minutes": r"phút|menit|minuten|minutos|minuti|минут[аы]?|分钟|分(?=\))|분",
+    "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|сек(?:унд[аы]?)?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
+    "minutes": r"phút|menit|minuten|minutos|minuti|мин(?:ут[аы]?)?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
     "ratio": r"raz[aã]o|raz[oó]n",
     "precision": r"精度",
     "memory": r"显存|内存|メモリ|메모리",
     "relative to ": r"相对(?:于)?",
     "ideal ": r"理想(?:线性)?",
-    "number of ": r"nombre (?:de|des|d['\u2019])|n[uú]mero (?:de|di)|n[º°] (?:de )?|quantidade de|cantidad de|"
-    r"anzahl(?: der| an)?|liczba|aantal|количество|кол-во|число",
+    "number of ": r"nombre (?:de|des|d['\u2019])|n[uú]mero (?:de|di)|n[º°](?: de)?|quantidade de|cantidad de|"
+    r"anzahl(?: der| an)?|liczba|po[cč]et|aantal|количество|кол-во|число",
     "single": r"单(?:机单)?(?=卡)",
 }
 _SIMPLIFIED = str.maketrans(

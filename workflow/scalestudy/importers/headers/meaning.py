@@ -230,7 +230,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if timed and bare.startswith("pthread"):  # the times of a program
         return "ignore"
     named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
-    if any(re.fullmatch(device, one) for one in (bare, named)) or bare.strip("# ") in EXACTLY:
+    if any(re.fullmatch(device, one) for one in (bare, named)) or {bare, bare.strip("# ")} & {*EXACTLY}:
         return "gpus"
     either = bare.split(" or ")
     if len(either) > 1 and all(_role(one, one, ()) == "gpus" for one in either):

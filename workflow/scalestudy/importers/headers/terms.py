@@ -109,7 +109,7 @@ UNIT_OF_TIME = {
     "ms": r"\b(?:ms|msecs?|milliseconds?)\b",
     "us": r"\b(?:us|usecs?|microseconds?)\b",
 } | {
-    "min": r"\bm(?:in(?:ute)?s?)?\b",
+    "min": r"\bm(?:in(?:ute)?s?)?\b(?! ?[-\u2013/,.]+ ?max)",
     "h": r"\b(?:h|hrs?|hours?)\b",
     "d": r"\bdays?\b|[(\[]d[)\]]",
     "s": r"\b(?:s|secs?|seconds?)\b",
@@ -237,6 +237,8 @@ EXACTLY = (
     "n",
     "p",
     "# gpu",
+    "# pr.",
+    "# procs.",
     "np",
     "n p",
     "omp num threads",

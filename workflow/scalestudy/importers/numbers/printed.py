@@ -130,6 +130,10 @@ _POWER = re.compile(
     r"(?<=\d) ?(?:[x\u00d7\u00b7*]|\\times|\\cdot) ?10"
     r"(?:\^?([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\^\{?([-\u2212]?\d+)\}?|<sup>([-\u2212]?\d+)</sup>)"
 )
+_POWER_OF_TEN = re.compile(
+    r"(?<![\w.,^\u00d7\u00b7*])10([\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{2,}|[\u00b3\u2074-\u2079])(?!\w)"
+)
+"""A power of ten alone, 10³; ¹ and ² behind a 10 may be notes."""
 _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--")
 
 
@@ -137,6 +141,7 @@ _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\
 def plain(text: str) -> str:
     """Return the text of a cell without markup: no emphasis, links, footnotes or HTML."""
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
+    text = _POWER_OF_TEN.sub(lambda found: f"1e{found[1].translate(_RAISED)}", text)
     text = _MATH.sub(_of_math, unescape(_LINK.sub(lambda link: link[1] or link[2] or "", text)))
     text = _PICTURES.sub("", text.translate(_SIGNS))
     text = _BREAK.sub(r"\1 / ", text)
