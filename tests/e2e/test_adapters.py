@@ -79,6 +79,7 @@ def test_epochs_of_a_study_have_the_accuracy_that_the_script_printed(example: st
     assert epochs["train_loss"].iloc[1] < epochs["train_loss"].iloc[0]
 
 
+@pytest.mark.slow
 def test_the_parts_that_a_framework_tells_are_in_the_steps(tmp_path: Path) -> None:
     """The Trainer logs each tenth step; Lightning copies each batch to the device."""
     places = [tmp_path / example for example in ("huggingface", "lightning")]
@@ -157,7 +158,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    "example", [pytest.param(name, marks=[] if name == "lightning" else pytest.mark.slow) for name in WRONG]
+    "example", [pytest.param(name, marks=[] if name == "accelerate" else pytest.mark.slow) for name in WRONG]
 )
 def test_a_metric_that_is_not_there_ends_the_run_and_those_that_are_there_are_named(
     example: str, tmp_path: Path

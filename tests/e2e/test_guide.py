@@ -75,7 +75,7 @@ def test_the_command_for_a_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if "lightning" in name else []) for name in BEFORE]
+    "name", [pytest.param(name, marks=[] if "accelerate" in name else pytest.mark.slow) for name in BEFORE]
 )
 def test_the_lines_of_python(name: str, tmp_path: Path) -> None:
     """In a process of its own, outside a study."""

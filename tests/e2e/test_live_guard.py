@@ -43,6 +43,7 @@ def guarded(folder: Path, before: str, after: str, *more: str) -> tuple[int, Gua
     return status, read_document(folder / "guarded" / "guard.json", GuardFile)
 
 
+@pytest.mark.slow
 @pytest.mark.alone
 def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found = guarded(script, STEP, SLOWER)

@@ -33,11 +33,17 @@ def left_as_it_was(terminal: Terminal) -> bool:
     return terminal.settings_before == terminal.settings_after and not terminal.cursor_is_hidden
 
 
-def test_a_study_is_one_screen_and_its_summary(checkout: Checkout) -> None:
+def test_a_study_goes_on_after_ctrl_c_and_is_one_screen_and_its_summary(checkout: Checkout) -> None:
     checkout.configure(study())
+    terminal = seen(checkout, interrupt_at=b"now: ")
+    assert terminal.status != 0
+    assert left_as_it_was(terminal)
+    measured = {path: path.read_bytes() for path in checkout.root.glob("results/small/runs/*/run.json")}
+
     terminal = seen(checkout)
     lines = terminal.screen()
     assert terminal.status == 0, "\n".join(lines)
+    assert all(path.read_bytes() == content for path, content in measured.items())
     assert len(lines) <= 25, "\n".join(lines)
     assert any(line.startswith("study small: ") for line in lines)
     assert lines[-3].strip().endswith("report.html")
@@ -67,16 +73,6 @@ def test_without_a_terminal_there_is_a_line_per_run_and_no_more_than_sixty(check
     assert sum(line.startswith("[") for line in lines) == len(checkout.plan().runs)
     assert len(lines) <= 60
     assert "\x1b" not in done.stdout
-
-
-def test_ctrl_c_leaves_the_terminal_as_it_was_and_the_same_command_goes_on(checkout: Checkout) -> None:
-    checkout.configure(study())
-    terminal = seen(checkout, interrupt_at=b"now: ")
-    assert terminal.status != 0
-    assert left_as_it_was(terminal)
-    measured = {path: path.read_bytes() for path in checkout.root.glob("results/small/runs/*/run.json")}
-    checkout.run("scalestudy", "run")
-    assert all(path.read_bytes() == content for path, content in measured.items())
 
 
 @pytest.mark.slow

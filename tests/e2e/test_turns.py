@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from scalestudy.train.probes.turns import Turn
 from scalestudy.train.probes.turns import Turns as TurnsOfRanks
 
 ROUNDS, STEPS = 2, 4
+SOON = timedelta(seconds=60)
+"""A rank whose peer has ended waits no longer."""
 MEASURE = {"alternating_rounds": ROUNDS, "probe_steps": STEPS, "probe_rounds": 2, "warmup_steps": 2}
 
 
@@ -31,7 +34,11 @@ MEASURE = {"alternating_rounds": ROUNDS, "probe_steps": STEPS, "probe_rounds": 2
     ("variant", "workload"),
     [
         ({"strategy": "ddp"}, {}),
-        ({"strategy": "ddp", "accumulation_steps": 2, "compile": False}, {"scaling": ["weak"]}),
+        pytest.param(
+            {"strategy": "ddp", "accumulation_steps": 2, "compile": False},
+            {"scaling": ["weak"]},
+            marks=pytest.mark.slow,
+        ),
         pytest.param({"strategy": "fsdp"}, {}, marks=pytest.mark.slow),
     ],
 )
@@ -161,7 +168,7 @@ def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_
 
 def _follow(port: int, told: multiprocessing.Queue[tuple[Turn, float, float]]) -> None:
     store = dist.TCPStore("127.0.0.1", port, 2, is_master=False)
-    dist.init_process_group("gloo", store=store, rank=1, world_size=2)
+    dist.init_process_group("gloo", store=store, rank=1, world_size=2, timeout=SOON)
     turns = TurnsOfRanks()
     begin, busy = time.monotonic(), time.process_time()
     turn = turns.take()
@@ -176,7 +183,7 @@ def test_whoever_waits_for_its_turn_sleeps() -> None:
     other = spawn.Process(target=_follow, args=(store.port, told))
     other.start()
     try:
-        dist.init_process_group("gloo", store=store, rank=0, world_size=2)
+        dist.init_process_group("gloo", store=store, rank=0, world_size=2, timeout=SOON)
         turns = TurnsOfRanks()
         time.sleep(2)
         turns.give(Turn(12, 3, refused="no memory"))

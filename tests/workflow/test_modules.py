@@ -149,6 +149,7 @@ def test_keys_of_another_workflow_are_refused_by_name(checkout: Checkout, folder
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_study_runs_as_a_module_and_its_table_is_used(checkout: Checkout, folder: Path) -> None:
     text = BEGIN + 'rule all:\n    input: "answer.csv", "table.tex"\n\n'
     text += module("scaling", "scaling", 'config["scaling"]', 'prefix: "bench"')

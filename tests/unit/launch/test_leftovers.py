@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import mmap
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -64,6 +66,18 @@ def test_shared_memory_that_nobody_has_is_removed_and_other_files_stay(
         remove_shared_memory(before)
     assert [path.exists() for path in left] == [False, False]
     assert [path.exists() for path in others] == [True, True, True]
+
+
+def test_a_semaphore_that_waits_for_its_other_process_stays() -> None:
+    """Only the one that created it has mapped it, under the name that glibc gave it at first."""
+    before = shared_memory()
+    lock = multiprocessing.get_context("spawn").Lock()
+    (name,) = shared_memory() - before
+    remove_shared_memory(before)
+    assert (SHARED_MEMORY / name).exists()
+    del lock
+    gc.collect()
+    assert not (SHARED_MEMORY / name).exists(), "Python removes it itself"
 
 
 def test_memory_that_is_handed_over_stays(memory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:

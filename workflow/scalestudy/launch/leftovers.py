@@ -19,6 +19,8 @@ OF_LIBRARIES = ("torch_", "psm_", "sem.mp-", "nccl-", "wnsm_")
 """Prefixes of the names of shared memory from torch, Python's multiprocessing and NCCL."""
 CREATOR = re.compile(r"torch_(\d+)_")
 """The process id in the names that torch gives."""
+MAPPED = re.compile(rb"^\S+ \S+ \S+ \S+ (\d+) +/dev/shm/", re.MULTILINE)
+"""Inode of shared memory that a process has mapped. Its name is another for a semaphore that sem_open created."""
 HANDING_OVER_S = 1.0
 """Seconds for which memory may be mapped by no process, while one process hands it to another."""
 CLOSING_S = 1.0
@@ -86,13 +88,17 @@ def _unused(before: Collection[str]) -> set[tuple[str, int]]:
     if not left:
         return set()
     alive = set(living())
-    mapped = b"".join(read_of(pid, "maps") for pid in alive)
+    maps = [read_of(pid, "maps") for pid in alive]
+    inodes = {found for text in maps for found in MAPPED.findall(text)}
     found = set()
     for name in left:
         creator = CREATOR.match(name)
-        if str(SHARED_MEMORY / name).encode() not in mapped and not (creator and int(creator[1]) in alive):
-            with contextlib.suppress(OSError):
-                found.add((name, (SHARED_MEMORY / name).stat().st_ino))
+        if creator and int(creator[1]) in alive:
+            continue
+        with contextlib.suppress(OSError):
+            inode = (SHARED_MEMORY / name).stat().st_ino
+            if b"%d" % inode not in inodes:
+                found.add((name, inode))
     return found
 
 
