@@ -86,7 +86,7 @@ def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[st
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]
     words, parts = best
-    other = EACH if words is GLOBAL else GLOBAL
+    other = EACH if words == GLOBAL else GLOBAL
     alone = [part[0] for part in parts.values() if len(part) == 1]
     crossing = _by_other_batch(alone, rows, ways[other])
     taken = {row.line for part in crossing.values() for row in part}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scalestudy.analyse.published.held import FEWEST, Held
 from scalestudy.analyse.published.table import Table, limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
@@ -16,10 +18,7 @@ def common_baseline(held: Held) -> Interval | None:
     if len(known) < FEWEST or len(held.outside) < len(known):
         return None
     implied = [ratio(scale.throughput, limits_of(printed)) for scale, printed, _ in known if printed.low > 0]
-    if len(implied) < len(known):
-        return None
-    low, high = max(one.low for one in implied), min(one.high for one in implied)
-    return Interval((low + high) / 2, low, high) if low <= high else None
+    return _in_common(implied) if len(implied) == len(known) else None
 
 
 def common_unit(held: Held) -> Interval | None:
@@ -31,8 +30,13 @@ def common_unit(held: Held) -> Interval | None:
         for scale, printed, _ in held.pairs
         if printed.low > 0
     ]
-    low, high = max(one.low for one in implied), min(one.high for one in implied)
-    return Interval((low + high) / 2, low, high) if len(implied) == len(held.pairs) and low <= high else None
+    return _in_common(implied) if len(implied) == len(held.pairs) else None
+
+
+def _in_common(ranges: Sequence[Interval]) -> Interval | None:
+    """The values that all ranges allow; None if there are none."""
+    low, high = max(one.low for one in ranges), min(one.high for one in ranges)
+    return Interval((low + high) / 2, low, high) if low <= high else None
 
 
 def of_another(held: Held, table: Table) -> float | None:
