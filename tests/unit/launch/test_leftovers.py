@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import mmap
-import multiprocessing
 import os
 import socket
 import subprocess
@@ -70,14 +68,19 @@ def test_shared_memory_that_nobody_has_is_removed_and_other_files_stay(
 
 def test_a_semaphore_that_waits_for_its_other_process_stays() -> None:
     """Only the one that created it has mapped it, under the name that glibc gave it at first."""
-    before = shared_memory()
-    lock = multiprocessing.get_context("spawn").Lock()
-    (name,) = shared_memory() - before
-    remove_shared_memory(before)
-    assert (SHARED_MEMORY / name).exists()
-    del lock
-    gc.collect()
-    assert not (SHARED_MEMORY / name).exists(), "Python removes it itself"
+    call = (
+        "import multiprocessing, sys\n"
+        "from scalestudy.launch.leftovers import remove_shared_memory, shared_memory\n"
+        "before = shared_memory()\n"
+        "context = multiprocessing.get_context('spawn')\n"
+        "lock = context.Lock()\n"
+        "other = context.Process(target=repr, args=(lock,))\n"
+        "remove_shared_memory(before)\n"
+        "other.start()\n"  # it opens the semaphore by its name
+        "other.join()\n"
+        "sys.exit(other.exitcode)\n"
+    )
+    subprocess.run([sys.executable, "-c", call], check=True)
 
 
 def test_memory_that_is_handed_over_stays(memory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
