@@ -101,8 +101,16 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
             for one in scaled or settled.series:
                 case = " ".join(filter(None, (table.name, one.name))) or name
-                audits.append(_audit(case, one, table, settled, efficiency_printed=printed))
+                audits.append(_audit(case, one, table, settled, file, efficiency_printed=printed))
     return audits, asked
+
+
+def _first_beside(settled: Settled, table: PublishedTable, file: PublishedFile) -> list[PublishedRow]:
+    """The rows on the fewest devices of the other columns of a table, in the same form."""
+    others = [one for one in file.tables if one.line == table.line and one is not table]
+    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
+    series = [one for other in known if other.rate == settled.rate for one in other.series]
+    return [min(one.rows, key=lambda row: row.gpus) for one in series if one.rows]
 
 
 def _work_of(table: PublishedTable, file: PublishedFile) -> str:
@@ -113,13 +121,24 @@ def _work_of(table: PublishedTable, file: PublishedFile) -> str:
 
 
 def _audit(
-    case: str, series: Series, source: PublishedTable, settled: Settled, *, efficiency_printed: bool
+    case: str,
+    series: Series,
+    source: PublishedTable,
+    settled: Settled,
+    file: PublishedFile,
+    *,
+    efficiency_printed: bool,
 ) -> Audit:
     """The audit of a series. efficiency_printed: the table has efficiencies, so a missing one has a remark."""
     table = recompute(series.rows, source.rows)
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
-    speedups, efficiencies = speedups_held(table, others), efficiencies_held(table, others)
+    speedups = speedups_held(table, others)
+    if speedups.outside or speedups.kind == UNIT:
+        beside = [*others, *_first_beside(settled, source, file)]
+        whole = speedups_held(table, beside)
+        speedups, others = (whole, beside) if whole.kind == ROW and not whole.outside else (speedups, others)
+    efficiencies = efficiencies_held(table, others)
     if len({row.gpus for row in series.rows}) < 2:  # its own size is not the baseline of a ratio other than 1
         speedups, efficiencies = speedups.without_outside(), efficiencies.without_outside()
     lines = {row.line for row in series.rows}

@@ -23,6 +23,7 @@ def in_brackets(meaning: Meaning) -> Meaning:
         re.search(rf"[(\[] ?{units} ?[)\]]$", normal(meaning.header))
         or re.search(rf"[a-z\d]_{units}$", plain(meaning.header).lower())
         or re.search(r"[a-z\d] (ms|secs?|seconds)$", normal(meaning.header))
+        or re.search(r"[A-Za-z\d)] (s)$", plain(meaning.header))
         or re.search(rf"(?:^|[a-z\d] )in {units}$", normal(meaning.header))
         or re.fullmatch(r"(s|secs?|ms|us|ns)", plain(meaning.header))  # not `S`, a speedup
     )

@@ -15,6 +15,7 @@ from scalestudy.importers.columns.meanings import (
     columns_of,
 )
 from scalestudy.importers.counts.labels import note_on_servers
+from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -118,7 +119,10 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         reader = Reader(raw, meanings)
         tables = _by_variant(reader)
     used = {meaning.header for table in tables for meaning in table.columns}
-    unread = [plain(header) for header in raw.header if header and header not in used]
+    factors = set().union(*map(factors_in, used))
+    unread = [
+        plain(header) for header in raw.header if header and header not in used and normal(header) not in factors
+    ]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]

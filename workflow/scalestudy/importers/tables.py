@@ -25,6 +25,7 @@ from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
+from scalestudy.importers.markup.naming import with_decimal_points
 from scalestudy.importers.markup.phrased import sentence_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
@@ -138,6 +139,8 @@ def find_tables(text: str) -> list[RawTable]:
         else ()
     )
     marked = bool(tables) or "<table" in text.lower()
+    lines = lines if marked else with_decimal_points(lines)
+    text = text if marked else "\n".join(lines)
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
         said = _in_text(lines) if not any(map(_names_devices, found)) else []

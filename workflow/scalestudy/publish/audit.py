@@ -16,6 +16,7 @@ from scalestudy.importers.published import (
     BY_USER,
     CLOCKED,
     MEASURED,
+    OF_COLUMNS,
     PublishedFile,
     PublishedTable,
 )
@@ -237,7 +238,9 @@ def _relative(audit: Audit) -> str:
     """What printed speedups are relative to, if not to the baseline."""
     speedups = audit.speedups
     if speedups.kind == held.ROW and speedups.row is not None:
-        return f"line {speedups.row.line}"
+        column = speedups.row.label(OF_COLUMNS)
+        own = {scale.row.label(OF_COLUMNS) for scale in audit.table.scales}
+        return " in ".join(filter(None, ("" if column in own else column, f"line {speedups.row.line}")))
     return RELATIVE.get(speedups.kind, "")
 
 

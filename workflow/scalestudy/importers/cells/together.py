@@ -40,6 +40,11 @@ _QUANTITIES = re.compile(
 """What separates the quantities of a cell, outside brackets."""
 
 
+_DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
+_BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
+"""A quantity with another one in brackets behind it."""
+
+
 def with_ratios(table: RawTable) -> RawTable:
     """Return a table in which speedups and efficiencies that share cells with measurements have columns."""
     table = with_quantities(table)
@@ -68,7 +73,7 @@ def with_quantities(table: RawTable) -> RawTable:
     """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
     columns = {}
     for place in range(1, len(table.header)):
-        parts = [_QUANTITIES.split(plain(cell)) for cell in table.cells(place)]
+        parts = list(map(_parts, table.cells(place)))
         wide = max((len(one) for one in parts), default=1)
         if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
             columns[place] = [one for one in parts if len(one) == wide]
@@ -80,6 +85,16 @@ def with_quantities(table: RawTable) -> RawTable:
         if any(len(one) == len(units) for one in columns[place]):
             table = _in_columns(table, place, units)
     return table
+
+
+def _parts(cell: str) -> list[str]:
+    """The quantities of a cell. The second may be in brackets, 390 s (0.5 GB/s), if it is no ratio."""
+    text = plain(cell)
+    if both := _BEHIND.fullmatch(text):
+        kinds = [quantity_of(part) or _kind(part) for part in both.groups()]
+        if all(kinds) and len(set(kinds)) == len(kinds) and not {"speedup", "efficiency"} & {*kinds}:
+            return list(both.groups())
+    return _QUANTITIES.split(text)
 
 
 def _kinds(parts: list[str]) -> list[str]:
@@ -98,7 +113,8 @@ def _kind(part: str) -> str:
         unit = read_cell(part).unit.lower()
     except ValueError:
         unit = ""
-    return quantity_of(part) or (f"memory ({unit})" if re.fullmatch(r"[kmgt]i?b", unit) else "")
+    data = "memory" if re.fullmatch(r"[kmgt]i?b", unit) else "data rate" if _DATA_RATE.fullmatch(unit) else ""
+    return quantity_of(part) or (f"{data} ({unit})" if data else "")
 
 
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
@@ -109,7 +125,7 @@ def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
     ]
     rows = []
     for line, cells in table.rows:
-        own = _QUANTITIES.split(plain(cells[place])) if place < len(cells) else []
+        own = _parts(cells[place]) if place < len(cells) else []
         own = own if len(own) == len(units) else [*own[:1], *[""] * (len(units) - 1)]
         rows.append((line, (*cells[:place], *own, *cells[place + 1 :])))
     return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=tuple(rows))

@@ -114,9 +114,9 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
     if role == "strategy":  # its measurements; 0 to 3 are the stages of ZeRO
         return share(cells, read_cell) > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
     if role == "precision":  # one of several columns of measurements, such as `fp32 | amp`, but no column of flags
-        return (
-            bool(meaning.precisions) and share(cells, read_cell) > 0.5 and not {*map(plain, cells)} <= {"0", "1"}
-        )
+        if not meaning.precisions:  # of the results: 42.7 %
+            return share(cells, read_cell) == 1 and any(re.search(r"%|\d\.\d", plain(cell)) for cell in cells)
+        return share(cells, read_cell) > 0.5 and not {*map(plain, cells)} <= {"0", "1"}
     if role == "case":  # it counts the rows
         return len(cells) > 1 and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))]
     if role == "printed_speedup" and re.match(r"rel|normal", normal(meaning.header)) and len(cells) > 2:

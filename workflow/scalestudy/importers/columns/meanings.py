@@ -69,6 +69,7 @@ from scalestudy.importers.shape.centred import (
     with_centred_labels,
     with_dashes_filled_down,
     with_devices_filled_down,
+    with_groups_filled_down,
 )
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
 from scalestudy.importers.shape.serial_beside import with_serial_beside
@@ -95,7 +96,8 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_devices_filled_down(with_dashes_filled_down(with_lists_in_cells(raw)))
+    whole = with_dashes_filled_down(with_groups_filled_down(with_lists_in_cells(raw)))
+    whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
     named = without_batch_of_names(with_pairs(with_devices_of_headings(whole)))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))

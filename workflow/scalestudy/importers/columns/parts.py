@@ -71,7 +71,7 @@ def _part(meaning: Meaning, raw: RawTable, place: int, said: set[str]) -> Meanin
         return None
     if SPREAD.search(name) or (never_a_label(meaning.header) and not are_times(cells)):
         return None
-    if None in _seconds(raw, place, ""):
+    if None in _seconds(raw, place, "") or (meaning.role in TEXTS and _repeat(cells)):
         return None
     own = in_brackets(meaning)
     if (
@@ -82,6 +82,12 @@ def _part(meaning: Meaning, raw: RawTable, place: int, said: set[str]) -> Meanin
     ):
         return own
     return None
+
+
+def _repeat(cells: Sequence[str]) -> bool:
+    """Whether each of several texts is there more than once, as the names of series are: `5s` for four devices."""
+    texts = list(map(plain, cells))
+    return len(set(texts)) > 1 and all(texts.count(text) > 1 for text in texts)
 
 
 def _seconds(raw: RawTable, place: int, unit: str) -> list[float | None]:

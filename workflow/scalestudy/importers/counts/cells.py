@@ -70,6 +70,8 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,6}}) ?x? ?(?P<rest>{MAKER}*{KIND})s?\)?",
         PER_NODE_ON_NODES,
         PARTS_BY_EACH,
+        rf"(?P<nodes>\d{{1,4}}) (?!{DEVICE}\b)(?P<rest>[A-Za-z][\w.-]{{0,30}}) {_NODE} ?[(,] ?"
+        rf"(?P<gpus>\d{{1,6}}) ?{DEVICE}\)?",
         rf"(?!\d{{1,6}} ?{DEVICE}\b)"
         r"(?:\d{1,4} ?x? ?)?(?P<front>[a-z][a-z0-9 .-]*)"
         rf"\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<rest>{HARDWARE}|[tlpk]\d\d?)s?)\)",
@@ -77,7 +79,7 @@ _FORMS = tuple(
         rf"(?:(?P<nodes>\d{{1,6}})|(?:an? )?(?:one|single)|an?) ?-?{_NODE}(?P<rest>\W.*|)",
         rf"(?P<each>\d{{1,6}}) (?P<rest>[A-Za-z][\w-]{{0,30}}?)(?: ?[x*] ?(?P=each))?{_OF_NODES}",
         rf"(?P<gpus>\d{{1,6}}) (?!{DEVICE}\b)"
-        rf"(?P<rest>[A-Za-z][\w -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?!\w)",
+        rf"(?P<rest>[A-Za-z][\w. -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?: ?\([^()]*\)|(?!\w))",
         r"(?P<nodes>\d{1,4}) ?x ?(?:cloud )?(?:tpu[ -]?)?v(?!4|5p)\d\w*-(?P<each>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?(?P<rest>v\d\w*)-(?P<gpus>\d{1,5})",

@@ -134,6 +134,13 @@ def count_of_degrees(words: str) -> tuple[Count, dict[str, int]] | None:
     return (Count(gpus, words=rest), degrees) if degrees and gpus else None
 
 
+def count_among_words(text: str) -> Count | None:
+    """Return the devices that a text names among other words; None if it names none."""
+    with suppress(ValueError):
+        return count_in_words(text)
+    return None
+
+
 def count_or_none(text: str, *, alone: bool = False) -> Count | None:
     """Return the devices of a text, also among other words unless alone; None if it names none."""
     for read in (read_count,) if alone else (read_count, count_in_words):

@@ -37,6 +37,11 @@ _CARDS = re.compile(
     r"(?:(?:gpu|\u663e)?\u5361|gpu(?![a-z0-9_]))",
     re.IGNORECASE,
 )
+_NODES_OF_CARDS = re.compile(
+    rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点) ?(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块)?(?:gpu)?(?:卡|显卡) ?",
+    re.IGNORECASE,
+)
+"""Nodes and the devices of each in front of other words: `2机8卡耗时`."""
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
     rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
@@ -59,6 +64,9 @@ def in_digits(words: str) -> str:
     words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
     words = _NOUN_OF_A_KIND.sub(lambda found: found[1], words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):
+        words = _NODES_OF_CARDS.sub(
+            lambda one: f"{_HAN.get(one[1], one[1])} nodes {_HAN.get(one[2], one[2])} gpus ", words
+        )
         words = " ".join(_CARDS.sub(lambda one: f" {_HAN.get(one[1], one[1])} gpus ", words).split())
         words = _PARTS.sub(lambda one: f"{_HAN.get(one[1], one[1])} {_NOUNS[one[2]]}", words)
         return words.replace("( ", "(").replace(" )", ")")

@@ -55,6 +55,7 @@ _OF_A_JOB = {
     "each": re.compile(r"(?:cpus|cores|threads) per task"),
 }
 """Columns of the options of a SLURM job, whose product is the number of its processors."""
+_TIMES = " x "
 
 
 def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -173,6 +174,7 @@ def _of_a_job(table: RawTable) -> RawTable:
     if "each" not in factors or len(factors) < 2 or not counted:
         return table
     whole = _with_column(table, "cores", places)
+    whole = whole.noted(f"cores are {_TIMES.join(plain(table.header[place]) for place in sorted(places))}")
     dropped = {place + 1 for kind, place in factors.items() if kind != "nodes"}
     keep = [place for place in range(len(whole.header)) if place not in dropped]
     rows = tuple((line, tuple(cells[place] for place in keep if place < len(cells))) for line, cells in whole.rows)
@@ -200,6 +202,12 @@ def _with_threads(table: RawTable) -> RawTable:
     both = names[ranks[0]], names[threads[0]]
     name = "ranks x threads" if "mpi" in both else " x ".join(both)
     return _with_column(table, name, [ranks[0], threads[0]])
+
+
+def factors_in(header: str) -> set[str]:
+    """Return the names, in normal form, of the columns whose product a column is: ranks x threads."""
+    parts = header.split(_TIMES)
+    return set(map(normal, parts)) if len(parts) > 1 else set()
 
 
 def _with_column(table: RawTable, name: str, places: Sequence[int]) -> RawTable:

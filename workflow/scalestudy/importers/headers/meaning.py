@@ -96,6 +96,8 @@ _SETTINGS = re.compile(r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)")
 """Several settings in brackets: (129 frames, 50 steps)."""
 _OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
+_SWITCH = re.compile(r"(?:use|using|is|has|enabled?|enables)[ _](?!number)")
+"""Beginning of the header of a setting that is on or off: use_gpu."""
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
 """Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""
 _MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s", "total_time_s", "time_s")
@@ -185,6 +187,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "time_s"
     if label := _label(text):
         return label
+    if _SWITCH.match(text):
+        return "ignore"
     if SPREAD.search(bare) or TIME_STEPS.fullmatch(bare):
         return "ignore"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc", bare) or bare == "ga":
@@ -263,7 +267,7 @@ def _is_rate(bare: str) -> bool:
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False
     bare = re.sub(r"\bmax ?/ ?min\b", "", bare)
-    other = re.search(r"\b[a-z][a-z ]*(?: ?/ ?| per )(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
+    other = re.search(r"\b[a-z][a-z ]*(?: ?/ ?| per )(?:(?:cpu|wall) )?(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
     if other and not NEVER.search(bare) and not re.search(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| per )", bare):
         return True
     return bool(

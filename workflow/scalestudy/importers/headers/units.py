@@ -92,7 +92,7 @@ def rest_of(bare: str) -> str:
     words = r"throughput|speed ?-?ups?|(?:weak|strong) scaling|scaling|efficiency|multi-gpu|training|train|time|"
     words += rf"{DEVICE}|per|{WORK}|{STEP}|ms|secs?|seconds?|s|min|hours?|hrs?|size|total|global|with|of|used|"
     words += r"average|avg|speed|eff|parallel"
-    return " ".join(re.sub(rf"\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())
+    return " ".join(re.sub(rf"(?<!\+)\b(?:{words})\b\.?|[^\w.+]+", " ", bare).split())
 
 
 def share_of_a_step(header: str) -> float:

@@ -24,7 +24,9 @@ def delimited_tables(text: str) -> list[RawTable]:
     """Return the only table of a text with delimiters. Lines above it that have no delimiter are its headings."""
     lines = text.splitlines()
     delimiter = delimiter_of(lines)
-    if delimiter == "  ":
+    if _is_spaced_below(lines):
+        split = _spaced(lines)
+    elif delimiter == "  ":
         split = [(place + 1, tuple(re.split(r"\s{2,}|\t", line.strip()))) for place, line in enumerate(lines)]
     else:
         csv.field_size_limit(LONGEST_CELL)  # of the process, so another part of it may have set it
@@ -46,6 +48,20 @@ def delimited_tables(text: str) -> list[RawTable]:
         return []  # no header: a list of measurements
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
+
+
+def _is_spaced_below(lines: list[str]) -> bool:
+    """Whether the first line has commas, and the others as many cells with spaces between them."""
+    first, *others = [line for line in lines[:_FIRST] if line.strip()] or [""]
+    wide = first.count(",") + 1
+    return wide > 1 and len(others) > 1 and all("," not in one and len(one.split()) == wide for one in others)
+
+
+def _spaced(lines: list[str]) -> list[tuple[int, tuple[str, ...]]]:
+    """The cells of such lines, with their numbers."""
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    names = next(csv.reader([filled[0][1]]))
+    return [(filled[0][0], tuple(map(str.strip, names))), *((at, tuple(line.split())) for at, line in filled[1:])]
 
 
 def _is_even(rows: list[tuple[int, tuple[str, ...]]]) -> bool:

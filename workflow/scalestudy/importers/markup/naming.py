@@ -11,6 +11,12 @@ from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import read_cell
 
+_DECIMAL = re.compile(
+    r"(?P<front>[^,]*[^\W\d_][^,]*[:=]\s*\d+),(?P<behind>\d+)(?P<unit>\s*[a-z%/]{0,8}\s*)", re.IGNORECASE
+)
+"""A name with one number that may have a decimal comma."""
+_THOUSANDS = 3
+"""Digits behind a comma between thousands."""
 LONGEST = 500
 """Characters of a line that lists a measurement."""
 VALUE = r"(?P<value>~?\d[\d.,]*(?:e[+-]?\d+)?(?: ?[A-Za-z%/]{1,12})?)"
@@ -62,3 +68,16 @@ def is_number(text: str) -> bool:
         return not read_cell(text).unit
     except ValueError:
         return False
+
+
+def with_decimal_points(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a list with points for its decimal commas: `2 threads: 43.66` for `43,66`.
+
+    Commas that may all be between thousands stay, and so do those of a text with other commas between digits.
+    """
+    found = {at: one for at, line in enumerate(lines) if (one := _DECIMAL.fullmatch(line[:LONGEST]))}
+    others = any(re.search(r"\d,\d", line) for at, line in enumerate(lines) if at not in found)
+    if others or len(found) < 2 or all(len(one["behind"]) == _THOUSANDS for one in found.values()):
+        return list(lines)
+    points = {at: f"{one['front']}.{one['behind']}{one['unit']}" for at, one in found.items()}
+    return [points.get(at, line) for at, line in enumerate(lines)]

@@ -56,8 +56,12 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
             number += 1
             continue
         end, rows = number + header, []
+        wide = len(cells_of(lines[end]))
+        bare = not any(line.lstrip().startswith(("|", "+")) for line in lines[number : end + 1])
         while end < len(lines) and ("|" in lines[end] or is_rule(lines[end])) and lines[end].strip():
-            rows.append((end + 1, () if is_rule(lines[end]) else cells_of(lines[end])))
+            cells = () if is_rule(lines[end]) else cells_of(lines[end])
+            empty_first = bare and len(cells) == wide - 1 and re.match(r"\s*\|", lines[end])
+            rows.append((end + 1, ("", *cells) if empty_first else cells))
             end += 1
         names = tuple(words for _, words in headings)
         values = next(filter(_OF_VALUES.match, re.split(r"(?<=[.;]) ", " ".join(paragraph))), "")
@@ -65,6 +69,7 @@ def piped_tables(lines: list[str]) -> Iterator[RawTable]:
         above = values.rstrip(".") if long and values else above
         caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
         whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
+        whole = (*whole, *[""] * (wide - len(whole))) if bare else whole
         words = _FIRST_WORDS.match(opening if opening != above else "")
         yield RawTable(
             number + 1, whole, tuple(records(rows)), names, caption, opening=words["words"] if words else ""

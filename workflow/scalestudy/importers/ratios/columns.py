@@ -120,9 +120,12 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
     mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
+    if len(stated) > 1 and len(mine) > len(stated):
+        exact = [place for place in stated if any(_is_exact(raw, place, pair) for pair in combinations(varied, 2))]
+        return _without(meanings, exact, said)
     if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
         return meanings
-    varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
     for pair in combinations(varied, 2):
         if is_quotient(raw, stated[0], pair):
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
@@ -192,6 +195,30 @@ def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
             and any(abs(ratio * one - 1) < 0.05 for ratio in ratios for one in (first / second, second / first))
         )
     return explained > known / 2
+
+
+def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Whether a column is, to its last digit, the quotient of two others in three rows or more, and in all rows."""
+    known = 0
+    for _, row in raw.rows:
+        try:
+            ratio = read_cell(row[place]).printed
+            first, second = (read_cell(row[at]).printed for at in pair)
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        quotients = [(one.low / other.high, one.high / other.low) for one, other in ((first, second), (second, first))]
+        if not any(low <= ratio.high and ratio.low <= high for low, high in quotients):
+            return False
+    return known >= _FEW_ROWS
+
+
+def _without(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:
+    """The meanings without these columns, except for those whose kind the user says."""
+    for place in places:
+        if normal(meanings[place].header) not in said:
+            meanings = with_role(meanings, place, "ignore")
+    return meanings
 
 
 def _is_percent(cell: str) -> bool:

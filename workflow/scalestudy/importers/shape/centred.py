@@ -35,6 +35,26 @@ def with_dashes_filled_down(table: RawTable) -> RawTable:
     return replace(table, rows=tuple(rows))
 
 
+def with_groups_filled_down(table: RawTable) -> RawTable:
+    """Return a table without the rows that have a number in their first cell only, which is that of the rows below.
+
+    The number gets the header in front of it, since it is a label: `Size 512`. All other rows begin with an empty
+    cell.
+    """
+    if len(table.header) < _FEW or not plain(table.header[0]):
+        return table
+    alone = [not any(map(str.strip, cells[1:])) and bool(cells[0].strip()) for _, cells in table.rows]
+    others = [cells[0] for (_, cells), own in zip(table.rows, alone, strict=True) if not own]
+    if not alone or not alone[0] or len(others) <= sum(alone) or any(map(str.strip, others)):
+        return table
+    rows, name = [], ""
+    for (line, cells), own in zip(table.rows, alone, strict=True):
+        name = f"{plain(table.header[0])} {plain(cells[0])}" if own else name
+        if not own:
+            rows.append((line, (name, *cells[1:])))
+    return replace(table, rows=tuple(rows))
+
+
 def with_devices_filled_down(table: RawTable) -> RawTable:
     """Return a table in which each row has its devices, if each number is printed once for the same labels."""
     place = next((at for at, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")), None)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scalestudy.importers.counts.cells import read_count, with_node
 from scalestudy.importers.counts.headers import PARTS, count_of_header
+from scalestudy.importers.counts.labels import count_among_words, each_node
 from scalestudy.importers.devices.across import (
     is_scaled_measurement,
     products_across,
@@ -108,12 +109,16 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
     ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
+    among = filter(None, map(count_among_words, table.header))
+    pairs = frozenset((count.nodes, count.gpus) for count in among if count.nodes)
     for place, header in enumerate(table.header[1:], start=1):
         words = plain(header)
         if of_devices and not ids and re.fullmatch(r"\d{1,7}", words):
             found[place] = (words, "")
         elif (named := count_of_header(header)) and not _OVER_ANOTHER.match(named[1]):
             count = with_node(named[0], words, table.header)
+            if (whole := count_among_words(header)) and whole.gpus == count.gpus:
+                count = replace(count, gpus=each_node(whole, pairs).gpus)  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
             hardware = f"x {count.hardware}" if count.hardware else ""
             rest = named[1]
             rest = "" if is_scaled_measurement(table, place, named) else rest
