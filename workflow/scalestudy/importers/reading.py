@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from scalestudy.importers.counts.labels import note_on_servers
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
-from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
@@ -101,7 +102,8 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     if not roles & {"gpus", "nodes"}:
         text = f"{where}: no column of devices, such as gpus; {_short(has)}"
         raise _NoScalingError(text, f"; {raw.legend_lacks or devices_hint(raw, meanings)}")
-    if not roles & {*MEASURED} and UNSAID in raw.header:
+    unsaid = any(one.header == UNSAID and one.role not in STATED for one in meanings)
+    if not roles & {*MEASURED} and unsaid:
         kinds = {"throughput": "of all devices", "throughput_per_gpu": "per device", "total_time_s": "for a time"}
         options = ", ".join(f"--column '{UNSAID}={kind}' ({words})" for kind, words in kinds.items())
         raise _NoScalingError(f"{where}: what are the numbers below the devices? Add one of {options}")
@@ -128,6 +130,13 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]
     notes += notes_on_merged_rows(tables, raw, meanings)
     notes += crooked
+    said = [note for table in tables for note in table.notes]
+    notes += _notes_on_empty_rows(raw, meanings, said)
+    notes += [
+        f"--column '{plain(one.header)}={one.role}' changes nothing: other columns of this kind are read instead"
+        for one in meanings
+        if one.header not in used and one.role != "ignore" and normal(one.header) in map(normal, corrected)
+    ]
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
@@ -164,6 +173,27 @@ def _notes_on_short_rows(raw: RawTable) -> list[str]:
     short = [line for line, row in raw.rows if 1 < len(row) < len(raw.header)]
     few = short if 2 * len(short) < len(raw.rows) else []
     return [f"line {line} has fewer cells than headers, so its numbers may be below other headers" for line in few]
+
+
+def _notes_on_empty_rows(raw: RawTable, meanings: Sequence[Meaning], said: Sequence[str]) -> list[str]:
+    """Return a note on the rows that have a number of devices and dashes instead of all measurements.
+
+    said: the notes on rows that were left out.
+    """
+    devices = [place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")]
+    measured = [place for place, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
+    lines = [
+        line
+        for line, row in raw.rows
+        if len(row) == len(meanings)
+        and not any(re.match(rf"line {line}\b", note) for note in said)
+        and any(not is_blank(row[place]) for place in devices)
+        and all(row[place].strip() and is_blank(row[place]) for place in measured)
+    ]
+    if not lines:
+        return []
+    named = ", ".join(map(str, lines[:_MOST_SHOWN])) + (" and others" if len(lines) > _MOST_SHOWN else "")
+    return [f"line {named} has no measurement" if len(lines) == 1 else f"lines {named} have no measurement"]
 
 
 def _has_two_scales(table: PublishedTable) -> bool:

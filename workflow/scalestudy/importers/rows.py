@@ -173,10 +173,14 @@ class Reader:
         try:
             if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
+                text = "is a serial run or on no device, so it is no scale; printed ratios may be relative to it"
+                self.notes[f"line {line} {text}"] = None
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
                 count = self._count(place, text)
                 if not self._is_only_serial(text, self.raw.cells(place)):
                     count = of_kind(count, text, self.raw.cells(place))
+                    serial = plain(text) if _SERIAL.match(plain(text)) and count.gpus == 1 else ""
+                    count = replace(count, words=count.words or serial)
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
                     if count.nodes is not None:
@@ -194,17 +198,17 @@ class Reader:
                     self._leave_out(line, meaning, f"{quoted} is not above 0")
         except ValueError as error:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= SHOWN else ""
-            named = "whole number" in why or "names no" in why
+            named = "whole number" in why or "names no" in why or why.endswith("is not a number of devices")
             self._leave_out(line, meaning, why if named else f"{quoted} {why_unread(text)}")
 
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
         cells = [plain(cell).lower() for cell in self.raw.cells(place)]
-        of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
-        if plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu)):
-            return True
         one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
-        return one and bool(_SERIAL.match(plain(text)))
+        if one and _SERIAL.match(plain(text)):
+            return True
+        of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
+        return plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu))
 
     def _is_base_of_all(self, line: int, numbers: dict[str, Printed]) -> bool:
         """Whether a row without a number of devices is what the speedups are over: `original`, 247 s, 1.00x."""
@@ -252,7 +256,8 @@ class Reader:
     @staticmethod
     def _is_only_serial(text: str, cells: Sequence[str]) -> bool:
         """Whether a label is the only one of a serial run, which is the baseline of all others."""
-        return [cell for cell in cells if _SERIAL.match(plain(cell))] == [text]
+        parallel = [cell for cell in cells if not _SERIAL.match(plain(cell))]
+        return len(parallel) == len(cells) - 1 and bool(_SERIAL.match(plain(text))) and not names_one(parallel)
 
     def _named(self, text: str, cells: Sequence[str]) -> Count:
         """The devices that a label names; one if it names none, as a baseline beside labels of several."""

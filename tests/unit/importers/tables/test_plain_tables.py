@@ -241,7 +241,7 @@ def test_numbered_hosts_beside_another_device(tmp_path: Path) -> None:
     audits, _, notes = read(tmp_path, text, Backend="gpus")
     assert list(series(audits).values()) == [[(1, 1.0), (4, 2.97)]]
     assert [(audit.checked.speedups, audit.remarks) for audit in audits] == [(2, ())]
-    assert "'GPU-A' is not a number" in notes
+    assert "GPU-A is not a number of devices" in notes
 
 
 def test_cells_of_several_numbers_are_refused_as_such(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_bad_cell_costs_itself_and_is_named(tmp_path: Path) -> None:
     (table,) = read(tmp_path, "gpus,throughput\n1,100\nfoo,150\n2,45-160\n4,inf\n8,700\n", "table.csv").tables
     assert [row.gpus for row in table.rows] == [1, 8]
     assert table.notes == (
-        "line 3, gpus: 'foo' is not a number, so the cell was left out",
+        "line 3, gpus: foo is not a number of devices, so the cell was left out",
         "line 4, throughput: '45-160' is a wide range (write one number, such as the median), so the cell was "
         "left out",
         "line 5, throughput: 'inf' is not a number, so the cell was left out",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
-from scalestudy.importers.published import BATCHES
+from scalestudy.importers.published import BATCHES, MEASURED
 from scalestudy.importers.raw import RawTable
 
 _EACH = rf"(?:per |/ ?){DEVICE}"
@@ -32,13 +32,15 @@ _BATCHES = re.compile(
 _REMARK = re.compile(r"\(([^()]+)\)")
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
+_NAMED_PAIR = re.compile(r"(?P<name>[^()/|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]")
+"""A header with the names of two quantities in brackets."""
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
 
 
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
-    table = _with_label_and_count(table)
+    table = _with_named_pairs(_with_label_and_count(table))
     for place, header in enumerate(table.header):
         named, product = _HEADER.fullmatch(plain(header)), _PRODUCT.fullmatch(plain(header).replace("_", " "))
         form = _CELL if named else _OF_A_PRODUCT
@@ -98,6 +100,26 @@ def with_rate_products(table: RawTable) -> RawTable:
                 cells[at] = f"{float(found['rate']) * int(gpus):.{digits}f}"
         rows.append((line, tuple(cells)))
     return replace(table, rows=tuple(rows))
+
+
+def _with_named_pairs(table: RawTable) -> RawTable:
+    """The table with two columns for one whose header names both quantities of its cells: `DDP (time / memory)`."""
+    for place, header in enumerate(table.header):
+        named = _NAMED_PAIR.fullmatch(plain(header))
+        cells = table.cells(place)
+        if not named or not cells or not all(_CELL.fullmatch(plain(cell)) for cell in cells):
+            continue
+        roles = [meaning_of(named[which]).role in MEASURED for which in ("first", "second")]
+        if not any(roles):
+            continue
+        names = [f"{named['name']} {named[which]}".strip() for which in ("first", "second")]
+        rows = tuple(
+            (line, (*row[:place], *_parts(row[place], _CELL), *row[place + 1 :]) if place < len(row) else row)
+            for line, row in table.rows
+        )
+        whole = (*table.header[:place], *names, *table.header[place + 1 :])
+        return _with_named_pairs(replace(table, header=whole, rows=rows))
+    return table
 
 
 def _whole(cell: str) -> str:

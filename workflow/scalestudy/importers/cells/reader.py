@@ -39,6 +39,9 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
         raise ValueError("no time is left")
     return Printed(1 / (1 - share.value), share.last / (1 - share.value) ** 2)
 
+_STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
+"""From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
+
 
 class CellReader:
     """Reads the cells of one table as numbers; what all cells of a column show counts for each of them."""
@@ -68,7 +71,7 @@ class CellReader:
         meaning = self.meanings[place]
         if meaning.role in (*MEASURED, *STATED) and _SECOND_RATIO.search(plain(text)):
             self._note_second_ratio(plain(text))
-        text = mean_of_repeats(text)
+        text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration

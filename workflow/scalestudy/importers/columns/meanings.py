@@ -45,7 +45,7 @@ from scalestudy.importers.ratios.columns import (
     without_quotients,
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios
-from scalestudy.importers.ratios.explained import by_printed_ratios, by_what_follows, factors
+from scalestudy.importers.ratios.explained import actual_beside_ideal, by_printed_ratios, by_what_follows, factors
 from scalestudy.importers.ratios.gains import gains
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_all import of_all_by_its_work, of_each_beside_all, per_device_in_words
@@ -69,6 +69,7 @@ from scalestudy.importers.shape.centred import (
     with_centred_labels,
     with_dashes_filled_down,
     with_devices_filled_down,
+    with_dittos_filled_down,
     with_groups_filled_down,
 )
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
@@ -96,7 +97,8 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_dashes_filled_down(with_groups_filled_down(with_lists_in_cells(raw)))
+    whole = with_groups_filled_down(with_dittos_filled_down(with_lists_in_cells(raw)))
+    whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
     named = without_batch_of_names(with_pairs(with_devices_of_headings(whole)))
@@ -135,7 +137,8 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     if said == "step_time_ms":
         return replace(meaning, role="step_time_s", unit="ms")
     timed = said in (*TIMES, "step_time_s") and said != meaning.role
-    unit = meaning_of(f"time {header}").unit or "s" if timed else ""
+    named = "" if "+" in header else meaning_of(f"time {header}").unit  # `m+2s` is no unit
+    unit = named or "s" if timed else ""
     per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)
 
@@ -161,7 +164,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     of_a_caption = by_caption(result, raw, said)
     result = result if of_a_caption == result else ratio_of_columns(of_a_caption, raw, said)
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)
-    found = factors(found, raw, said)
+    found = factors(actual_beside_ideal(found, raw, said), raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
     found = of_each_beside_all(found, raw, said)
     found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)

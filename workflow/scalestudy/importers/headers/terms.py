@@ -37,7 +37,7 @@ KIND = (
     r"titan(?: ?(?:xp?|v|rtx))?|tpu ?v\d[ep]?|(?:radeon )?rx ?\d{4}(?: ?xtx?)?)"
 )
 """A kind of device by its number: A100, T4, RTX 4090. Its maker may be in front of it."""
-OF_WHAT = r"(?:(?:cpu|mpi|openmp|omp|physical|logical|hardware)[ -]|[pe]-)"
+OF_WHAT = r"(?:(?:cpu|mpi|openmp|omp|physical|logical|hardware|rayon|tokio|posix|os|native|green)[ -]|[pe]-)"
 """What a thread, a core or a rank is of: `8 CPU threads`."""
 LINK = r"(?:nvlink|nvswitch|pcie|infiniband|ethernet|roce)"
 """Names of what connects devices."""

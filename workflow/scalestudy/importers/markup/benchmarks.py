@@ -48,4 +48,5 @@ def benchmark_tables(lines: Sequence[str]) -> Iterator[RawTable]:
         if len(rates) in (0, len(found)):
             cells = zip(threads, (match["name"] for _, match in found), rates or times, strict=True)
             rows = zip((number for number, _ in found), cells, strict=True)
-            yield RawTable(found[0][0], ("threads", "benchmark", kind), tuple(rows))
+            note = "the CPU time and the iterations of each line are not read" if form is _GOOGLE else ""
+            yield RawTable(found[0][0], ("threads", "benchmark", kind), tuple(rows), note=note)

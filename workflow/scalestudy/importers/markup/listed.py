@@ -188,7 +188,8 @@ def _quantities(text: str) -> dict[str, str]:
         within = WITH_UNIT.findall(part or "")
         for one in (first["first"] if first else "", part, *within):
             if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
-                if found.setdefault(words, one) != one:
+                others = [value for value in within if name_of(value) == words]
+                if found.setdefault(words, one) != one or len(set(others)) > 1:
                     found[SEVERAL] = "yes"
                 break
     return found

@@ -38,6 +38,9 @@ _NAMED = re.compile(
 """A name and a number with its unit."""
 _PAIR = re.compile(r"\s*(?P<size>\d{1,12})[\s,;]+(?P<value>\d+\.?\d*(?:e[+-]?\d+)?)\s*", re.IGNORECASE)
 """A size and what was measured for it."""
+_REMARK = re.compile(r" [-\u2013\u2014] ")
+"""What separates a title from a remark behind it: `8 threads - as checked in`."""
+_RULE = re.compile(r"\s*[-=_*]{3,}\s*")
 _ITEM = "item"
 """Header of the names."""
 
@@ -71,7 +74,7 @@ def _sections(lines: Sequence[str]) -> list[_Section]:
         if title is not None:
             words, devices = title
             families[words] = families.get(words, 0) + 1
-            found.append((words, _Section(plain(line).strip(_FRAME), devices)))
+            found.append((words, _Section(_REMARK.split(plain(line).strip(_FRAME))[0], devices)))
         elif found:
             found[-1][1].lines.append((number, line))
     most = max(families, key=lambda words: families[words], default="")
@@ -91,7 +94,8 @@ def _title(line: str) -> tuple[str, int] | None:
     if "|" in text or _NAMED.fullmatch(line) or not names_devices(text):
         return None
     count = count_or_none(text)
-    return (re.sub(r"\d+|s\b", "", text.lower()), count.gpus) if count and not count.either else None
+    words = re.sub(r"\d+|s\b", "", _REMARK.split(text.lower())[0])
+    return (words, count.gpus) if count and not count.either else None
 
 
 def _of_names(sections: Sequence[_Section]) -> Iterator[RawTable]:
@@ -152,7 +156,8 @@ def _of_tables(sections: Sequence[_Section]) -> list[RawTable]:
     found = []
     for section in sections:
         first = section.lines[0][0] if section.lines else 0
-        for table in delimited_tables("\n".join(line for _, line in section.lines))[:1]:
+        text = "\n".join("" if _RULE.fullmatch(line) else line for _, line in section.lines)
+        for table in delimited_tables(text)[:1]:
             if any(meaning_of(name).role in MEASURED for name in table.header):
                 rows = tuple((line + first - 1, cells) for line, cells in table.rows)
                 found.append(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal, with_role
+from scalestudy.importers.headers.terms import IDEAL
 from scalestudy.importers.numbers.printed import read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import most_are, quantity_of
@@ -97,6 +99,29 @@ def factors(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mean
         _as_ratio(one, raw.cells(place), shares=alone) if place in free else one
         for place, one in enumerate(meanings)
     ]
+
+
+def actual_beside_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read `Actual` as the speedup if the numbers of `Ideal` beside it are those of the devices.
+
+    As the efficiency if they are all 100 %.
+    """
+    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    ideal = [place for place, one in enumerate(meanings) if re.fullmatch(IDEAL, normal(one.header))]
+    actual = [place for place, one in enumerate(meanings) if _ACTUAL.fullmatch(normal(one.header))]
+    if not len(devices) == len(ideal) == len(actual) == 1 or meanings[actual[0]].role != "ignore":
+        return meanings
+    found = by_devices(raw, devices[0], ideal[0])
+    if len({gpus for gpus, _ in found}) < _FEWEST or not all(ratio for _, ratio in found):
+        return meanings
+    first = found[0][0]
+    grows = all(ratio and ratio.value * first == gpus for gpus, ratio in found)
+    whole = all(ratio and ratio.value in (1, 100) for _, ratio in found)
+    kind = "printed_speedup" if grows else "printed_efficiency" if whole else ""
+    return with_role(meanings, actual[0], kind) if kind and normal(meanings[actual[0]].header) not in said else meanings
+
+
+_ACTUAL = re.compile(r"actual|measured|real|observed|achieved|obtained")
 
 
 def _as_ratio(meaning: Meaning, cells: Sequence[str], *, shares: bool) -> Meaning:

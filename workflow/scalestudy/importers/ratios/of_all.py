@@ -20,7 +20,9 @@ _SAID_PER_DEVICE = re.compile(
     rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
     r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
     rf" ?(?:per|/) ?{DEVICE}\b|"
-    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per (?:sec|second)\b"
+    rf"\b{WORK}(?: [a-z]+){{0,2}} per {DEVICE} per (?:sec|second)\b|"
+    r"\b(?:show|shows|are|is|gives?|lists?|reports?)(?: the| a| mean| average| median)*"
+    rf" per[- ]{DEVICE}(?: [a-z]+)? (?:throughputs?|speeds?|rates?)\b"
 )
 """A sentence that says that the rates of a table are those of a device."""
 
@@ -53,24 +55,21 @@ def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 
 
 def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads the second of two rates with one header as that of each device if it is the first over the devices."""
+    """Reads one of two rates as that of each device if it is the other over the devices in all rows."""
     rates = [at for at, one in enumerate(meanings) if one.role == "throughput"]
     devices = next((at for role in ("gpus", "nodes") for at, one in enumerate(meanings) if one.role == role), None)
-    if len(rates) != 2 or devices is None or meanings[rates[0]].header != meanings[rates[1]].header:
+    if len(rates) != 2 or devices is None or len(set(raw.cells(devices))) < 2:
         return meanings
-    ratios = []
-    for _, row in raw.rows:
-        with suppress(ValueError, IndexError, ZeroDivisionError):
-            whole, each = (read_cell(row[at]).printed.value for at in rates)
-            ratios.append(whole / each / read_count(row[devices]).gpus)
-    several = len(set(raw.cells(devices))) > 1 and len(ratios) == len(raw.rows)
-    if (
-        not several
-        or not all(abs(ratio - 1) < CLOSE for ratio in ratios)
-        or normal(meanings[rates[1]].header) in said
-    ):
-        return meanings
-    return with_role(meanings, rates[1], "throughput_per_gpu", per="gpu")
+    for whole, each in (rates, reversed(rates)):
+        ratios = []
+        for _, row in raw.rows:
+            with suppress(ValueError, IndexError, ZeroDivisionError):
+                of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
+                ratios.append(of_all / of_each / read_count(row[devices]).gpus)
+        close = len(ratios) == len(raw.rows) and all(abs(ratio - 1) < CLOSE for ratio in ratios)
+        if close and normal(meanings[each].header) not in said and meanings[each].per != "all":
+            return with_role(meanings, each, "throughput_per_gpu", per="gpu")
+    return meanings
 
 
 def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:

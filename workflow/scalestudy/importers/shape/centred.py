@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.numbers.printed import is_blank, is_ditto, plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
@@ -15,6 +15,18 @@ _FEW = 2
 _DASH = re.compile(r"[-\u2013\u2014]")
 NOT_NAMED = "not named"
 """Label of a block without one."""
+
+
+def with_dittos_filled_down(table: RawTable) -> RawTable:
+    """Return a table with the numbers of the cells above in place of ditto marks."""
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line, cells in table.rows:
+        above = rows[-1][1] if rows else ()
+        own = [
+            up if is_ditto(cell) and re.match(r"\W*\d", plain(up)) else cell for cell, up in zip(cells, above, strict=False)
+        ]
+        rows.append((line, (*own, *cells[len(own) :])))
+    return replace(table, rows=tuple(rows))
 
 
 def with_dashes_filled_down(table: RawTable) -> RawTable:
