@@ -17,7 +17,7 @@ from scalestudy.importers.columns.meanings import (
 )
 from scalestudy.importers.counts.labels import note_on_servers
 from scalestudy.importers.devices.products import factors_in
-from scalestudy.importers.headers.meaning import NAMELESS, normal, with_role
+from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling

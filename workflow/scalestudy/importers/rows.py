@@ -16,8 +16,9 @@ from scalestudy.importers.counts.labels import count_in_words, each_node, names_
 from scalestudy.importers.devices.found import of_kind
 from scalestudy.importers.devices.hardware import of_one_hardware
 from scalestudy.importers.devices.listed import ids_in
+from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
-from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED, SERIAL_RUN
+from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED
 from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_ditto, plain, says_base, says_failed
 from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
@@ -32,10 +33,10 @@ from scalestudy.importers.published import (
 )
 from scalestudy.importers.ratios.whose import run_lengths
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.centred import begins_group
 from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
-_SERIAL = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 _ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
 _ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
 """A row on the host alone; `CPUx04` is on four."""
@@ -119,7 +120,7 @@ class Reader:
             self.notes[f"line {line} has no number, so it was left out"] = None
             return None
         numbers: dict[str, Printed] = {}
-        labels: dict[str, str] = dict(variant.labels)
+        labels, before = dict(variant.labels), dict(above)
         for place in variant.places:
             meaning, text = self.meanings[place], cells[place] if place < len(cells) else ""
             if meaning.role in TEXTS:
@@ -129,7 +130,10 @@ class Reader:
                     text = f"{above[-1 - place]} {text}"  # a variant of the row above
                 elif not empty:
                     above[-1 - place] = text
-                above[place] = text = above.get(place, "") if empty else text
+                begins = (
+                    empty and text and not is_ditto(text) and begins_group(self.meanings, cells, place, before)
+                )
+                above[place] = text = "" if begins else above.get(place, "") if empty else text
                 name = meaning.role if meaning.role != "label" else normal(meaning.header)
                 labels[name] = text
             elif not is_blank(text) and not (meaning.role in STATED and says_base(text)):
@@ -177,9 +181,9 @@ class Reader:
                 self.notes[f"line {line} {text}"] = None
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
                 count = self._count(place, text)
-                if not self._is_only_serial(text, self.raw.cells(place)):
+                if not is_only_serial(text, self.raw.cells(place)):
                     count = of_kind(count, text, self.raw.cells(place))
-                    serial = plain(text) if _SERIAL.match(plain(text)) and count.gpus == 1 else ""
+                    serial = plain(text) if OF_ONE.match(plain(text)) and count.gpus == 1 else ""
                     count = replace(count, words=count.words or serial)
                 numbers[meaning.role] = Printed(count.gpus)
                 if meaning.role == "gpus":
@@ -204,8 +208,8 @@ class Reader:
     def _is_outside(self, place: int, text: str) -> bool:
         """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
         cells = [plain(cell).lower() for cell in self.raw.cells(place)]
-        one = any(_ONE.match(cell) and not _SERIAL.match(cell) for cell in cells)
-        if one and _SERIAL.match(plain(text)):
+        one = any(_ONE.match(cell) and not OF_ONE.match(cell) for cell in cells)
+        if one and OF_ONE.match(plain(text)):
             return True
         of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
         return plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu))
@@ -253,18 +257,12 @@ class Reader:
             self._known_pairs[place] = pairs_in(self.raw.cells(place))
         return self._known_pairs[place]
 
-    @staticmethod
-    def _is_only_serial(text: str, cells: Sequence[str]) -> bool:
-        """Whether a label is the only one of a serial run, which is the baseline of all others."""
-        parallel = [cell for cell in cells if not _SERIAL.match(plain(cell))]
-        return len(parallel) == len(cells) - 1 and bool(_SERIAL.match(plain(text))) and not names_one(parallel)
-
     def _named(self, text: str, cells: Sequence[str]) -> Count:
         """The devices that a label names; one if it names none, as a baseline beside labels of several."""
         try:
             count = count_in_words(text)
             # the only serial row is the baseline of all others, also with a name of its own: `Serial CNN (CPU)`
-            return replace(count, words="") if self._is_only_serial(text, cells) and count.gpus == 1 else count
+            return replace(count, words="") if is_only_serial(text, cells) and count.gpus == 1 else count
         except ValueError:
             if names_one(cells):
                 raise ValueError(f"'{plain(text)}' names no number of devices") from None

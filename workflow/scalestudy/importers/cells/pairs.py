@@ -32,7 +32,9 @@ _BATCHES = re.compile(
 _REMARK = re.compile(r"\(([^()]+)\)")
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
-_NAMED_PAIR = re.compile(r"(?P<name>[^()/|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]")
+_NAMED_PAIR = re.compile(
+    r"(?P<name>[^()/|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
+)
 """A header with the names of two quantities in brackets."""
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
@@ -103,7 +105,7 @@ def with_rate_products(table: RawTable) -> RawTable:
 
 
 def _with_named_pairs(table: RawTable) -> RawTable:
-    """The table with two columns for one whose header names both quantities of its cells: `DDP (time / memory)`."""
+    """The table with two columns for one whose header names both quantities of its cells: `DDP (time/mem)`."""
     for place, header in enumerate(table.header):
         named = _NAMED_PAIR.fullmatch(plain(header))
         cells = table.cells(place)

@@ -39,6 +39,7 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
         raise ValueError("no time is left")
     return Printed(1 / (1 - share.value), share.last / (1 - share.value) ** 2)
 
+
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 

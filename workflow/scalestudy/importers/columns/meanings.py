@@ -137,7 +137,7 @@ def _corrected(header: str, corrected: Mapping[str, str]) -> Meaning:
     if said == "step_time_ms":
         return replace(meaning, role="step_time_s", unit="ms")
     timed = said in (*TIMES, "step_time_s") and said != meaning.role
-    named = "" if "+" in header else meaning_of(f"time {header}").unit  # `m+2s` is no unit
+    named = "" if "+" in header else meaning_of(f"time {header}").unit  # `m+2s` has no unit
     unit = named or "s" if timed else ""
     per = {"throughput": "all", "throughput_per_gpu": "gpu"}.get(said, meaning.per)
     return replace(meaning, role=said, unit=meaning.unit or unit, per=per)

@@ -38,7 +38,8 @@ _CARDS = re.compile(
     re.IGNORECASE,
 )
 _NODES_OF_CARDS = re.compile(
-    rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点) ?(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块)?(?:gpu)?(?:卡|显卡) ?",
+    rf"(?<![\w.])(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点) ?"
+    rf"(\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块)?(?:gpu)?(?:卡|显卡) ?",
     re.IGNORECASE,
 )
 """Nodes and the devices of each in front of other words: `2机8卡耗时`."""

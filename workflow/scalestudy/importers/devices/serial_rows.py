@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.counts.labels import names_one
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import SERIAL_RUN
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.raw import RawTable
 
 SERIAL = "serial"
+OF_ONE = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
+"""Beginning of the label of a serial run."""
 _NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
 _ALONE = re.compile(rf"{SERIAL_RUN}(?: (?:run|code|version|program|implementation|baseline))?", re.IGNORECASE)
 
@@ -37,3 +41,9 @@ def with_serial_rows(table: RawTable) -> RawTable:
         for line, cells in table.rows
     ]
     return replace(table, rows=tuple(rows))
+
+
+def is_only_serial(text: str, cells: Sequence[str]) -> bool:
+    """Return whether a label is the only one of one process, and serial: the baseline of all others."""
+    parallel = [cell for cell in cells if not OF_ONE.match(plain(cell))]
+    return len(parallel) == len(cells) - 1 and bool(OF_ONE.match(plain(text))) and not names_one(parallel)

@@ -267,7 +267,9 @@ def _is_rate(bare: str) -> bool:
     if re.search(TIMED, bare) or OF_A_PART.search(bare):
         return False
     bare = re.sub(r"\bmax ?/ ?min\b", "", bare)
-    other = re.search(r"\b[a-z][a-z ]*(?: ?/ ?| per )(?:(?:cpu|wall) )?(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare)
+    other = re.search(
+        r"\b[a-z][a-z ]*(?: ?/ ?| per )(?:(?:cpu|wall) )?(?:s|sec|seconds?|min|minute|h|hr|hour|day)\b", bare
+    )
     if other and not NEVER.search(bare) and not re.search(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| per )", bare):
         return True
     return bool(

@@ -14,6 +14,8 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _OF_A_TEXT = re.compile(r"\s*(?:#{2,6}|[-*+]) ")
 """Beginning of a heading or of an item of a list, whose commas separate no cells."""
+_OF_THOUSANDS = re.compile(r"[^,;\t|]*[^\W\d_][^,;\t|]*[:=]\s*\d{1,3}(?:,\d{3})+(?![\d,]).{0,20}")
+"""A name with a number that has commas between its thousands: `1 GPU: 1,460`."""
 _SPACED = re.compile(r"\S\s{2,}\S")
 _FIRST = 50
 _FEW = 4
@@ -23,6 +25,8 @@ _FEW = 4
 def delimited_tables(text: str) -> list[RawTable]:
     """Return the only table of a text with delimiters. Lines above it that have no delimiter are its headings."""
     lines = text.splitlines()
+    if sum(map(bool, map(_OF_THOUSANDS.fullmatch, lines))) > 1:
+        return []  # a list of names with one number each
     delimiter = delimiter_of(lines)
     if _is_spaced_below(lines):
         split = _spaced(lines)

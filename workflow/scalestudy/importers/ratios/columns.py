@@ -198,7 +198,7 @@ def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
 
 
 def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
-    """Whether a column is, to its last digit, the quotient of two others in three rows or more, and in all rows."""
+    """Whether a column is, to its last digit, the quotient of two others in all rows, of which there are three."""
     known = 0
     for _, row in raw.rows:
         try:
@@ -207,7 +207,9 @@ def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
         except (ValueError, IndexError):
             continue
         known += 1
-        quotients = [(one.low / other.high, one.high / other.low) for one, other in ((first, second), (second, first))]
+        quotients = [
+            (one.low / other.high, one.high / other.low) for one, other in ((first, second), (second, first))
+        ]
         if not any(low <= ratio.high and ratio.low <= high for low, high in quotients):
             return False
     return known >= _FEW_ROWS

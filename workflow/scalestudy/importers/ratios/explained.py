@@ -118,7 +118,11 @@ def actual_beside_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) 
     grows = all(ratio and ratio.value * first == gpus for gpus, ratio in found)
     whole = all(ratio and ratio.value in (1, 100) for _, ratio in found)
     kind = "printed_speedup" if grows else "printed_efficiency" if whole else ""
-    return with_role(meanings, actual[0], kind) if kind and normal(meanings[actual[0]].header) not in said else meanings
+    return (
+        with_role(meanings, actual[0], kind)
+        if kind and normal(meanings[actual[0]].header) not in said
+        else meanings
+    )
 
 
 _ACTUAL = re.compile(r"actual|measured|real|observed|achieved|obtained")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import TEXTS, Meaning, meaning_of
 from scalestudy.importers.numbers.printed import is_blank, is_ditto, plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -23,7 +24,8 @@ def with_dittos_filled_down(table: RawTable) -> RawTable:
     for line, cells in table.rows:
         above = rows[-1][1] if rows else ()
         own = [
-            up if is_ditto(cell) and re.match(r"\W*\d", plain(up)) else cell for cell, up in zip(cells, above, strict=False)
+            up if is_ditto(cell) and re.match(r"\W*\d", plain(up)) else cell
+            for cell, up in zip(cells, above, strict=False)
         ]
         rows.append((line, (*own, *cells[len(own) :])))
     return replace(table, rows=tuple(rows))
@@ -48,7 +50,7 @@ def with_dashes_filled_down(table: RawTable) -> RawTable:
 
 
 def with_groups_filled_down(table: RawTable) -> RawTable:
-    """Return a table without the rows that have a number in their first cell only, which is that of the rows below.
+    """Return a table without the rows that have a number in their first cell only, which is of the rows below.
 
     The number gets the header in front of it, since it is a label: `Size 512`. All other rows begin with an empty
     cell.
@@ -117,3 +119,13 @@ def with_centred_labels(table: RawTable) -> RawTable:
                 row[place] = own[0] if own else NOT_NAMED
     lines = [line for line, _ in table.rows]
     return replace(table, rows=tuple(zip(lines, map(tuple, rows), strict=True)))
+
+
+def begins_group(meanings: Sequence[Meaning], cells: Sequence[str], place: int, above: Mapping[int, str]) -> bool:
+    """Return whether a label left of a dash is another than in the row above, so that the dash is no ditto.
+
+    above: the labels of that row by their places.
+    """
+    labels = [at for at, one in enumerate(meanings[:place]) if one.role in TEXTS and at < len(cells)]
+    texts = {at: plain(cells[at]) for at in labels if not is_blank(cells[at])}
+    return any(above.get(at, text) != text for at, text in texts.items())

@@ -117,8 +117,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             found[place] = (words, "")
         elif (named := count_of_header(header)) and not _OVER_ANOTHER.match(named[1]):
             count = with_node(named[0], words, table.header)
-            if (whole := count_among_words(header)) and whole.gpus == count.gpus:
-                count = replace(count, gpus=each_node(whole, pairs).gpus)  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
+            if (own := count_among_words(header)) and own.gpus == count.gpus:
+                count = replace(count, gpus=each_node(own, pairs).gpus)  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
             hardware = f"x {count.hardware}" if count.hardware else ""
             rest = named[1]
             rest = "" if is_scaled_measurement(table, place, named) else rest
