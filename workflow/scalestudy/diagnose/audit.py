@@ -13,6 +13,7 @@ from scalestudy.analyse.published.bases import efficiencies_held, speedups_held,
 from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
 from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
+from scalestudy.analyse.published.rebased import first_beside, with_the_row_of_its_ratios
 from scalestudy.analyse.published.series import Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
@@ -98,19 +99,12 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
                 continue
             rows = [row for one in series for row in one.rows if row.printed_speedup]
             printed = 2 * sum(row.printed_efficiency is not None for row in rows) > len(rows)
-            scaled = [one for one in settled.series if len({row.gpus for row in one.rows}) > 1]
-            for one in scaled or settled.series:
+            whole = [with_the_row_of_its_ratios(one, settled, table) for one in settled.series]
+            scaled = [one for one in whole if len({row.gpus for row in one.rows}) > 1]
+            for one in scaled or whole:
                 case = " ".join(filter(None, (table.name, one.name))) or name
                 audits.append(_audit(case, one, table, settled, file, efficiency_printed=printed))
     return audits, asked
-
-
-def _first_beside(settled: Settled, table: PublishedTable, file: PublishedFile) -> list[PublishedRow]:
-    """The rows on the fewest devices of the other columns of a table, in the same form."""
-    others = [one for one in file.tables if one.line == table.line and one is not table]
-    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
-    series = [one for other in known if other.rate == settled.rate for one in other.series]
-    return [min(one.rows, key=lambda row: row.gpus) for one in series if one.rows]
 
 
 def _work_of(table: PublishedTable, file: PublishedFile) -> str:
@@ -135,7 +129,7 @@ def _audit(
     others += settled.outside
     speedups = speedups_held(table, others)
     if speedups.outside or speedups.kind == UNIT:
-        beside = [*others, *_first_beside(settled, source, file)]
+        beside = [*others, *first_beside(settled, source, file)]
         whole = speedups_held(table, beside)
         speedups, others = (whole, beside) if whole.kind == ROW and not whole.outside else (speedups, others)
     efficiencies = efficiencies_held(table, others)

@@ -391,3 +391,35 @@ def test_rows_that_end_before_the_devices_are_no_error(tmp_path: Path) -> None:
     )
     audits, _, _ = read(tmp_path, text)
     assert series(audits) == {"table": [(1, 1.0), (4, 3.81)]}
+
+
+PARAMETERS = """
+| machine | GPUs | PS | images/sec | speedup | efficiency |
+|---|---|---|---|---|---|
+| a | 1 | GPU | 41.69 | 1.00x | 100.00% |
+| a | 2 | CPU | 71.72 | 1.72x | 86.02% |
+| b | 1 | GPU | 54.52 | 1.00x | 100.00% |
+| b | 2 | CPU | 55.09 | 1.01x | 50.52% |
+| b | 4 | CPU | 66.55 | 1.22x | 30.52% |
+| b | 2 | GPU | 67.34 | 1.24x | 61.76% |
+| b | 4 | GPU | 61.40 | 1.13x | 28.15% |
+"""
+
+
+def test_a_row_with_another_label_is_the_baseline_of_the_ratios_that_follow_from_it(tmp_path: Path) -> None:
+    audits, _, _ = read(
+        tmp_path, PARAMETERS.replace("| a | 2 | CPU", "| a | 2 | GPU | 70.00 | 1.68x | |\n| a | 2 | CPU")
+    )
+    assert series(audits) == {
+        "a GPU": [(1, 1.0), (2, 1.68)],
+        "a CPU": [(1, 1.0), (2, 1.72)],
+        "b GPU": [(1, 1.0), (2, 1.24), (4, 1.13)],
+        "b CPU": [(1, 1.0), (2, 1.01), (4, 1.22)],
+    }
+    assert [audit.checked.speedups for audit in audits] == [2, 2, 3, 3]
+
+
+def test_a_row_of_another_strategy_is_no_such_baseline(tmp_path: Path) -> None:
+    text = PARAMETERS.replace("PS", "strategy").replace("CPU", "FSDP").replace("| GPU |", "| DDP |")
+    audits, _, _ = read(tmp_path, text)
+    assert series(audits)["b FSDP"] == [(2, 1.0), (4, 1.21)]
