@@ -27,6 +27,10 @@ from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow,
 from scalestudy.record.document import Document
 
 
+_TOO_FAR = 3.0
+"""Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
+
+
 @dataclass(frozen=True)
 class Checked:
     """How many printed numbers of a case were held against others."""
@@ -139,7 +143,7 @@ def _audit(
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(other_setups(table))
     remarks = [
-        *_rows(table),
+        *_rows(table, series.rows),
         *_bases(table, source.rows),
         *row_remarks(series.rows, source),
         *precision_remarks(ratios),
@@ -166,7 +170,7 @@ def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:
     return {row.label("scaling") or source.scaling for row in rows} - {""}
 
 
-def _rows(table: Table) -> Iterator[Remark]:
+def _rows(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Rows that were left out, and configurations that the table lists more than once."""
     for row in table.unusable:
         text = "the throughput or step time is not above 0, so the row was left out"
@@ -175,6 +179,10 @@ def _rows(table: Table) -> Iterator[Remark]:
         if len(scale.lines) > 1:
             lines = f"lines {' and '.join(map(str, scale.lines))}"
             text = f"{lines} are the same configuration; their geometric mean is used"
+            rates = [rate_of(row).value for row in rows if row.line in scale.lines and row.gpus == scale.row.gpus]
+            if rates and max(rates) > _TOO_FAR * min(rates) > 0:
+                text = f"{lines} are one configuration by all columns that were read, but differ {max(rates) / min(rates):.3g}"
+                text += " times, so they are of different work"
             yield Remark("printed twice", scale.row.gpus, text)
 
 

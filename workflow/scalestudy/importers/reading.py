@@ -104,7 +104,12 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         raise _NoScalingError(text, f"; {raw.legend_lacks or devices_hint(raw, meanings)}")
     unsaid = any(one.header == UNSAID and one.role not in STATED for one in meanings)
     if not roles & {*MEASURED} and unsaid:
-        kinds = {"throughput": "of all devices", "throughput_per_gpu": "per device", "total_time_s": "for a time"}
+        kinds = {
+            "throughput": "of all devices",
+            "throughput_per_gpu": "per device",
+            "total_time_s": "for a time",
+            "printed_speedup": "for speedups",
+        }
         options = ", ".join(f"--column '{UNSAID}={kind}' ({words})" for kind, words in kinds.items())
         raise _NoScalingError(f"{where}: what are the numbers below the devices? Add one of {options}")
     if not roles & {*MEASURED, *STATED}:

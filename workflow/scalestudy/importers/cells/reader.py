@@ -11,6 +11,7 @@ from scalestudy.importers.cells.units import (
     is_binary,
     is_in_percent,
     of_another_quantity,
+    padded,
     prefix_of,
     unit_of_time,
 )
@@ -58,6 +59,9 @@ class CellReader:
         self.signed = [any("%" in cell for cell in column) for column in cells]
         self.percent = list(map(in_percent, cells, meanings, self.comma))
         self.binary = [meanings[place].role in BATCHES and is_binary(column) for place, column in enumerate(cells)]
+        self.padded = [
+            padded(column) if meanings[place].role in STATED else 0 for place, column in enumerate(cells)
+        ]
         self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
 
     def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
@@ -91,7 +95,8 @@ class CellReader:
         if meaning.role in CLOCKED:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
-            cell = replace(cell, printed=Printed(cell.printed.value, max(cell.printed.last, cell.spread)))
+            last = cell.printed.last * 10 ** self.padded[place]
+            cell = replace(cell, printed=Printed(cell.printed.value, max(last, cell.spread)))
         if meaning.role in STATED and of_another_quantity(cell.unit):
             raise ValueError(f"{text} has another unit")
         if self.percent[place]:

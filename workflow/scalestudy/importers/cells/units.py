@@ -12,11 +12,14 @@ from scalestudy.importers.numbers.repeats import repeats_in
 from scalestudy.importers.published import STATED, UTILIZATION
 
 _PREFIXED = re.compile(
-    r"(?P<prefix>[kKMGT])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
+    r"(?P<prefix>[kKMGTPE])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
 )
 _FEWEST_BITS = 32
 """Smallest power of two that is no number of tens or so by chance."""
-_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_DECIMALS = re.compile(r"\d+[.,](?P<decimals>\d{2,})")
+_FEWEST_PADDED = 3
+"""Ratios that end with 0 by no chance."""
 _ROUNDED, _MOST_ABOVE_ONE = 0.005, 20
 """How close to 1 the efficiency of a baseline is, and what no efficiency is as a fraction."""
 _OF_A_RATIO = re.compile(
@@ -66,6 +69,15 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
     numbers = [value.printed.value for value in values]
     above_one = any(abs(number - 1) < _ROUNDED for number in numbers) and max(numbers) < _MOST_ABOVE_ONE
     return any(number > 2 for number in numbers) and not above_one
+
+
+def padded(cells: Sequence[str]) -> int:
+    """Return how many last decimals are 0 in all of several ratios, which are rounded before them: 74.70, 49.90."""
+    found = [number for cell in cells if (number := _DECIMALS.search(plain(cell)))]
+    telling = [one["decimals"] for one in found if float(one[0].replace(",", ".")) not in (1, 100)]
+    if len(telling) < _FEWEST_PADDED or len({len(one["decimals"]) for one in found}) > 1:
+        return 0
+    return min(len(decimals) - len(decimals.rstrip("0")) for decimals in telling)
 
 
 def is_in_percent(cells: Sequence[str]) -> bool:

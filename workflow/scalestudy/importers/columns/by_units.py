@@ -25,7 +25,9 @@ _OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|ep
 _OF_EPOCHS = re.compile(r"total ?[(\[]\d+ epochs[)\]]")
 _BARE = re.compile(r"~?[\d.,]+(?:e\d+)?(?: ?\([^()]*\))?")
 """A number without a unit, perhaps with a remark."""
-_DATA_RATE = re.compile(r"(?:[a-z]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?")
+_DATA_RATE = re.compile(
+    r"(?:[a-z-]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?(?: \((?:iqr|range|min|max|std|\u00b1|[-+, ])+\))?"
+)
 
 
 def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -18,6 +18,8 @@ from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
 from scalestudy.importers.columns.parts import parts_of_times
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
@@ -27,6 +29,7 @@ from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.products import threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
 from scalestudy.importers.headers.meaning import (
+    IN_WORDS,
     NAMELESS,
     ROLES,
     TEXTS,
@@ -35,7 +38,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import plain, share
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
 from scalestudy.importers.ratios.columns import (
@@ -148,7 +151,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     said = {normal(name) for name in corrected}
     stated = any(meaning.role == "printed_speedup" for meaning in meanings)
     result = [
-        meaning
+        _in_words(meaning, raw.cells(place))
         if normal(meaning.header) in said or not raw.cells(place)
         else by_cells(meaning, raw, place, meanings, stated=stated)
         for place, meaning in enumerate(comparisons(meanings, said))
@@ -179,6 +182,12 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = begins_at_one(found, raw, said)
     found = _second_as_label(_case_as_label(found, raw, said), said)
     return by_statistic(of_one_scaling(found, said), raw, said)
+
+
+def _in_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:
+    """Reads devices among other words, if the user says that a column is of devices and no cell is a number."""
+    words = bool(cells) and share(cells, read_count) == 0 and share(cells, count_in_words) > 0
+    return replace(meaning, per=IN_WORDS) if meaning.role == "gpus" and words else meaning
 
 
 def _second_as_label(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -85,6 +85,7 @@ _FORMS = tuple(
         r"(?:cloud )?(?:tpu[ -]?)?(?P<rest>v\d\w*)-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
+        r"-j ?(?P<gpus>\d{1,4})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE}|(?P<rest>{MAKER}*{KIND})s?)?",
         rf"(?P<gpus>{_NUMBER}) (?P<rest>{MAKER}*{KIND})s?",
@@ -165,6 +166,8 @@ def read_count(text: str) -> Count:
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
         words = str(int(float(words)))
+    if thousands := re.fullmatch(r"([1-9]\d{0,3}(?:\.\d)?) ?([kKM])", words):
+        words = str(round(float(thousands[1]) * (1e6 if thousands[2] == "M" else 1e3)))
     words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
     if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)

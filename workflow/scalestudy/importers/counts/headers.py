@@ -9,6 +9,7 @@ from functools import lru_cache
 from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
+from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER
 from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
@@ -59,7 +60,7 @@ _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
-    found = _count_of(header)
+    found = _count_of(header) or (None if header.isascii() else _count_of(in_english(plain(header).lower())))
     if found and (kind := _A_KIND.fullmatch(_inside(found[1]))) and not found[0].hardware:
         return replace(found[0], hardware=kind["hardware"]), ""
     return found

@@ -179,7 +179,7 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str], *, ratios: bool) -> bool:
 
 def _doubles(cells: Sequence[str]) -> bool:
     """Whether each of several cells `p = 1`, `p = 2`, `p = 4` is twice the one before or more."""
-    found = [re.fullmatch(r"p ?= ?(\d{1,6})", plain(cell)) for cell in cells]
+    found = [re.match(r"p ?= ?(\d{1,6})(?![\d.])", plain(cell)) for cell in cells]
     sizes = [int(one[1]) for one in found if one]
     return len(sizes) == len(cells) > 2 and all(few * 2 <= many for few, many in pairwise(sizes))
 

@@ -13,6 +13,9 @@ _WORDS = {
     r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|"
     r"台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
+    "replicas": r"副本数?",
+    "wall time": r"墙钟(?:时间)?",
+    "per thread ": r"每个?线程的?",
     "nodes": r"số (?:nút|máy)|jumlah node|"
     r"节点(?:数量|数)?|机器(?:数量|数)|ノード数|노드 ?수|nodos|knoten|n[œo]euds?|узлы|число узлов",
     "single step ": r"单步|每步",
@@ -54,6 +57,7 @@ _WORDS = {
     "seconds": r"giây|detik|segundos|sekunden|secondes|secondi|сек(?:унд[аы]?)?|(?<=\()с(?=\))|(?<=, )с$|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|мин(?:ут[аы]?)?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",
+    "parallel": r"parall[eè]le|paralelo|parallelo|parallel(?:isiert)?|параллельн\w*|并行|並列|병렬",
     "ratio": r"raz[aã]o|raz[oó]n",
     "precision": r"精度",
     "memory": r"显存|内存|メモリ|메모리",

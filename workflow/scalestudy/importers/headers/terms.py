@@ -120,7 +120,7 @@ PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
 NEVER = re.compile(
     r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|\b(?:usd|eur|dollars?|cents)\b|\u20ac|\u00a3|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
-    r"target(?!s?/)|ideal|param|per (?:token|request)|"
+    r"target(?!s?/)|^goal|ideal|param|per (?:token|request)|"
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"
 )
 TIME_STEPS = re.compile(r"(?:# ?|no\.? of |num(?:ber)? ?(?:of )?|n )?time(?: ?-?steps|step)")

@@ -11,7 +11,7 @@ LONGEST_CAPTION = 200
 MOST_HEADER_LINES = 4
 LONGEST_RULE = 40_000
 """Characters of a rule below a header; one of more columns than a table may have is none."""
-_RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*:?[-=]+:?\s*)*[|+]?\s*")
+_RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*(?::?[-=]+:?|:)\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
 _NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>)\s*")
 """A fence of code or a bare tag, which is no caption."""

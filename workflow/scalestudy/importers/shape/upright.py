@@ -175,7 +175,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
         if kept > min(across) and all(quantity_of(cell) == "speedup" for cell in table.cells(kept))
     ]
     whose = {place: _size_of_ratio(table, others[place], across) for place in of_the_last}
-    beside = [place for place, (_, words) in across.items() if words in ("speedup", "efficiency")]
+    beside = [place for place, (_, words) in across.items() if meaning_of(words).role in STATED]
     numbers = [place for place, (_, words) in across.items() if words in ("", UNSAID)]
     ratios = [others[place] for place in stated]
     ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
