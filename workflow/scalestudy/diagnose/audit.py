@@ -19,16 +19,18 @@ from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK,
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
-from scalestudy.diagnose.audit_rows import precision_held, precision_remarks, row_remarks, utilization_remarks
+from scalestudy.diagnose.audit_rows import (
+    precision_held,
+    precision_remarks,
+    row_remarks,
+    rows_left_out_or_twice,
+    utilization_remarks,
+)
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
-from scalestudy.diagnose.remark import KINDS, Remark
+from scalestudy.diagnose.remark import KINDS, Remark, apart
 from scalestudy.importers.headers.meaning import PART
 from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
-
-
-_TOO_FAR = 3.0
-"""Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _audit(
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(other_setups(table))
     remarks = [
-        *_rows(table, series.rows),
+        *rows_left_out_or_twice(table, series.rows),
         *_bases(table, source.rows),
         *row_remarks(series.rows, source),
         *precision_remarks(ratios),
@@ -168,22 +170,6 @@ def _audit(
 
 def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:
     return {row.label("scaling") or source.scaling for row in rows} - {""}
-
-
-def _rows(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
-    """Rows that were left out, and configurations that the table lists more than once."""
-    for row in table.unusable:
-        text = "the throughput or step time is not above 0, so the row was left out"
-        yield Remark("not positive", row.gpus, f"line {row.line}: {text}")
-    for scale in table.scales:
-        if len(scale.lines) > 1:
-            lines = f"lines {' and '.join(map(str, scale.lines))}"
-            text = f"{lines} are the same configuration; their geometric mean is used"
-            rates = [rate_of(row).value for row in rows if row.line in scale.lines and row.gpus == scale.row.gpus]
-            if rates and max(rates) > _TOO_FAR * min(rates) > 0:
-                text = f"{lines} are one configuration by all columns that were read, but differ {max(rates) / min(rates):.3g}"
-                text += " times, so they are of different work"
-            yield Remark("printed twice", scale.row.gpus, text)
 
 
 def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
@@ -253,7 +239,8 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
     else:
         for scale, printed, over in speedups.outside:
             whose = f" with {unit.value:g} for the baseline" if unit else ""
-            text = f"the {settled.given} give {over.value:.2f}{whose}, which rounding does not explain"
+            given = apart(over.value, printed.value, 2)
+            text = f"the {settled.given} give {given}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is None:  # else efficiencies are of what the table does not have
         yield from _efficiencies(table, efficiencies)
@@ -277,9 +264,10 @@ def _efficiencies(table: Table, held: Held) -> Iterator[Remark]:
         yield Remark("no base case", table.base_gpus, text)
     for scale, printed, computed in held.outside:
         whose = f" with {first.value:.3g} for the baseline" if first else ""
-        text = f"the speedup on {scale.row.gpus} devices{whose} gives {computed.value:.3f}"
+        devices = "one device" if scale.row.gpus == 1 else f"{scale.row.gpus} devices"
+        text = f"the speedup on {devices}{whose} gives {apart(computed.value, printed.value, 3)}"
         text += ", which rounding does not explain"
-        yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.3g}, but {text}")
+        yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.5g}, but {text}")
 
 
 def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tuple[str, float, float]:

@@ -5,7 +5,7 @@ from math import isclose, log
 
 from scalestudy.analyse.published.batches import global_batch, replicas
 from scalestudy.analyse.published.held import overlap
-from scalestudy.analyse.published.table import limits_of, ratio
+from scalestudy.analyse.published.table import Table, limits_of, rate_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.headers.batches import is_of_micro_batches
@@ -165,3 +165,24 @@ def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
 def _common(intervals: Sequence[Interval]) -> Interval | None:
     low, high = max(one.low for one in intervals), min(one.high for one in intervals)
     return Interval((low + high) / 2, low, high) if low <= high else None
+
+
+_TOO_FAR = 3.0
+"""Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
+
+
+def rows_left_out_or_twice(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Rows that were left out, and configurations that the table lists more than once."""
+    for row in table.unusable:
+        text = "the throughput or step time is not above 0, so the row was left out"
+        yield Remark("not positive", row.gpus, f"line {row.line}: {text}")
+    for scale in table.scales:
+        if len(scale.lines) > 1:
+            lines = f"lines {' and '.join(map(str, scale.lines))}"
+            text = f"{lines} are the same configuration; their geometric mean is used"
+            rates = [rate_of(row).value for row in rows if row.line in scale.lines and row.gpus == scale.row.gpus]
+            if rates and max(rates) > _TOO_FAR * min(rates) > 0:
+                factor = max(rates) / min(rates)
+                text = f"{lines} are one configuration by all columns that were read, but differ"
+                text += f" {factor:,.0f} times, so they are of different work"
+            yield Remark("printed twice", scale.row.gpus, text)

@@ -34,3 +34,14 @@ class Remark:
     gpus: int | None
     """The scale that it concerns; None for the whole table."""
     sentence: str
+
+
+_MOST_DECIMALS = 6
+
+
+def apart(value: float, other: float, digits: int) -> str:
+    """Return a number with as many decimals as tell it from another one, at least `digits`."""
+    for decimals in range(digits, digits + _MOST_DECIMALS):
+        if round(value, decimals) != round(other, decimals):
+            return f"{value:.{decimals}f}"
+    return f"{value:.{digits}f}"

@@ -57,7 +57,8 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
     """Return the tables that show scaling among those of a file. path: its name in errors."""
     said = {normal(name): role for name, role in corrections.columns.items()}
     across = [with_devices_across(one, said) for one in raw]
-    used = {normal(one.header[0]) for one, turned in zip(raw, across, strict=True) if turned is not one}
+    turned = [one for one, after in zip(raw, across, strict=True) if after is not one]
+    used = {name for one in turned for name in map(normal, one.header) if said.get(name) in ("gpus", "nodes")}
     raw, columns = across, {name: role for name, role in corrections.columns.items() if normal(name) not in used}
     corrections = replace(corrections, columns=columns)
     check_corrections(corrections, raw, path)
@@ -98,7 +99,8 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     raw = arranged(raw)
     meanings = columns_of(raw, corrected)
     roles = {meaning.role for meaning in meanings}
-    has = f"its columns are {', '.join(filter(None, raw.header))}" if any(raw.header) else "it has no columns"
+    listed = ", ".join(filter(None, map(plain, raw.header)))
+    has = f"its columns are {listed}" if listed else "it has no columns"
     if not roles & {"gpus", "nodes"}:
         text = f"{where}: no column of devices, such as gpus; {_short(has)}"
         raise _NoScalingError(text, f"; {raw.legend_lacks or devices_hint(raw, meanings)}")

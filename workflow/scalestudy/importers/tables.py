@@ -35,8 +35,10 @@ from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
-from scalestudy.importers.raw import UNSAID, RawTable, tidied
+from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.counts_in_cells import with_counts_in_cells
+from scalestudy.importers.shape.named_values import with_named_values
+from scalestudy.importers.shape.one_header import tidied
 from scalestudy.importers.unopened import why_unopened
 from scalestudy.study.named_file import nearest, not_utf8, read_named
 
@@ -52,6 +54,7 @@ _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
+_BARS_BEHIND = re.compile(r"[^|]+\|\s*\|\s*")
 _FEW = 3
 _TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
 _LONGEST_UNIT = 50
@@ -128,7 +131,8 @@ def find_tables(text: str) -> list[RawTable]:
     Tables with markup come first. Without any, the whole text may be one table with delimiters, and then columns
     of plain text and lists are looked for.
     """
-    text = _CLOCKED.sub(r"\1 s", _without_prefix(without_boxes(_without_comments(text))))
+    text = _without_bars_behind(_without_prefix(without_boxes(_without_comments(text))))
+    text = _CLOCKED.sub(r"\1 s", text)
     lines = text.splitlines()
     printed = list(lines)
     tables = list(_taken_out(lines))
@@ -175,7 +179,7 @@ def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
 
 def _tidied(table: RawTable) -> RawTable:
     """The table with one line of headers. One that is too wide to be read stays as it is."""
-    return tidied(with_counts_in_cells(table)) if len(table.header) <= MOST_COLUMNS else table
+    return tidied(with_named_values(with_counts_in_cells(table))) if len(table.header) <= MOST_COLUMNS else table
 
 
 def _without_prefix(text: str) -> str:
@@ -190,6 +194,16 @@ def _without_prefix(text: str) -> str:
     if not all(line.lstrip().startswith(found[1]) for line in filled):
         return text
     return "\n".join(line.lstrip()[len(found[1]) :] for line in lines)
+
+
+def _without_bars_behind(text: str) -> str:
+    """The text without two bars at the end of its lines, if they have no others: copied from a page of code."""
+    lines = text.splitlines()
+    filled = [line for line in lines if line.strip()]
+    marked = sum(bool(_BARS_BEHIND.fullmatch(line)) for line in filled)
+    if len(filled) < _FEW or marked < len(filled) - 1:
+        return text
+    return "\n".join(line.rstrip(" |") for line in lines)
 
 
 def _is_commented_header(filled: Sequence[str]) -> bool:

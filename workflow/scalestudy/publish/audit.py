@@ -173,7 +173,10 @@ def question_of(asked: Asked) -> str:
 
 def _columns(table: PublishedTable, settled: settle.Settled | None) -> dict[str, str]:
     """Headers with what they were read as."""
-    return {plain(column.header) or NAMELESS: _meaning(column, table, settled) for column in table.columns}
+    return {
+        plain(column.header).rstrip(" :\uff1a") or NAMELESS: _meaning(column, table, settled)
+        for column in table.columns
+    }
 
 
 def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | None) -> str:

@@ -197,7 +197,6 @@ LABELS = """
     {n} tasks
     {n} jobs
     {n}-way
-    -j{n}
     make -j {n}
     #{n}
     strong_{n}

@@ -33,7 +33,7 @@ _REMARK = re.compile(r"\(([^()]+)\)")
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
 _NAMED_PAIR = re.compile(
-    r"(?P<name>[^()/|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
+    r"(?P<name>[^()|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
 )
 """A header with the names of two quantities in brackets."""
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
@@ -42,7 +42,7 @@ _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d
 
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
-    table = _with_named_pairs(_with_label_and_count(table))
+    table = _with_named_pairs(_with_counts_of_one_product(_with_label_and_count(table)))
     for place, header in enumerate(table.header):
         named, product = _HEADER.fullmatch(plain(header)), _PRODUCT.fullmatch(plain(header).replace("_", " "))
         form = _CELL if named else _OF_A_PRODUCT
@@ -104,6 +104,28 @@ def with_rate_products(table: RawTable) -> RawTable:
     return replace(table, rows=tuple(rows))
 
 
+def _with_counts_of_one_product(table: RawTable) -> RawTable:
+    """The table with two columns for `4 × 2` below `workers × threads`, if most rows have one product.
+
+    The first is then the number of devices that changes, and the second a remark.
+    """
+    names = [part.strip() for part in re.split(r" [x*\u00d7] ", plain(table.header[0]))]
+    pairs = [_OF_A_PRODUCT.fullmatch(plain(cell).replace("\u00d7", "x")) for cell in table.cells(0)]
+    if len(names) != 2 or meaning_of(names[0]).role != "gpus" or not pairs or not all(pairs):
+        return table
+    products = [int(one["first"]) * int(one["second"]) for one in pairs if one]
+    firsts = {one["first"] for one in pairs if one}
+    if 2 * products.count(max(products, key=products.count)) <= len(pairs) or len(firsts) < len(pairs):
+        return table
+    rows = []
+    for (line, row), one in zip(table.rows, pairs, strict=False):
+        rows.append((line, (one["first"], f"{one['second']} {names[1]}", *row[1:]) if one else row))
+    note = f"most rows have one product of {names[0]} and {names[1]}, so {names[0]} are read as the devices"
+    return replace(table, header=(names[0], f"{names[1]} of each", *table.header[1:]), rows=tuple(rows)).noted(
+        note
+    )
+
+
 def _with_named_pairs(table: RawTable) -> RawTable:
     """The table with two columns for one whose header names both quantities of its cells: `DDP (time/mem)`."""
     for place, header in enumerate(table.header):
@@ -112,7 +134,8 @@ def _with_named_pairs(table: RawTable) -> RawTable:
         if not named or not cells or not all(_CELL.fullmatch(plain(cell)) for cell in cells):
             continue
         roles = [meaning_of(named[which]).role in MEASURED for which in ("first", "second")]
-        if not any(roles):
+        of_both = meaning_of(named["name"]).role in MEASURED and not meaning_of(f"time ({named['first']})").unit
+        if not any(roles) and not of_both:
             continue
         names = [f"{named['name']} {named[which]}".strip() for which in ("first", "second")]
         rows = tuple(

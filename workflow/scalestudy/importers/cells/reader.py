@@ -62,7 +62,9 @@ class CellReader:
         self.padded = [
             padded(column) if meanings[place].role in STATED else 0 for place, column in enumerate(cells)
         ]
-        self.gain = [is_gain(column, meanings[place]) for place, column in enumerate(cells)]
+        self.gain = [
+            is_gain(column, meanings[place]) or meanings[place].per == SAVED for place, column in enumerate(cells)
+        ]
 
     def _commas(self, place: int, cells: Sequence[str], *, whole: bool | None) -> bool:
         """Whether a column has decimal commas. A ratio of 1,923 is one: no speedup is that large and so exact."""

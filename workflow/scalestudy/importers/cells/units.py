@@ -72,7 +72,7 @@ def in_percent(cells: Sequence[str], meaning: Meaning, comma: bool) -> bool:
 
 
 def padded(cells: Sequence[str]) -> int:
-    """Return how many last decimals are 0 in all of several ratios, which are rounded before them: 74.70, 49.90."""
+    """Return how many last decimals are 0 in all of several ratios, which are rounded before: 74.70, 49.90."""
     found = [number for cell in cells if (number := _DECIMALS.search(plain(cell)))]
     telling = [one["decimals"] for one in found if float(one[0].replace(",", ".")) not in (1, 100)]
     if len(telling) < _FEWEST_PADDED or len({len(one["decimals"]) for one in found}) > 1:

@@ -44,7 +44,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
         return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
     if _is_size(meaning, cells, raw):
-        return replace(meaning, role="label")
+        fractions = any(re.search(r"\d\.\d", plain(cell)) for cell in cells)  # of STREAM's `Scale`
+        return replace(meaning, role="ignore" if fractions else "label")
     if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):
         return replace(meaning, role="ignore" if is_of_most(raw, place, meanings) else "printed_speedup")
     if role in TIMES and stated and not meaning.unit and most_are("speedup", cells):

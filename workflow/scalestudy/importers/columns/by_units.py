@@ -26,7 +26,8 @@ _OF_EPOCHS = re.compile(r"total ?[(\[]\d+ epochs[)\]]")
 _BARE = re.compile(r"~?[\d.,]+(?:e\d+)?(?: ?\([^()]*\))?")
 """A number without a unit, perhaps with a remark."""
 _DATA_RATE = re.compile(
-    r"(?:[a-z-]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?(?: \((?:iqr|range|min|max|std|\u00b1|[-+, ])+\))?"
+    r"(?:[a-z-]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?"
+    r"(?: \((?:iqr|range|min|max|std|\u00b1|[-+, ])+\))?"
 )
 
 

@@ -51,7 +51,12 @@ from scalestudy.importers.ratios.efficiencies import by_their_ratios
 from scalestudy.importers.ratios.explained import actual_beside_ideal, by_printed_ratios, by_what_follows, factors
 from scalestudy.importers.ratios.gains import gains
 from scalestudy.importers.ratios.means import mean_ratios
-from scalestudy.importers.ratios.of_all import of_all_by_its_work, of_each_beside_all, per_device_in_words
+from scalestudy.importers.ratios.of_all import (
+    of_all_by_its_work,
+    of_each_beside_all,
+    per_device_in_words,
+    shares_of_times,
+)
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
@@ -169,7 +174,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)
     found = factors(actual_beside_ideal(found, raw, said), raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
-    found = of_each_beside_all(found, raw, said)
+    found = shares_of_times(of_each_beside_all(found, raw, said), raw, said)
     found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)
     found = per_others(per_node(found, said), said)
     found = relative_columns(found, raw, said)

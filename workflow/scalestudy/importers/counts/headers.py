@@ -72,6 +72,14 @@ def _count_of(header: str) -> tuple[Count, str] | None:
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))
     if _STEP.search(words):
         return None
+    if (
+        found := re.fullmatch(
+            rf"(?P<nodes>\d{{1,4}}) (?!{DEVICE}\b|{_NODE}\b)(?:[a-z][\w.-]* ){{1,3}}{_NODE}"
+            r"(?: ?tp ?(?P<tp>\d{1,4}))?(?P<rest> [(\[].*|)",
+            words,
+        )
+    ) and found["tp"] in (None, found["nodes"]):
+        return Count(int(found["nodes"]), int(found["nodes"])), _inside(found["rest"])
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}"
         rf"(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<hardware>{_KINDS})s?)\))?"

@@ -73,6 +73,8 @@ _HOST_OF_DEVICES = re.compile(
 """The processors of the hosts of accelerators: `8 x A100, CPU: 192 cores`."""
 _A_KIND = re.compile(rf"{MAKER}*P(?:40|100|[2-6]000)(?:-PCIe|-SXM2)?")
 """Devices that are called as processes may be: P100."""
+_SETTING = re.compile(r"[A-Za-z_]{1,12} ?= ?\d[\d.,]*[kKMB]?")
+"""A setting behind the devices: `p=2, d=5440`."""
 _SERVERS = re.compile(
     r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
     r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",
@@ -115,6 +117,8 @@ def count_in_words(text: str) -> Count:
             rest = " ".join(_OF_HARDWARE.sub(" ", rest).split()) if parts.get("hardware") else rest
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             comment = servers["servers"] if servers else ""
+            if _SETTING.fullmatch(rest):
+                comment, rest = " ".join(filter(None, (comment, rest))), ""
             hardware, either = re.sub(r"(?<=\d)s$", "", parts.get("hardware") or ""), bool(parts.get("either"))
             if not hardware and re.fullmatch(rf"{MAKER}*{KIND}", rest, re.IGNORECASE):
                 hardware, rest = rest, ""

@@ -96,7 +96,9 @@ _SETTINGS = re.compile(r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)")
 """Several settings in brackets: (129 frames, 50 steps)."""
 _OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
-_SWITCH = re.compile(r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u0394) (?:from|over|vs\.?) ")
+_SWITCH = re.compile(
+    r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u0394) (?:from|over|vs\.?) "
+)
 """Beginning of the header of a setting that is on or off, use_gpu, or of a change: Change from batch 1,024."""
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
 """Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""

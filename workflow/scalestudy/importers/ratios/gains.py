@@ -33,10 +33,13 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
     measured = next((at for role in MEASURED for at, one in enumerate(meanings) if one.role == role), None)
     result = []
     for place, meaning in enumerate(_without_ideal(meanings, raw, said)):
-        if normal(meaning.header) not in said and is_gain(
-            [row[place] for _, row in raw.rows if place < len(row)], meaning
-        ):
-            of_times = measured is not None and meanings[measured].role in TIMES
+        of_times = measured is not None and meanings[measured].role in TIMES
+        free = normal(meaning.header) not in said
+        cells = [row[place] for _, row in raw.rows if place < len(row)]
+        if free and measured is not None and of_times and _are_shares(cells, meaning):
+            if _is_saved_since_the_first(raw, place, measured):
+                meaning = replace(meaning, role="printed_speedup", per=SAVED)
+        elif free and is_gain(cells, meaning):
             if measured is not None and of_times and _is_saved_since_the_first(raw, place, measured):
                 meaning = replace(meaning, role="printed_speedup", per=SAVED)
             else:
@@ -44,6 +47,13 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
                 meaning = replace(meaning, role="ignore" if saved else "printed_speedup")
         result.append(meaning)
     return result
+
+
+def _are_shares(cells: list[str], meaning: Meaning) -> bool:
+    """Whether all speedups are per cents below 100, as shares of the time that is saved are."""
+    texts = [plain(cell) for cell in cells if not is_blank(cell)]
+    shares = [re.match(r"(\d{1,2}(?:\.\d+)?) ?%", text) for text in texts]
+    return meaning.role == "printed_speedup" and len(shares) > 1 and all(shares)
 
 
 def says_gain(cell: str) -> bool:

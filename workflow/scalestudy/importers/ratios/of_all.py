@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
@@ -16,6 +16,8 @@ from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.columns import CLOSE, is_quotient
 from scalestudy.importers.raw import RawTable
 
+_FEW = 3
+"""Numbers of devices from which a quotient shows something."""
 _SAID_PER_DEVICE = re.compile(
     rf"(?:{RATED}|{WORK} ?{SECOND}|\bthroughputs?|\bspeeds?)(?: \([^)]*\))?(?: (?:numbers|values|figures))?,?"
     r"(?: (?:is|are|was|were|given|reported|measured|shown|stated|all|here|in this table)){0,4}"
@@ -69,6 +71,24 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
         close = len(ratios) == len(raw.rows) and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said and meanings[each].per != "all":
             return with_role(meanings, each, "throughput_per_gpu", per="gpu")
+    return meanings
+
+
+def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out a time that is another time over the devices in all rows, as a mean of all threads is."""
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES]
+    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if len(times) < 2 or devices is None or len(set(raw.cells(devices))) < _FEW:
+        return meanings
+    for whole, each in permutations(times, 2):
+        ratios = []
+        for _, row in raw.rows:
+            with suppress(ValueError, IndexError, ZeroDivisionError):
+                of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
+                ratios.append(of_all / of_each / read_count(row[devices]).gpus)
+        close = len(ratios) >= _FEW and all(abs(ratio - 1) < CLOSE for ratio in ratios)
+        if close and normal(meanings[each].header) not in said:
+            return with_role(meanings, each, "ignore")
     return meanings
 
 

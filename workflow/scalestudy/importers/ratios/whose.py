@@ -13,7 +13,7 @@ from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
-from scalestudy.importers.ratios.columns import follows
+from scalestudy.importers.ratios.columns import follows, is_quotient
 from scalestudy.importers.raw import RawTable
 
 _STATISTIC = re.compile(
@@ -121,9 +121,17 @@ def run_lengths(meanings: Sequence[Meaning], raw: RawTable) -> int | None:
         counted = one.role == "ignore" and all(re.fullmatch(r"[1-9][\d,]{0,6}", cell) for cell in cells)
         if not counted or len(cells) < len(raw.rows) or len(set(cells)) < 2:
             continue
-        if _EPOCHS.fullmatch(normal(one.header)) or _are_set_steps(one, raw, meanings, place):
+        steps = _STEPS_OF_A_RUN.fullmatch(normal(one.header)) and _of_steps_beside(raw, meanings, place)
+        if _EPOCHS.fullmatch(normal(one.header)) or steps or _are_set_steps(one, raw, meanings, place):
             return place
     return None
+
+
+def _of_steps_beside(raw: RawTable, meanings: Sequence[Meaning], place: int) -> bool:
+    """Whether a whole time over the time of a step beside it is the number of steps in a column."""
+    whole = [at for at, one in enumerate(meanings) if one.role == "total_time_s"]
+    each = [at for at, one in enumerate(meanings) if one.role == "step_time_s"]
+    return any(is_quotient(raw, place, (time, step)) for time in whole for step in each)
 
 
 def _are_set_steps(one: Meaning, raw: RawTable, meanings: Sequence[Meaning], place: int) -> bool:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import DEGREES
+from scalestudy.importers.counts.cells import DEGREES, read_count
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.templates import OTHER
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.numbers.printed import is_blank, plain, share
 from scalestudy.importers.raw import UNSAID, RawTable
 
 _DOWN, _RIGHT = "\u2193\u2b07", "\u2192\u27a1\u00bb"
 _CORNER = re.compile(
     rf"(?P<first>[^\\/|]*?[^\W_])\W*?(?:\\+| / |[{_DOWN}{_RIGHT}][\W_]*?|\|)[\W_]*(?P<second>#?[^\W_].*?)\W*"
 )
+_MOST_LABELS = 3
+"""Columns of labels left of numbers that are headers."""
 _NUMBER = re.compile(r"[1-9]\d{0,5}")
 _OF_SCALING = re.compile(r"\b(?:(?:strong|weak)?[ -]?scaling|parallel(?:ism|ization)?|mpi|openmp|speed-?ups?)\b")
 """Words of what a table of devices shows. The devices of a caption may be those of all columns."""
@@ -52,10 +54,17 @@ def with_devices_across(table: RawTable, said: Mapping[str, str]) -> RawTable:
 
     said: header in normal form -> role.
     """
-    role, others = said.get(normal(table.header[0])), [plain(name) for name in table.header[1:]]
-    if role not in ("gpus", "nodes") or len(others) < 2 or not all(map(_NUMBER.fullmatch, others)):
+    names = [plain(name) for name in table.header]
+    labels = next((at for at, name in enumerate(names) if at and _NUMBER.fullmatch(name)), len(names))
+    named = [at for at in range(labels) if said.get(normal(names[at])) in ("gpus", "nodes")]
+    numbers = names[labels:]
+    if labels > _MOST_LABELS or len(named) != 1 or len(numbers) < 2:
         return table
-    return _across(table, "devices" if role == "gpus" else "nodes")
+    if not all(map(_NUMBER.fullmatch, numbers)) or share(table.cells(named[0]), read_count) == 1 < labels:
+        return table
+    noun = "devices" if said[normal(names[named[0]])] == "gpus" else "nodes"
+    first = (names[0] or "name", *table.header[1:labels])
+    return replace(table, header=(*first, *(f"{number} {noun}" for number in numbers)))
 
 
 def _with_devices_by_words(table: RawTable, sizes: list[int]) -> RawTable:

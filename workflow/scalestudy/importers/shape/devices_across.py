@@ -20,7 +20,7 @@ from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import DEVICE, NODE, SERIAL_RUN, STRATEGIES
+from scalestudy.importers.headers.terms import DEVICE, NODE, NOT_MEASURED, SERIAL_RUN, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
@@ -65,12 +65,13 @@ _OVER_ANOTHER = re.compile(
     r"(?:vs\.?|versus|over|relative to|compared (?:to|with)) (?!.*(?:\d|\bone\b|\bsingle\b))"
 )
 """Other words of a header of ratios over something else than devices: 16 threads vs serial build."""
+_REMARK = re.compile(r"\s*[(\[\uff08][^()\[\]\uff08\uff09]+[)\]\uff09]$")
 _FEW = 2  # columns of devices from which a table has devices across
 
 
 def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]]]:
     """Return the table, whose header may now be a row of devices, and its columns of devices."""
-    table = _with_labels(table)
+    table = _without_remarks(_with_labels(table))
     if across := _across(table):
         return table, _with_ratios_of_devices(table, across)
     table = with_devices_of_a_row(table)
@@ -80,6 +81,40 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
     if 1 not in {size_of(devices) for devices, _ in across.values()}:
         across = dict(sorted((across | _named_alone(table, across)).items()))
     return table.noted(note), _with_ratios_of_devices(table, across)
+
+
+def _without_remarks(table: RawTable) -> RawTable:
+    """The table without a remark in brackets behind some of its devices, or without their column if not measured.
+
+    The others have the same words beside their numbers: `TP=1`, `TP=2`, `TP=4 (made up)`.
+    """
+    bare = [_REMARK.sub("", plain(name)) for name in table.header]
+    alike = [re.sub(r"\d+", "0", name.lower()).rstrip("s") for name in bare]
+    groups = {words: [at for at in range(1, len(bare)) if alike[at] == words] for words in {*alike[1:]}}
+    for words, places in groups.items():
+        marked = [at for at in places if bare[at] != plain(table.header[at])]
+        if not re.search(r"\d|0", words) or len(places) < _FEW or not 0 < 2 * len(marked) <= len(places):
+            continue
+        inside = {at: plain(table.header[at])[len(bare[at]) :].strip(" ()\uff08\uff09[]") for at in marked}
+        if len({bare[at] for at in places}) < len(places) or not all(map(_is_remark, inside.values())):
+            continue
+        planned = [at for at, said in inside.items() if NOT_MEASURED.fullmatch(said)]
+        names = ", ".join(f"'{plain(table.header[at])}'" for at in marked)
+        kept = [at for at in range(len(table.header)) if at not in planned]
+        header = tuple(table.header[at] if at not in marked else bare[at] for at in kept)
+        rows = tuple((line, tuple(cells[at] for at in kept if at < len(cells))) for line, cells in table.rows)
+        if planned:
+            return replace(table, header=header, rows=rows, legend_lacks=f"{names} is not measured").noted(
+                f"{names} is not measured by its name, so it was left out"
+            )
+        return replace(table, header=header, rows=rows).noted(f"the remark of {names} is not read")
+    return table
+
+
+def _is_remark(words: str) -> bool:
+    """Whether words in brackets are no unit, no measurement and no number of something."""
+    known = meaning_of(words).role in (*MEASURED, *STATED) or meaning_of(f"time ({words})").unit
+    return bool(words) and not known and not re.search(r"\d|%|/", words)
 
 
 def _with_labels(table: RawTable) -> RawTable:

@@ -14,7 +14,7 @@ from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_labe
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
-from scalestudy.importers.quantities import known_role, name_of, quantity_of
+from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
 from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.kinds import by_ratio
@@ -23,6 +23,7 @@ from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.corners import with_corner, with_degrees
 from scalestudy.importers.shape.devices_across import devices_across, size_of
+from scalestudy.importers.shape.further_columns import is_of_one_size, is_without_number
 from scalestudy.importers.shape.pivots import pivoted
 from scalestudy.importers.shape.quantities_of_rows import (
     in_one_row,
@@ -129,10 +130,11 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
 
 
 def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int) -> RawTable:
-    """The turned table with the speedups that stand behind its best measurement, as those of its last row."""
+    """The turned table with the speedups behind its best measurement, as those of the most devices."""
     cells = table.rows[best][1]
     stated = [cells[place] if place < len(cells) else "" for place in ratios]
-    last = len(turned.rows) - 1
+    sizes = [size_of(cells[0]) for _, cells in turned.rows]
+    last = len(sizes) - 1 - sizes[::-1].index(max(sizes))
     rows = tuple(
         (line, (*row, *(stated if place == last else [""] * len(stated))))
         for place, (line, row) in enumerate(turned.rows)
@@ -154,11 +156,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     others = [
         place
         for place in range(len(table.header))
-        if place not in across and not _is_of_one_size(table, place, across)
+        if place not in across and not is_of_one_size(table, place, across)
     ]
     metric = place_of_names(table, others)
     others = [place for place in others if place != metric]
     sizes = list(dict.fromkeys(devices for devices, _ in across.values()))
+    for place in [kept for kept in others if kept > min(across) and is_without_number(table, kept)]:
+        others.remove(place)
     for place in sorted(set(range(len(table.header))) - {*across, *others, metric}):
         table = table.noted(f"{plain(table.header[place])} is of no number of devices, so it was left out")
     for place in [kept for kept in others if _are_ratios_of_rows(table, kept)]:
@@ -252,21 +256,6 @@ def _shortened(words: str) -> str:
         if replace(meaning_of(name), header="", scaling="") == replace(meaning, header="", scaling="")
         else words
     )
-
-
-def _is_of_one_size(table: RawTable, place: int, across: Iterable[int]) -> bool:
-    """Whether a column behind those of devices is a further measurement, of one size that its header may name.
-
-    It is one by its header, or by the unit that its cells have in common with those of devices: CUDA.
-    """
-    if place < max(across):
-        return False
-    role = meaning_of(table.header[place]).role
-    if role in MEASURED:
-        return share(table.cells(place), read_cell) > _MOST
-    own = {name_of(cell) for cell in table.cells(place)}
-    others = {name_of(cell) for at in across for cell in table.cells(at)}
-    return role in ("ignore", *TEXTS) and own == others and len(own) == 1 and own != {""}
 
 
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
