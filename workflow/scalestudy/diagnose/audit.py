@@ -59,8 +59,9 @@ class Audit:
 
     @property
     def strong(self) -> bool:
-        """Whether the batch per device shrinks as devices are added, as far as batches are stated."""
-        return len({batch_per_gpu(scale.row) for scale in self.table.scales}) > 1
+        """Whether the work is constant: by a batch per device that shrinks, or in a time without batches."""
+        batches = {batch_per_gpu(scale.row) for scale in self.table.scales}
+        return len(batches) > 1 or (batches == {None} and self.settled.whose in (TOTAL, STRONG))
 
 
 @dataclass(frozen=True)
@@ -216,8 +217,8 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
     unit = unit_of(table) if speedups.kind not in (ROW, SERIAL) else None
     if unit and table.base:
         text = (
-            f"printed as {unit.value:g}x, but no smaller scale has a throughput, so the table lacks the baseline"
-            f" of its speedups; recomputed speedups are relative to {table.base.gpus} devices"
+            f"printed as {unit.value:g}x, but no smaller scale has a {settled.each}, so the table lacks the"
+            f" baseline of its speedups; recomputed speedups are relative to {table.base.gpus} devices"
         )
         yield Remark("no base case", table.base.gpus, text)
     agreed = len(efficiencies.pairs) > 1 and efficiencies.kind == SMALLEST and not efficiencies.outside
@@ -243,10 +244,10 @@ def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) 
             text = f"the {settled.given} give {given}{whose}, which rounding does not explain"
             yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
     if relative_to_another(table) is None:  # else efficiencies are of what the table does not have
-        yield from _efficiencies(table, efficiencies)
+        yield from _efficiencies(table, efficiencies, settled)
 
 
-def _efficiencies(table: Table, held: Held) -> Iterator[Remark]:
+def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark]:
     """Printed efficiencies that contradict the table's own throughputs or times."""
     if (each := common_unit(held)) is not None:
         text = (
@@ -258,8 +259,8 @@ def _efficiencies(table: Table, held: Held) -> Iterator[Remark]:
     first = table.base.printed_efficiency if table.base and held.kind == UNIT else None
     if first:
         text = (
-            f"the printed efficiency is {first.value:.3g}, but no smaller scale has a throughput, so the table"
-            " lacks the baseline of its efficiencies"
+            f"the printed efficiency is {first.value:.3g}, but no smaller scale has a {settled.each}, so the"
+            " table lacks the baseline of its efficiencies"
         )
         yield Remark("no base case", table.base_gpus, text)
     for scale, printed, computed in held.outside:

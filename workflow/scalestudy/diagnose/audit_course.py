@@ -80,7 +80,7 @@ def _turns_back(table: Table) -> Iterator[Remark]:
             continue  # two configurations
         if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
             ends = [scale.throughput.value for scale in (less, more)]
-            times = [time for scale in (less, more) if (time := scale.row.number("whole_time_s")) is not None]
+            times = [time for scale in (less, more) if (time := _whole_time_s(scale)) is not None]
             same = less.row.number("work") == more.row.number("work") and len(times) == len(ends)
             how, ends = ("the time grows", times) if same else ("throughput falls", ends)
             text = f"{how} from {less.row.gpus} to {more.row.gpus} devices ({ends[0]:.4g} to {ends[1]:.4g})"
@@ -95,6 +95,12 @@ def _turns_back(table: Table) -> Iterator[Remark]:
                 )
             yield Remark("turns back", more.row.gpus, text)
             return
+
+
+def _whole_time_s(scale: Recomputed) -> float | None:
+    """The time of a scale; that of its mean throughput if it was measured more than once."""
+    time, work = scale.row.number("whole_time_s"), scale.row.number("work")
+    return time if time is None or work is None or len(scale.lines) < 2 else work / scale.throughput.value
 
 
 def _limit_of_a_node(table: Table) -> Iterator[Remark]:

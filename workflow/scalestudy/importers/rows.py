@@ -14,7 +14,7 @@ from scalestudy.importers.counts.cells import Count, read_count, with_node
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
 from scalestudy.importers.devices.found import of_kind
-from scalestudy.importers.devices.hardware import of_one_hardware
+from scalestudy.importers.devices.hardware import of_one_hardware, one_of_its_kind
 from scalestudy.importers.devices.listed import ids_in
 from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
@@ -145,7 +145,7 @@ class Reader:
             self.notes[f"the times are of different numbers of {counted} and are divided by them"] = None
             numbers["total_time_s"] = time.times(1 / int(plain(cells[self.lengths]).replace(",", "")))
         gpus = self._devices(line, cells, numbers)
-        if gpus is None and self._is_base_of_all(line, numbers):
+        if gpus is None and self._is_base_of_all(line, cells, numbers):
             gpus = 0
         if gpus is None or not set(numbers) & {*MEASURED, *STATED}:
             return None
@@ -214,16 +214,17 @@ class Reader:
         of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
         return plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu))
 
-    def _is_base_of_all(self, line: int, numbers: dict[str, Printed]) -> bool:
+    def _is_base_of_all(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> bool:
         """Whether a row without a number of devices is what the speedups are over: `original`, 247 s, 1.00x."""
         named = next((one for one in self.meanings if one.role == "gpus"), None)
         speedup = numbers.get("printed_speedup")
         if named is None or speedup is None or speedup.value != 1 or not set(numbers) & {*MEASURED}:
             return False
         start = f"line {line}, {plain(named.header)[:SHOWN]}: "
-        if not any(note.startswith(start) for note in self.notes):
+        blank = any(one is named and is_blank(cell) for one, cell in zip(self.meanings, cells, strict=False))
+        if not blank and not any(note.startswith(start) for note in self.notes):
             return False
-        self.notes = {note: None for note in self.notes if not note.startswith(start)}
+        self.notes = {note: None for note in self.notes if not note.startswith((start, f"line {line}: no number"))}
         self.cells.notes = self.notes
         return True
 
@@ -243,6 +244,8 @@ class Reader:
                 f"'{plain(text)[:SHOWN]}' has {gpus} device{'' if gpus == 1 else 's'} by its provider's list"
             ] = None
             return Count(gpus, hardware=family_of_instance(text))
+        if one := one_of_its_kind(text, self.raw.cells(place)):
+            return one
         if meaning.per == IN_WORDS:
             return self._on_nodes(self._named(text, self.raw.cells(place)), text, place)
         return self._on_nodes(read_count(text), text, place)

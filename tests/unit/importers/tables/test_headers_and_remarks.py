@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.analyse.published.series import series_of
 from scalestudy.diagnose.remark import apart
 from scalestudy.errors import UserError
 from scalestudy.importers.columns.meanings import Corrections
@@ -12,6 +13,7 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
+from scalestudy.publish.audit import audit_view
 from test_groups_and_quantities import rows_of
 from test_printed_habits import audited, speedups, table
 
@@ -216,3 +218,82 @@ def test_fractions_below_scale_are_no_sizes(tmp_path: Path) -> None:
     rows = ("1;8.78 (7.24–10.45);11.14", "2;7.50 (6.95–7.86);7.00")
     found, _ = rows_of(tmp_path, table("Threads;Triad GB/s (IQR);Scale", *rows))
     assert found == [[(1, 8.78), (2, 7.5)]]
+
+
+def test_karp_flatt_is_printed_for_times_of_constant_work(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Threads;Time (s)", "1;10.0", "2;5.5", "4;3.25"))
+    assert [row["karp_flatt"] for row in audit_view([found])[0]["rows"]] == ["--", "0.100", "0.100"]
+    (found,) = audited(tmp_path, "Weak scaling\n\n" + table("Threads;Time (s)", "1;10.0", "2;10.5", "4;11.2"))
+    assert {row["karp_flatt"] for row in audit_view([found])[0]["rows"]} == {"--"}
+
+
+def test_a_long_sentence_names_no_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    said = "I used ResNet101, but speedup seems very similar - (p3.16xlarge)\n\n"
+    path.write_text(said + table("GPUs;4;8;16", "Horovod;792.41;1523;2958"), encoding="utf-8")
+    with pytest.raises(UserError, match="value=throughput"):
+        read_published(path)
+
+
+def test_the_nodes_behind_devices_are_where_they_are(tmp_path: Path) -> None:
+    text = "Scaling to 32 GPUs (4nodes, 8 GPUs per node):\n\n1GPU: 5 images/s\n8GPUs: 25 images/s\n"
+    found, _ = rows_of(tmp_path, text + "16GPUs(2 nodes): 41 images/s\n32GPUs(4nodes): 80 images/s\n")
+    assert found == [[(1, 5), (8, 25), (16, 41), (32, 80)]]
+
+
+def test_an_accuracy_behind_a_time_is_no_efficiency(tmp_path: Path) -> None:
+    rows = ("A;8.9h/80.91%;5.33h/80.13%;**1.67**", "B;5.61h/76.73%;2.6h/75.86%;**2.16**")
+    found = audited(tmp_path, table("模型;单机8卡耗时/精度;3机8卡耗时/精度;加速比", *rows))
+    assert [(speedups(one)[-1], one.remarks) for one in found] == [((24, 1.67), ()), ((24, 2.16), ())]
+
+
+def test_a_share_of_the_data_is_no_efficiency(tmp_path: Path) -> None:
+    rows = ("1;12.5% / ~150,000;6.473", "2;25% / ~300,000;7.532", "4;50% / ~600,000;7.156")
+    (found,) = audited(
+        tmp_path, "### Weak Scaling Study\n\n" + table("Ranks/Threads;Data Points;OpenMP (s)", *rows)
+    )
+    assert (found.checked.efficiencies, found.remarks) == (0, ())
+
+
+def test_a_baseline_with_a_dash_for_its_devices(tmp_path: Path) -> None:
+    rows = ("**Baseline**;-;112.5s;1.0x", "SP;2;65.2s;1.73x", "SP;4;39.6s;2.84x")
+    path = tmp_path / "table.md"
+    path.write_text(table("Configuration;Ulysses degree;Generation Time;Speedup", *rows), encoding="utf-8")
+    (found,) = read_published(path, Corrections({"Ulysses degree": "gpus"})).tables
+    assert [row.line for row in found.outside] == [3]
+    assert not any("line 3" in note for note in found.notes)
+
+
+def test_data_sets_are_not_compared_with_each_other(tmp_path: Path) -> None:
+    rows = ("CC;8x V100;5hr", "COCO;8x V100;12min", "VQA;2x V100;32min", "Flickr30k;8x V100;3min")
+    path = tmp_path / "table.md"
+    path.write_text(table("Dataset;GPUs;Time per Epoch", *rows), encoding="utf-8")
+    tables = read_published(path).tables
+    assert not any(len({row.gpus for row in one.rows}) > 1 for table_ in tables for one in series_of(table_))
+
+
+def test_hardware_without_a_number_is_one_beside_several(tmp_path: Path) -> None:
+    found, _ = rows_of(tmp_path, table("GPU type&num;Throughput", "V100;332/s", "2 V100;583/s", "4 V100;818/s"))
+    assert found == [[(1, 332), (2, 583), (4, 818)]]
+
+
+def test_slices_of_tpus_are_counted_in_chips() -> None:
+    assert [read_count(cell).gpus for cell in ("v4-128", "1x v4-128", "4x v4-128")] == [64, 64, 256]
+
+
+def test_shared_memory_is_no_memory_of_a_device(tmp_path: Path) -> None:
+    header = "Threads / Ranks;Serial Time (s);Shared Memory (OpenMP) Time (s);OpenMP Speedup"
+    (found,) = audited(tmp_path, table(header, "1;53.2;54.6;0.974", "2;53.2;25.8;2.062", "4;53.2;12.8;4.156"))
+    assert (found.speedups.kind, found.checked.speedups) == ("serial", 3)
+
+
+def test_a_time_that_grows_is_printed_as_the_mean_of_its_rows(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Threads;Time (s)", "1;100", "4;68", "4;40", "8;64"))
+    back = next(str(remark.sentence) for remark in found.remarks if remark.kind == "turns back")
+    assert "(52.15 to 64)" in back
+
+
+def test_three_numbers_in_a_cell_by_the_names_in_the_header(tmp_path: Path) -> None:
+    header = "#GPU;throughput (GPU/CPU/Python)"
+    found, _ = rows_of(tmp_path, table(header, "1;228/228/219", "2;427/423/415"))
+    assert found == [[(1, 228), (2, 427)], [(1, 228), (2, 423)], [(1, 219), (2, 415)]]

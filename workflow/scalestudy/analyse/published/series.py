@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
-from scalestudy.importers.columns.labels import is_size_of_work
+from scalestudy.importers.columns.labels import is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.serial_rows import names_serial_run
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
@@ -113,7 +113,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     one = len(fewest) == 1 and len(parts.get(fewest[0].label(name), ())) == 1
     of_any = name not in ("hardware", "model") or {*values} <= {"", "CPU", "GPU"}  # a serial run beside both
     none = fewest[0].label(name) == "" and of_any  # as the backend of one process
-    if one and (none or name not in KINDS_OF_SETUP) and not free and not is_size_of_work(name):  # that of all
+    of_work = is_size_of_work(name) or is_other_work(name)
+    if one and (none or name not in KINDS_OF_SETUP) and not free and not of_work:  # that of all
         free = fewest
         values.remove(fewest[0].label(name))
     scales = {value: {row.gpus for row in parts[value]} for value in values}
@@ -123,7 +124,7 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
-    if len(values) < 2 or not several or (one_scale_each and not is_size_of_work(name)):
+    if len(values) < 2 or not several or (one_scale_each and not of_work):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     bases = {value: _bases_with_addition(value, rows) for value in values} if name == "strategy" else {}

@@ -78,7 +78,12 @@ class Settled:
     @property
     def given(self) -> str:
         """What the ratios are recomputed from, in words."""
-        return "times" if self.rate in ("step_time_s", *TIMES) else "throughputs"
+        return f"{self.each}s"
+
+    @property
+    def each(self) -> str:
+        """What a row has of it, in words."""
+        return "time" if self.rate in ("step_time_s", *TIMES) else "throughput"
 
 
 def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "") -> Settled | Question:

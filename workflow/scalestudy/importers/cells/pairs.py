@@ -36,6 +36,8 @@ _NAMED_PAIR = re.compile(
     r"(?P<name>[^()|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
 )
 """A header with the names of two quantities in brackets."""
+_NAMED_PARTS = re.compile(r"(?P<name>[^()|]+?) ?\((?P<parts>[^()|/]{1,20}(?:/[^()|/]{1,20}){2,5})\)")
+"""A header with three names or more in brackets."""
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
 
@@ -144,7 +146,31 @@ def _with_named_pairs(table: RawTable) -> RawTable:
         )
         whole = (*table.header[:place], *names, *table.header[place + 1 :])
         return _with_named_pairs(replace(table, header=whole, rows=rows))
+    return _with_named_parts(table)
+
+
+def _with_named_parts(table: RawTable) -> RawTable:
+    """The table with three columns or more for one with as many names and numbers: `A(GPU/CPU/Python)`."""
+    for place, header in enumerate(table.header):
+        named = _NAMED_PARTS.fullmatch(plain(header))
+        parts = [part.strip() for part in named["parts"].split("/")] if named else []
+        cells = [_numbers(cell) for cell in table.cells(place)]
+        if not named or not cells or any(len(own) != len(parts) for own in cells):
+            continue
+        names = [f"{named['name']} {part}".strip() for part in parts]
+        rows = tuple(
+            (line, (*row[:place], *(_numbers(row[place]) or [""] * len(parts)), *row[place + 1 :]))
+            for line, row in table.rows
+            if place < len(row)
+        )
+        return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=rows)
     return table
+
+
+def _numbers(cell: str) -> list[str]:
+    """The numbers between the slashes of a cell; none if it has something else."""
+    parts = [part.strip() for part in plain(cell).split("/")]
+    return parts if all(re.fullmatch(r"~?\d[\d.,]*k?", part, re.IGNORECASE) for part in parts) else []
 
 
 def _whole(cell: str) -> str:

@@ -27,7 +27,16 @@ _BOTH = re.compile(
 _HEADER = re.compile(r"(?P<first>.*?)\s*(?:[(\[/&,+]|\band\b)\s*(?P<second>[^()\[\]/&,+]+?)\s*[)\]]?")
 _OF_A_SIZE = re.compile(rf"\S*\d\S* ?(?:per|/) ?{DEVICE}\b", re.IGNORECASE)
 """The size of the work of each device. It is no rate."""
+_ACCURACY = re.compile(
+    r"(?:[a-z]+ )?acc(?:uracy)?\.?(?: ?\(%\))?|精度|准确率|精確度|정확도|miou|map|top-?[15]|bleu|f1|auc",
+    re.IGNORECASE,
+)
+"""What is in per cent behind a measurement and no ratio of it."""
 _IDEAL = re.compile(IDEAL, re.IGNORECASE)
+_OF_DATA = re.compile(
+    r"(?:[a-z]+ )?(?:data ?)?(?:points|sets?|size|elements|cells|particles|rows|records|samples|share)"
+)
+"""Headers of how much is computed."""
 _OTHER = "(another number)"
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
@@ -73,6 +82,8 @@ def with_quantities(table: RawTable) -> RawTable:
     """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
     columns = {}
     for place in range(1, len(table.header)):
+        if _OF_DATA.fullmatch(normal(table.header[place])):
+            continue
         parts = list(map(_parts, table.cells(place)))
         wide = max((len(one) for one in parts), default=1)
         if wide > 1 and sum(len(one) == wide for one in parts) >= MOST_OF * len(parts):
@@ -120,15 +131,22 @@ def _kind(part: str) -> str:
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:
     own = [part.strip() for part in re.split(r"[/|;,](?![^()]*\))", plain(table.header[place]))]
     heads = own if len(own) == len(units) else [plain(table.header[place])] * len(units)
-    names = [
-        head if never_a_label(head) else f"{head} {name}".strip() for head, name in zip(heads, units, strict=True)
-    ]
+    names = [_named(head, name) for head, name in zip(heads, units, strict=True)]
     rows = []
     for line, cells in table.rows:
         own = _parts(cells[place]) if place < len(cells) else []
         own = own if len(own) == len(units) else [*own[:1], *[""] * (len(units) - 1)]
         rows.append((line, (*cells[:place], *own, *cells[place + 1 :])))
     return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=tuple(rows))
+
+
+def _named(head: str, quantity: str) -> str:
+    """The header of a quantity that shares its cells with others; one that says what it is stays as it is."""
+    if _ACCURACY.fullmatch(head) and not never_a_label(head):
+        return f"accuracy {head}"
+    across = count_of_header(head)
+    measured = across is not None and meaning_of(across[1]).role in MEASURED
+    return head if never_a_label(head) or measured else f"{head} {quantity}".strip()
 
 
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
@@ -145,9 +163,12 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     )
     if named and of_ideal and len(both) >= MOST_OF * len(cells):
         return [named["first"], f"{named['second']} {named['first']}"]
+    if named and len(both) >= MOST_OF * len(cells) and _ACCURACY.fullmatch(named["second"].strip()):
+        return [named["first"], f"accuracy ({plain(header)})"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
         never_a_label(header)
+        or _OF_DATA.fullmatch(normal(header))
         or place == 0
         or len(both) < max(1 if few == ACROSS else 2, few * len(cells))
         or (meaning_of(header).role in ("gpus", "nodes", "batch", *STATED) and not second and not of_scaling)

@@ -29,6 +29,11 @@ _SIZE_OF_WORK = re.compile(
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
 )
 """Names of labels that say how much is computed."""
+_OF_WORK = re.compile(
+    r"(?:[a-z]+ )?(?:data ?sets?|tasks?|benchmarks?|problems?|workloads?|test ?cases?|graphs?|quer(?:y|ies)|"
+    r"circuits?)"
+)
+"""Names of labels that say what is computed."""
 _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
 """Headers of ids, and of repeats of one measurement, which are no series of their own."""
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
@@ -271,6 +276,11 @@ def is_length(name: str) -> bool:
     return (
         bool(re.match(r"(?:max ?)?(?:seq\w*|context|prompt) ?-?(?:len\w*)?(?: |$|\()", name)) and "par" not in name
     )
+
+
+def is_other_work(name: str) -> bool:
+    """Return whether a label says what is computed: on a data set, for a task, of a problem."""
+    return bool(_OF_WORK.fullmatch(name))
 
 
 def is_size_of_work(name: str) -> bool:

@@ -81,7 +81,7 @@ _FORMS = tuple(
         rf"(?P<gpus>\d{{1,6}}) (?!{DEVICE}\b)"
         rf"(?P<rest>[A-Za-z][\w. -]{{0,30}}?)(?<! x \d)(?<! x \d\d) {_NODE}(?: ?\([^()]*\)|(?!\w))",
         r"(?P<nodes>\d{1,4}) ?x ?(?:cloud )?(?:tpu[ -]?)?v(?!4|5p)\d\w*-(?P<each>\d{1,5})",
-        r"(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
+        r"(?:(?P<slices>\d{1,4}) ?x ?)?(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?(?P<rest>v\d\w*)-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
         rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
@@ -188,7 +188,7 @@ def read_count(text: str) -> Count:
     if power := named.get("power"):
         named["gpus"] = str(2 ** int(power))
     if named.get("cores"):  # the names of these TPUs count cores; a program sees chips, of two cores each
-        named["gpus"] = str(int(named["cores"]) // 2)
+        named["gpus"] = str(int(named["cores"]) // 2 * int(named.get("slices") or 1))
     either = named.get("either")
     if either:
         named["gpus"] = either

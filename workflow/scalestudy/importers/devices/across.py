@@ -29,6 +29,8 @@ _NOUN_OF_A_WAY = (
     (re.compile(r"(?<!\w)-j(?:obs)?[ =]?\d"), "workers"),
 )
 """What is counted where a way to run in parallel is named."""
+_PLACED = re.compile(rf"(\d ?(?:{DEVICE})) ?\( ?\d{{1,4}} ?{NODE} ?\)")
+"""Devices with the nodes that they are on: `16 GPUs (2 nodes)`."""
 _OF_ANY_DEVICE = re.compile(r".*(?<![a-z])(?:p|n) ?[=(_ ]? ?\d.*")
 """Headers with the letter of any devices: P=4, T(p=4)."""
 _PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")
@@ -70,6 +72,7 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
 def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
     headers = [re.sub(r"\bworker (?=thread|process)", "", normal(header)) for header in headers]
+    headers = [_PLACED.sub(r"\1", header) for header in headers]
     of_a_node = noun_of_a_node(headers)
     nouns = [of_a_node] if of_a_node else [found[0] for header in headers if (found := _NOUN.search(header))]
     nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]

@@ -50,7 +50,7 @@ _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "mode
 _NAMED = ("hardware", "label", "strategy")
 """Labels whose headers say so, which may be in any column left of the measurements."""
 _MOST_OF = 0.75
-_NEARLY_ALL = 0.85
+_NEARLY_ALL = 0.8
 """Share of labels that name their devices from which the rows of the others are left out."""
 _ALONE = re.compile(
     r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from scalestudy.importers.headers.terms import LINK, NODE, STRATEGIES
+from scalestudy.importers.counts.cells import Count
+from scalestudy.importers.headers.terms import KIND, LINK, MAKER, NODE, STRATEGIES
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import PublishedRow
 
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
@@ -21,6 +23,18 @@ _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?
 
 _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)
 """The number in front of instances, whose devices a column has: 4 g4dn.12xlarge."""
+
+
+_A_KIND = re.compile(rf"{MAKER}*{KIND}", re.IGNORECASE)
+"""Hardware without a number."""
+
+
+def one_of_its_kind(text: str, cells: Sequence[str]) -> Count | None:
+    """Return one device for hardware without a number, of which other cells name several: V100 beside 2 V100."""
+    kind = plain(text)
+    several = re.compile(rf"\d{{1,4}} ?x? ?{re.escape(kind)}\b", re.IGNORECASE)
+    named = _A_KIND.fullmatch(kind) and any(several.match(plain(cell)) for cell in cells)
+    return Count(1, hardware=kind) if named else None
 
 
 def hardware_of(label: str) -> str:

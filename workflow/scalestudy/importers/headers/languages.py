@@ -49,6 +49,8 @@ _WORDS = {
     r"(?:число |количество |кол-во )?поток(?:и|ов|а)?|线程数?|スレッド数?|스레드 ?수?",
     "processes": r"(?:số )?tiến trình|jumlah proses|procesos?|processos?|prozess(?:en?)?|processus|proces(?:y|ów)|"
     r"进程数?|プロセス数?|프로세스 ?수?|(?:число |количество |кол-во )?(?:процесс|ранг)(?:ы|и|ов|а)?",
+    "processors": r"procesadores|processadores|processatori|prozessoren|processeurs|"
+    r"(?:число |количество )?процессор(?:ов|ы)",
     "workers": r"trabajador(?:es)?|trabalhador(?:es)?",
     "cores": r"số (?:nhân|lõi)|jumlah core|n[uú]cleos?|kerne?|c[oœ]e?urs?|コア数?|코어 ?수?|核心?数|"
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",

@@ -12,6 +12,7 @@ _SHORT = (
     (re.compile(r"\b(cpu|wall)time\b"), r"\1 time"),
     (re.compile(r"^rel\b\.?"), "relative"),
     (re.compile(r"^norm\b\.?"), "normalized"),
+    (re.compile(r"\b(shared|distributed)[ -]memory\b(?!.*\b[kmgt]i?b\b)"), r"\1"),
     (re.compile(r"\bmin of(?= \d)"), "fastest of"),
     (re.compile(r"\bmed\b\.?(?=.*[(\[](?:[mun\u00b5\u03bc]?s|sec\w*)[)\]])"), "median"),
     (

@@ -42,6 +42,8 @@ IDEAL = re.compile(
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _RANGE = re.compile(r"~?\d[\d.]* ?[%x]? ?[-\u2013\u2014] ?~?\d[\d.]* ?[%x]?")
+_MOST_WORDS = 6
+"""Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
 _LONGEST_NAME = 40
 """Characters of a sentence that is the name of a quantity as it is."""
 _GAIN = re.compile(r"(?:improvement|change|gain|factor|ratio|difference|delta)s?")
@@ -279,6 +281,9 @@ def _quantity(table: RawTable, across: Iterable[int]) -> str:
         return named
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
+    captions = [
+        words for words in captions if meaning_of(words).role not in STATED or len(words.split()) <= _MOST_WORDS
+    ]
     units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
     times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
     for words in (*inside, table.header[0], *map(_shortened, captions), *times):
