@@ -297,3 +297,20 @@ def test_three_numbers_in_a_cell_by_the_names_in_the_header(tmp_path: Path) -> N
     header = "#GPU;throughput (GPU/CPU/Python)"
     found, _ = rows_of(tmp_path, table(header, "1;228/228/219", "2;427/423/415"))
     assert found == [[(1, 228), (2, 427)], [(1, 228), (2, 423)], [(1, 219), (2, 415)]]
+
+
+def test_labels_that_differ_in_a_footnote_mark(tmp_path: Path) -> None:
+    rows = ("B0;5.61h;2.6h;**2.16**", "B0<sup>*</sup>;5.61h;3.5h;**1.60**")
+    found = audited(tmp_path, table("模型;单机8卡耗时;3机8卡耗时;加速比", *rows))
+    assert [(one.case, speedups(one)[-1], one.remarks) for one in found] == [
+        ("B0", (24, 2.16), ()),
+        ("B0 (with a mark)", (24, 1.6), ()),
+    ]
+
+
+def test_rates_of_data_in_a_list_are_named(tmp_path: Path) -> None:
+    text = "# Times\n1 threads 5.459 sec (179451 lines/s) 9.10 MB/s\n"
+    text += "2 threads 3.057 sec (320484 lines/s) 16.26 MB/s\n"
+    found, notes = rows_of(tmp_path, text)
+    assert found == [[(1, 179451), (2, 320484)]]
+    assert "numbers with other units in these lines are not read, such as 9.10 MB/s" in notes

@@ -10,7 +10,7 @@ from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.blocks import rows_of_blocks
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
 from scalestudy.importers.markup.naming import LONGEST, SETUP, VALUE, is_count, names_devices, noun_of
-from scalestudy.importers.markup.phrased import FIRST_READ, SEVERAL, phrased_tables, starts_again
+from scalestudy.importers.markup.phrased import SEVERAL, note_on_numbers, phrased_tables, starts_again
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED
@@ -128,7 +128,7 @@ def _tables(rows: list[tuple[int, dict[str, str]]], lines: Sequence[str], gap: i
         }
         if len(devices) > 1 and roles & {*MEASURED, *STATED}:
             body = tuple((line, tuple(row.get(name, "") for name in names)) for line, row in group)
-            note = FIRST_READ if any(SEVERAL in row for _, row in group) else ""
+            note = note_on_numbers([row for _, row in group])
             found.append(RawTable(group[0][0], tuple(names), body, note=note))
     return found
 

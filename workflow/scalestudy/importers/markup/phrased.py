@@ -22,10 +22,13 @@ from scalestudy.importers.raw import RawTable
 
 LONGEST = 200
 """Characters of a line that lists a measurement."""
+UNREAD = "\0unread"
+"""Key of a row whose line has a number with a unit that is no measurement of a program, such as MB/s."""
 SEVERAL = ""
 """Key of a row whose line has a quantity more than once, of which the first is read."""
 FIRST_READ = "of several numbers of one quantity in a line the first is read"
 FROM_TEXT = "the numbers are from sentences, which may also be of different work"
+UNITS_UNREAD = "numbers with other units in these lines are not read, such as "
 _GAP = 3
 """Lines between two of one list, at most."""
 _MOST_WORDS = 6
@@ -145,6 +148,13 @@ def starts_again(rows: Sequence[dict[str, str]], row: dict[str, str], between: S
     return titled and len(set(known)) >= _FEWEST and devices in known and len(set(known)) == len(known)
 
 
+def note_on_numbers(rows: Sequence[dict[str, str]]) -> str:
+    """Return what to say of the numbers in the lines of a list that are not read; empty if all are."""
+    unread = next((row[UNREAD] for row in rows if UNREAD in row), "")
+    parts = [FIRST_READ] if any(SEVERAL in row for row in rows) else []
+    return "; ".join([*parts, *([f"{UNITS_UNREAD}{unread}"] if unread else [])])
+
+
 def _without_devices(line: str) -> str:
     """The words of a line that has nothing but a number of devices; a digit if it has none, or has other words."""
     text = _BULLET.sub("", plain(_BULLET.sub("", line, count=1)), count=1).strip(" :")
@@ -167,9 +177,9 @@ def _tables(rows: Sequence[tuple[int, dict[str, str]]], lines: Sequence[str]) ->
     for part in parts:
         if len({next(iter(row.values())) for _, row in part}) < _FEWEST:
             continue
-        names = list(dict.fromkeys(name for _, row in part for name in row if name != SEVERAL))
+        names = list(dict.fromkeys(name for _, row in part for name in row if name not in (SEVERAL, UNREAD)))
         body = tuple((n, tuple(row.get(k, "") for k in names)) for n, row in part)
-        note = FIRST_READ if any(SEVERAL in row for _, row in part) else ""
+        note = note_on_numbers([row for _, row in part])
         found.append(RawTable(part[0][0], tuple(names), body, note=note))
     return found
 
@@ -206,7 +216,7 @@ def _read(line: str, most_words: int = _MOST_WORDS) -> tuple[tuple[str, ...], di
     if batch:
         row["batch size"] = batch["size"]
     for _, name, value in values:
-        if row.setdefault(name, value) != value:
+        if row.setdefault(name, value) != value and name != UNREAD:
             row[SEVERAL] = "yes"
     return (kind, " ".join(words), first), row
 
@@ -244,4 +254,6 @@ def _values(text: str) -> list[tuple[int, str, str]]:
             found.append((one.start("name") if one["name"] else one.start("value"), name, number))
         elif own:
             found.append((one.start("value"), own, value))
+        elif "/" in unit and found:
+            found.append((one.start("value"), UNREAD, value))
     return found
