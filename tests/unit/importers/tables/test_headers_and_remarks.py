@@ -26,7 +26,7 @@ def test_prefixes_of_units_may_differ_between_rows(tmp_path: Path) -> None:
 
 def test_two_precisions_of_one_measurement_are_no_repeats(tmp_path: Path) -> None:
     rows = ("64;1761.3 / 2339.8", "128;3410.2 / 4502.0")
-    found, _ = rows_of(tmp_path, table("#GPUs;Sequences/Sec (bf16 / TE bf16)", *rows))
+    found, _ = rows_of(tmp_path, table("#GPUs;Sequences/Sec (bf16 / fp8)", *rows))
     assert found == [[(64, 1761.3), (128, 3410.2)], [(64, 2339.8), (128, 4502.0)]]
 
 
