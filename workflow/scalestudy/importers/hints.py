@@ -23,7 +23,7 @@ MOST = 0.6
 LONGEST = 300
 _SEVERAL = re.compile(r"~?\d[\d.]*(?:\s*[/;,|]\s+~?\d[\d.]*){1,20}\s*[a-z]{0,4}\b")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?", re.IGNORECASE)
-_MOST_NAMED = 4
+_MOST_NAMED = 6
 """Columns that a hint names."""
 _PLANNED = re.compile(
     r"(?:expected|estimated?|est\.|predicted|projected|theoretical|ideal|target|typical)\s+(?=\w)"
@@ -98,9 +98,14 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if not named:
         return "add a column of a throughput, a time or a speedup with numbers"
     role, meaning = named[0]
-    if role == UNKNOWN and _fall(raw, meanings):
-        alike = [one.header for kind, one in named if kind == UNKNOWN][:_MOST_NAMED]
-        options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
+    alike = [one.header for kind, one in named if kind == UNKNOWN][:_MOST_NAMED]
+    options = " ".join(f"--column '{_short(header)}=total_time_s'" for header in alike)
+    if role == UNKNOWN and len(alike) > 1 and _change(raw, meanings, grow=True):
+        rates = options.replace("=total_time_s", "=throughput")
+        text = f"the numbers grow as devices are added: if they are throughputs, add {rates}"
+        more = len([kind for kind, _ in named if kind == UNKNOWN]) > len(alike)
+        return f"{text}{'; give --column again for each further column' if more else ''}"
+    if role == UNKNOWN and _change(raw, meanings, grow=False):
         work = options.replace("=total_time_s", "=throughput")
         text = f"the numbers fall as devices are added: if they are times, add {options}"
         return f"{text}; if they count the work done in a fixed time, add {work}"
@@ -128,8 +133,8 @@ _COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNOR
 """Headers of the number of a row, which counts no devices."""
 
 
-def _fall(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
-    """Whether the numbers of the columns that are not known fall from the fewest devices to the most."""
+def _change(raw: RawTable, meanings: Sequence[Meaning], *, grow: bool) -> bool:
+    """Whether the numbers of all columns that are not known grow, or fall, from the fewest devices to the most."""
     devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
     columns = [place for place, one in enumerate(meanings) if _role(raw, place, one) == UNKNOWN]
     if devices is None:
@@ -142,7 +147,7 @@ def _fall(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
             if len(row) > max(devices, place) and (count := _count(row[devices])) and _kind(row[place]) == UNKNOWN
         ]
         ends.append((min(rows)[1], max(rows)[1]) if rows else (0.0, 0.0))
-    return bool(ends) and all(last < first for first, last in ends)
+    return bool(ends) and all(last > first if grow else last < first for first, last in ends)
 
 
 UNKNOWN = "throughput"

@@ -27,7 +27,7 @@ from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
 from scalestudy.importers.markup.naming import with_decimal_points
 from scalestudy.importers.markup.phrased import sentence_tables
-from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
+from scalestudy.importers.markup.piped import LONGEST_CAPTION, is_rule, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
@@ -54,7 +54,7 @@ _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
-_BARS_BEHIND = re.compile(r"[^|]+\|\s*\|\s*")
+_BARS_BEHIND = re.compile(r"\s\|\s+\|\s*$|(?<=[^|\s])\s\|\s*$")
 _FEW = 3
 _TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
 _LONGEST_UNIT = 50
@@ -197,13 +197,13 @@ def _without_prefix(text: str) -> str:
 
 
 def _without_bars_behind(text: str) -> str:
-    """The text without two bars at the end of its lines, if they have no others: copied from a page of code."""
+    """The text without two bars at the end of its lines, as a page of code has them when it is copied."""
     lines = text.splitlines()
     filled = [line for line in lines if line.strip()]
-    marked = sum(bool(_BARS_BEHIND.fullmatch(line)) for line in filled)
-    if len(filled) < _FEW or marked < len(filled) - 1:
+    marked = sum(bool(_BARS_BEHIND.search(line)) for line in filled)
+    if len(filled) < _FEW or marked < len(filled) - 1 or any(map(is_rule, filled)):
         return text
-    return "\n".join(line.rstrip(" |") for line in lines)
+    return "\n".join(_BARS_BEHIND.sub("", line) for line in lines)
 
 
 def _is_commented_header(filled: Sequence[str]) -> bool:

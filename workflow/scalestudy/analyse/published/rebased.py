@@ -47,8 +47,9 @@ def _only_one(row: PublishedRow, others: list[PublishedRow]) -> PublishedRow | N
 
 
 def first_beside(settled: Settled, table: PublishedTable, file: PublishedFile) -> list[PublishedRow]:
-    """Return the rows on the fewest devices of the other columns of a table, in the same form."""
-    others = [one for one in file.tables if one.line == table.line and one is not table]
-    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
+    """Return the rows on the fewest devices of the other columns and cases of a table, in the same form."""
+    others = [(one, series_of(one)) for one in file.tables if one.line == table.line and one is not table]
+    others += [(table, [case]) for case in series_of(table)] if table.by_case else []
+    known = [one for other, series in others if isinstance(one := settle(other, series), Settled)]
     series = [one for other in known if other.rate == settled.rate for one in other.series]
     return [min(one.rows, key=lambda row: row.gpus) for one in series if one.rows]

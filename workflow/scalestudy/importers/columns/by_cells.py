@@ -14,7 +14,15 @@ from scalestudy.importers.headers.meaning import IN_WORDS, Meaning, meaning_of, 
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
-from scalestudy.importers.quantities import are_times, most_are, of_steps, quantity_of, rate_of, unit_of_cells
+from scalestudy.importers.quantities import (
+    are_times,
+    in_brackets,
+    most_are,
+    of_steps,
+    quantity_of,
+    rate_of,
+    unit_of_cells,
+)
 from scalestudy.importers.ratios.columns import is_of_most
 from scalestudy.importers.ratios.gains import says_gain
 from scalestudy.importers.raw import RawTable
@@ -81,6 +89,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, per=IN_WORDS)  # 1 PS + 4 workers
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
+    if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
+        return replace(in_brackets(meaning), role="time_s")  # 13s below `process (distributed)`
     if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):
         return replace(meaning, role="gpus")  # 2 x 16 threads below `Machines`
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

@@ -82,6 +82,7 @@ from scalestudy.importers.shape.centred import (
 )
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
 from scalestudy.importers.shape.marks import with_marks_of_labels
+from scalestudy.importers.shape.moved_rows import without_moved_rows
 from scalestudy.importers.shape.serial_beside import with_serial_beside
 from scalestudy.importers.shape.steps_up import with_steps
 from scalestudy.importers.shape.unit_columns import with_unit_of_a_column
@@ -106,7 +107,8 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_dittos_filled_down(with_lists_in_cells(with_marks_of_labels(raw)))
+    whole = with_lists_in_cells(with_marks_of_labels(without_moved_rows(raw)))
+    whole = with_dittos_filled_down(whole)
     whole = with_groups_filled_down(whole)
     whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)

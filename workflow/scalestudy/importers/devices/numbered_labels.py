@@ -95,6 +95,8 @@ def _beside_one_name(table: RawTable) -> RawTable | None:
     if len(others) + without != 1 or any(size > min(sizes) for size in others) or not are_sizes(sizes):
         return None
     lettered = any(one["letter"] for one in named)  # 4w: a number at the end of a name may be anything else
+    bare = [plain(cells[0]) for (_, cells), one in zip(table.rows, found, strict=True) if one is None]
+    lettered = lettered or all(map(_SERIAL.fullmatch, bare))
     if (without and not lettered) or not _follows(replace(table, rows=tuple(rows))):
         return None
     return _with_sizes(table, found)
@@ -104,13 +106,18 @@ def _with_sizes(table: RawTable, found: Sequence[re.Match[str] | None]) -> RawTa
     """The table with the names and the numbers of its labels as columns."""
     letter = next((one["letter"] for one in found if one and one["letter"]), "").lower().strip()
     rows = tuple(
-        (line, (*((one["name"], one["n"]) if one else ("", cells[0])), *cells[1:]))
+        (line, (*((one["name"], one["n"]) if one else _of_one(cells[0])), *cells[1:]))
         for (line, cells), one in zip(table.rows, found, strict=True)
     )
     note = f"labels such as {plain(table.rows[-1][1][0])} are read as names with numbers of devices"
     first = table.header[0] if meaning_of(table.header[0]).role != "case" else ""  # not each name by itself
     header = (first or "setup", _NOUNS.get(letter, "gpus"), *table.header[1:])
     return replace(table, header=header, rows=rows).noted(note)
+
+
+def _of_one(label: str) -> tuple[str, str]:
+    """Name and devices of a label without a number: one for a baseline."""
+    return (label, "1") if _SERIAL.fullmatch(plain(label)) else ("", label)
 
 
 def _of_commands(table: RawTable) -> RawTable | None:

@@ -43,6 +43,7 @@ _WORDS = {
     "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
     r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
     r"tiempos?|tempos?|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
+    "model size": r"模型(?:大小|规模|尺寸|参数量?)",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",
     "model": r"模型(?:架构|名称)?|modelo|modell|mod[eè]le",
     "threads": r"(?:số )?luồng|jumlah thread|utas|hilos?|f[aä]den|w[aą]t(?:ki|k[oó]w)|vl[aá]k(?:na|en)|sz[aá]lak|"
@@ -62,6 +63,7 @@ _WORDS = {
     "parallel": r"parall[eè]le|paralelo|parallelo|parallel(?:isiert)?|параллельн\w*|并行|並列|병렬",
     "ratio": r"raz[aã]o|raz[oó]n",
     "precision": r"精度",
+    "mfu": r"%?\s*(?:理论)?峰值(?:算力|性能)(?:占比|利用率|百分比)?",
     "memory": r"显存|内存|メモリ|메모리",
     "relative to ": r"相对(?:于)?",
     "ideal ": r"理想(?:线性)?",

@@ -92,8 +92,10 @@ _RATE = re.compile(
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
-_SETTINGS = re.compile(r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)")
-"""Several settings in brackets: (129 frames, 50 steps)."""
+_SETTINGS = re.compile(
+    r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)|(?<=\w) ?\((?:batch(?: ?size)?|bsz?) ?[=:]? ?\d+\)"
+)
+"""Several settings in brackets, or a batch: (129 frames, 50 steps)."""
 _OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
 _SWITCH = re.compile(
@@ -158,7 +160,7 @@ def never_a_label(header: str) -> bool:
 
 def is_utilization(header: str) -> bool:
     """Return whether a header is of the used share of the peak FLOP/s; a rate per device is proportional to it."""
-    return bool(re.search(r"\b[mh]fu\b|model flops? util", normal(header)))
+    return bool(re.search(r"\b[mh]fu\b|model flops? util|% ?of (?:theor\w* )?peak", normal(header)))
 
 
 def is_relative(header: str) -> bool:

@@ -15,12 +15,12 @@ _FEW = 2
 
 def with_named_values(table: RawTable) -> RawTable:
     """Return a table in which each name of such a column is a column, if all of its cells have the same names."""
-    for place in range(1, len(table.header)):
+    for place in range(len(table.header)):
         cells = [dict(_pairs(cell)) for cell in table.cells(place)]
         names = list(cells[0]) if cells else []
         if len(names) < _FEW or any(list(cell) != names for cell in cells):
             continue
-        header = plain(table.header[place])
+        header = plain(table.header[place]) if place else ""
         whole = (
             *table.header[:place],
             *(f"{header} {name}".strip() for name in names),
