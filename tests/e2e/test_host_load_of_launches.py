@@ -28,7 +28,7 @@ def neighbour() -> Iterator[psutil.Process]:
         process.wait()
 
 
-@pytest.mark.parametrize("start", ["cold", "fork"])
+@pytest.mark.parametrize("start", ["cold", pytest.param("fork", marks=pytest.mark.slow)])
 def test_a_neighbour_is_in_the_record_and_what_the_ranks_take_is_not_counted_as_one(
     start: str, tmp_path: Path
 ) -> None:

@@ -165,7 +165,7 @@ def blamed_against_the_probes(findings: Iterable[Diagnosis], summary: pd.DataFra
 @pytest.mark.parametrize(
     ("target", "examples"),
     [
-        pytest.param(0.75, 20, id="usual"),
+        pytest.param(0.75, 12, id="usual"),
         pytest.param(0.75, 60, id="usual, longer", marks=pytest.mark.slow),
         pytest.param(0.4, 15, id="met by one process", marks=pytest.mark.slow),
     ],

@@ -41,7 +41,7 @@ def test_documents_are_made_again_when_advice_was_tried_by_hand(edited: Checkout
     assert "write_text_report" not in jobs(edited), "it is up to date"
 
 
-@pytest.mark.parametrize("mode", ["asked", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("asked", marks=pytest.mark.slow), "auto"])
 def test_advice_is_tried_before_the_documents_where_the_study_says_so(edited: Checkout, mode: str) -> None:
     file = edited.root / "config/config.yaml"
     content = yaml.safe_load(file.read_text()) | {"verify": {"mode": mode, "budget_device_hours": 0.002}}
