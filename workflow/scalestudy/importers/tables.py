@@ -54,7 +54,9 @@ _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
-_BARS_BEHIND = re.compile(r"\s\|\s+\|\s*$|(?<=[^|\s])\s\|\s*$")
+_BARS_BEHIND = re.compile(r"\s\|\s+\|\s*$")
+_BAR_BEHIND = re.compile(r"^([^|]+)\s\|\s*$")
+"""One bar, where the last line has lost the other."""
 _FEW = 3
 _TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
 _LONGEST_UNIT = 50
@@ -203,7 +205,7 @@ def _without_bars_behind(text: str) -> str:
     marked = sum(bool(_BARS_BEHIND.search(line)) for line in filled)
     if len(filled) < _FEW or marked < len(filled) - 1 or any(map(is_rule, filled)):
         return text
-    return "\n".join(_BARS_BEHIND.sub("", line) for line in lines)
+    return "\n".join(_BAR_BEHIND.sub(r"\1", _BARS_BEHIND.sub("", line)) for line in lines)
 
 
 def _is_commented_header(filled: Sequence[str]) -> bool:
