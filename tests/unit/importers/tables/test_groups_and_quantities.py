@@ -129,6 +129,11 @@ def test_ratios_of_another_column_of_the_row_are_no_speedups(tmp_path: Path) -> 
     assert [one.checked.speedups for one in found] == [0, 0, 0]
 
 
+def test_times_that_may_be_0_show_no_ratio(tmp_path: Path) -> None:
+    rows = ("1;4 ms;1 ms (4.0×);1 ms", "2;3 ms;1 ms (3.0×);1 ms (3.0×)", "4;4 ms;2 ms (2.0×);1 ms (4.0×)")
+    assert len(audited(tmp_path, table("GPUs;A;B;C", *rows))) == 3
+
+
 def test_speedups_of_all_columns_are_over_the_first_of_one(tmp_path: Path) -> None:
     text = "| | OMP | | MPI | |\n|---|---|---|---|---|\n| Threads | Time (s) | Speedup | Time (s) | Speedup |\n"
     text += "| 1 | 27.0686 | 1 | | |\n| 2 | 13.9216 | 1.944 | 26.4343 | 1.024 |\n"

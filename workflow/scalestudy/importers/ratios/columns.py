@@ -123,7 +123,7 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
     if len(stated) > 1 and len(mine) > len(stated):
         exact = [place for place in stated if any(_is_exact(raw, place, pair) for pair in combinations(varied, 2))]
-        return _without(meanings, exact, said)
+        return without_columns(meanings, exact, said)
     if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
         return meanings
     for pair in combinations(varied, 2):
@@ -206,6 +206,8 @@ def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
             first, second = (read_cell(row[at]).printed for at in pair)
         except (ValueError, IndexError):
             continue
+        if not (first.low > 0 and second.low > 0):
+            continue  # a number such as `1`, which may be 0
         known += 1
         quotients = [
             (one.low / other.high, one.high / other.low) for one, other in ((first, second), (second, first))
@@ -215,8 +217,8 @@ def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
     return known >= _FEW_ROWS
 
 
-def _without(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:
-    """The meanings without these columns, except for those whose kind the user says."""
+def without_columns(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:
+    """Return the meanings without these columns, except for those whose kind the user says."""
     for place in places:
         if normal(meanings[place].header) not in said:
             meanings = with_role(meanings, place, "ignore")

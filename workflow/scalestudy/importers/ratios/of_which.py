@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.headers.meaning import Meaning
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED
-from scalestudy.importers.ratios.columns import by_devices, starts_at_one
+from scalestudy.importers.ratios.columns import by_devices, starts_at_one, without_columns
 from scalestudy.importers.raw import RawTable
 
 _SAY_NOTHING = re.compile(r"speed|up|scal|factor|ratio|relative|rel|vs|over|gain|improve|of|the|per|mean|avg")
@@ -25,7 +24,7 @@ def of_the_measurement(meanings: list[Meaning], said: set[str]) -> list[Meaning]
     if not any(_words(meanings[place]) & own for place in stated):
         return meanings
     words = {place: _words(meanings[place]) for place in stated}
-    return _without(meanings, [place for place in stated if words[place] and not words[place] & own], said)
+    return without_columns(meanings, [place for place in stated if words[place] and not words[place] & own], said)
 
 
 def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -39,15 +38,7 @@ def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     known = all(found and found[0][1] for found in first.values())
     if len(base) != 1 or not known:
         return meanings
-    return _without(meanings, [place for place in stated if place not in base], said)
-
-
-def _without(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:
-    """The meanings without these columns, except those of which the user says what they are."""
-    for place in places:
-        if normal(meanings[place].header) not in said:
-            meanings = with_role(meanings, place, "ignore")
-    return meanings
+    return without_columns(meanings, [place for place in stated if place not in base], said)
 
 
 def _words(meaning: Meaning) -> set[str]:
