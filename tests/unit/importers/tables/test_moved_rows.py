@@ -5,21 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scalestudy.errors import UserError
 from scalestudy.importers.headers.meaning import is_utilization, meaning_of
-from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import audit_view
 from test_groups_and_quantities import rows_of
 from test_printed_habits import audited, speedups, table
-
-
-def error_of(tmp_path: Path, text: str) -> str:
-    """Return why a text is not read."""
-    path = tmp_path / "table.md"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError) as raised:
-        read_published(path)
-    return str(raised.value)
+from test_ratios_of_other_systems import refused
 
 
 def test_a_row_with_the_unit_of_a_column_below_another_header_is_left_out(tmp_path: Path) -> None:
@@ -43,7 +33,7 @@ def test_a_short_row_like_the_others_is_read(tmp_path: Path) -> None:
 
 def test_two_named_numbers_in_labels_are_columns(tmp_path: Path) -> None:
     rows = ("n=2, m=1;26.7/s", "n=2, m=4;41.1/s", "n=4, m=1;26.8/s", "n=4, m=4;44.5/s")
-    assert "--column 'n=gpus'" in error_of(tmp_path, table("Experiment;Throughput", *rows))
+    assert "--column 'n=gpus'" in refused(tmp_path, table("Experiment;Throughput", *rows))
 
 
 def test_a_baseline_beside_numbered_names_is_one_device(tmp_path: Path) -> None:
@@ -82,7 +72,7 @@ def test_a_batch_in_brackets_is_a_setting_of_its_column() -> None:
 
 
 def test_the_hint_names_all_columns_of_numbers_that_grow(tmp_path: Path) -> None:
-    text = error_of(tmp_path, table("GPUs;InceptionV3;VGG16", "1;142;154", "2;284;295", "4;569;584"))
+    text = refused(tmp_path, table("GPUs;InceptionV3;VGG16", "1;142;154", "2;284;295", "4;569;584"))
     assert "if they are throughputs, add --column 'InceptionV3=throughput' --column 'VGG16=throughput'" in text
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
@@ -53,12 +55,7 @@ def with_pairs(table: RawTable) -> RawTable:
             continue
         names = [f"{named['name']} {named[which]}" for which in ("first", "second")] if named else []
         names = names if product is None else [product["first"], "batch size per GPU"]
-        rows = tuple(
-            (line, (*row[:place], *_parts(row[place], form), *row[place + 1 :]) if place < len(row) else row)
-            for line, row in table.rows
-        )
-        header_of_two = (*table.header[:place], *names, *table.header[place + 1 :])
-        return with_pairs(replace(table, header=header_of_two, rows=rows))
+        return with_pairs(_split(table, place, names, partial(_parts, form=form)))
     return table
 
 
@@ -140,12 +137,7 @@ def _with_named_pairs(table: RawTable) -> RawTable:
         if not any(roles) and not of_both:
             continue
         names = [f"{named['name']} {named[which]}".strip() for which in ("first", "second")]
-        rows = tuple(
-            (line, (*row[:place], *_parts(row[place], _CELL), *row[place + 1 :]) if place < len(row) else row)
-            for line, row in table.rows
-        )
-        whole = (*table.header[:place], *names, *table.header[place + 1 :])
-        return _with_named_pairs(replace(table, header=whole, rows=rows))
+        return _with_named_pairs(_split(table, place, names, partial(_parts, form=_CELL)))
     return _with_named_parts(table)
 
 
@@ -158,13 +150,21 @@ def _with_named_parts(table: RawTable) -> RawTable:
         if not named or not cells or any(len(own) != len(parts) for own in cells):
             continue
         names = [f"{named['name']} {part}".strip() for part in parts]
-        rows = tuple(
-            (line, (*row[:place], *(_numbers(row[place]) or [""] * len(parts)), *row[place + 1 :]))
-            for line, row in table.rows
-            if place < len(row)
-        )
-        return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=rows)
+        return _split(table, place, names, partial(_numbers_or_blanks, count=len(parts)))
     return table
+
+
+def _split(table: RawTable, place: int, names: Sequence[str], parts: Callable[[str], Sequence[str]]) -> RawTable:
+    """The table with several columns for one. parts: of a cell, as many as there are names."""
+    rows = tuple(
+        (line, (*row[:place], *parts(row[place]), *row[place + 1 :]) if place < len(row) else row)
+        for line, row in table.rows
+    )
+    return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=rows)
+
+
+def _numbers_or_blanks(cell: str, count: int) -> list[str]:
+    return _numbers(cell) or [""] * count
 
 
 def _numbers(cell: str) -> list[str]:

@@ -23,7 +23,7 @@ from scalestudy.importers.raw import RawTable
 LONGEST = 200
 """Characters of a line that lists a measurement."""
 UNREAD = "\0unread"
-"""Key of a row whose line has a number with a unit that is no measurement of a program, such as MB/s."""
+"""Key of a row whose line has a number with another unit, such as MB/s, which is not read."""
 SEVERAL = ""
 """Key of a row whose line has a quantity more than once, of which the first is read."""
 FIRST_READ = "of several numbers of one quantity in a line the first is read"
