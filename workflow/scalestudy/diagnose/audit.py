@@ -203,13 +203,19 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         yield Remark("one scale", base.gpus, text)
         return
     largest = table.scales[-1]
-    for other in table.other_bases:
+    for other in (row for row in table.other_bases if not _is_printed_over(row, base)):
         over = ratio(largest.throughput, rate_of(other)).value * other.gpus / largest.row.gpus
         text = (
             f"the efficiency on {largest.row.gpus} devices is {largest.efficiency.value:.3f} relative to"
             f" {_how(base)} and {over:.3f} relative to {_how(other)}: a speedup must name its baseline"
         )
         yield Remark("two base cases", base.gpus, text)
+
+
+def _is_printed_over(row: PublishedRow, base: PublishedRow) -> bool:
+    """Whether the table itself names the baseline: 1x there, and another speedup on as many devices."""
+    own, of_base = row.printed_speedup, base.printed_speedup
+    return own is not None and of_base is not None and of_base.value == 1 and not own.low <= 1 <= own.high
 
 
 def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) -> Iterator[Remark]:

@@ -78,6 +78,8 @@ def _turns_back(table: Table) -> Iterator[Remark]:
     for less, more in pairwise(_throughputs(table)):
         if more.row.gpus == less.row.gpus:
             continue  # two configurations
+        if more.throughput.high >= less.throughput.low:
+            continue  # they may be equal, as ranges are printed
         if more.throughput.value < less.throughput.value * (1 - ASSUMED_ERROR / 2) and more.speedup.value >= 1:
             ends = [scale.throughput.value for scale in (less, more)]
             times = [time for scale in (less, more) if (time := _whole_time_s(scale)) is not None]

@@ -16,6 +16,7 @@ from scalestudy.importers.columns.meanings import (
     columns_of,
 )
 from scalestudy.importers.counts.labels import note_on_servers
+from scalestudy.importers.devices.from_ratios import with_devices_of_ratios
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
@@ -98,6 +99,10 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
     crooked = _notes_on_short_rows(raw)
     raw = arranged(raw)
     meanings = columns_of(raw, corrected)
+    if not {"gpus", "nodes"} & {one.role for one in meanings}:
+        counted = with_devices_of_ratios(raw, meanings)
+        meanings = meanings if counted is raw else columns_of(counted, corrected)
+        raw = counted
     roles = {meaning.role for meaning in meanings}
     listed = ", ".join(filter(None, map(plain, raw.header)))
     has = f"its columns are {listed}" if listed else "it has no columns"
@@ -144,6 +149,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         for one in meanings
         if one.header not in used and one.role != "ignore" and normal(one.header) in map(normal, corrected)
     ]
+    notes += _notes_on_empty_columns(raw, meanings)
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
@@ -180,6 +186,13 @@ def _notes_on_short_rows(raw: RawTable) -> list[str]:
     short = [line for line, row in raw.rows if 1 < len(row) < len(raw.header)]
     few = short if 2 * len(short) < len(raw.rows) else []
     return [f"line {line} has fewer cells than headers, so its numbers may be below other headers" for line in few]
+
+
+def _notes_on_empty_columns(raw: RawTable, meanings: Sequence[Meaning]) -> list[str]:
+    """Return a note on the columns of measurements and ratios in which no cell has a value."""
+    places = [place for place, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
+    names = [plain(meanings[place].header) for place in places if not raw.cells(place)]
+    return [f"no cell below {' and '.join(map(repr, names))} has a value"] if names else []
 
 
 def _notes_on_empty_rows(raw: RawTable, meanings: Sequence[Meaning], said: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.devices.in_headings import with_devices_of_strategies
 from scalestudy.importers.devices.legends import with_legend
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices
@@ -27,16 +28,18 @@ from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
 from scalestudy.importers.markup.naming import with_decimal_points
 from scalestudy.importers.markup.phrased import sentence_tables
-from scalestudy.importers.markup.piped import LONGEST_CAPTION, is_rule, piped_tables
+from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
+from scalestudy.importers.markup.signs_of_lines import without_signs_of_lines
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.counts_in_cells import with_counts_in_cells
+from scalestudy.importers.shape.marks import with_marks_of_labels
 from scalestudy.importers.shape.named_values import with_named_values
 from scalestudy.importers.shape.one_header import tidied
 from scalestudy.importers.unopened import why_unopened
@@ -48,15 +51,11 @@ MOST_TEXT = 2**19
 """Characters of a text up to which its paragraphs and sections are read; a longer one is a log."""
 MOST_COLUMNS = 1000
 MOST_ROWS = 20_000
-_PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
-_BARS_BEHIND = re.compile(r"\s\|\s+\|\s*$")
-_BAR_BEHIND = re.compile(r"^([^|]+)\s\|\s*$")
-"""One bar, where the last line has lost the other."""
 _FEW = 3
 _TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
 _LONGEST_UNIT = 50
@@ -64,7 +63,7 @@ _LONGEST_UNIT = 50
 _NEAR_ABOVE = 5
 """Lines above a table in which its title may be."""
 _NEAR_UNIT = 8
-"""Lines above a table in which its unit may be."""
+"""Lines of text above a table in which its unit may be."""
 _UNIT = re.compile(
     r"\W*(?:units?|\u5355\u4f4d|\u55ae\u4f4d|\u5358\u4f4d|\ub2e8\uc704) ?[:\uff1a]\W*(?P<unit>\w[^|]{0,40}?)\W*",
     re.IGNORECASE,
@@ -133,7 +132,7 @@ def find_tables(text: str) -> list[RawTable]:
     Tables with markup come first. Without any, the whole text may be one table with delimiters, and then columns
     of plain text and lists are looked for.
     """
-    text = _without_bars_behind(_without_prefix(without_boxes(_without_comments(text))))
+    text = without_signs_of_lines(without_boxes(text))
     text = _CLOCKED.sub(r"\1 s", text)
     lines = text.splitlines()
     printed = list(lines)
@@ -165,7 +164,8 @@ def find_tables(text: str) -> list[RawTable]:
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
         tables = tables if not short or any(map(_names_devices, tables)) else _in_text(lines) or tables
     tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
-    return [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
+    tables = [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
+    return [with_devices_of_strategies(table, printed) for table in tables]
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
@@ -181,39 +181,11 @@ def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
 
 def _tidied(table: RawTable) -> RawTable:
     """The table with one line of headers. One that is too wide to be read stays as it is."""
-    return tidied(with_named_values(with_counts_in_cells(table))) if len(table.header) <= MOST_COLUMNS else table
-
-
-def _without_prefix(text: str) -> str:
-    """The text without the sign of a comment or of a quote that all of its lines begin with."""
-    lines = text.splitlines()
-    filled = [line for line in lines if line.strip()]
-    found = _PREFIX.match(filled[0]) if filled else None
-    if found is None or len(filled) < _FEW:
-        return text
-    if found[1] == "#" and _is_commented_header(filled):
-        return text.replace(filled[0], filled[0].replace("#", " ", 1), 1)
-    if not all(line.lstrip().startswith(found[1]) for line in filled):
-        return text
-    return "\n".join(line.lstrip()[len(found[1]) :] for line in lines)
-
-
-def _without_bars_behind(text: str) -> str:
-    """The text without two bars at the end of its lines, as a page of code has them when it is copied."""
-    lines = text.splitlines()
-    filled = [line for line in lines if line.strip()]
-    marked = sum(bool(_BARS_BEHIND.search(line)) for line in filled)
-    if len(filled) < _FEW or marked < len(filled) - 1 or any(map(is_rule, filled)):
-        return text
-    return "\n".join(_BAR_BEHIND.sub(r"\1", _BARS_BEHIND.sub("", line)) for line in lines)
-
-
-def _is_commented_header(filled: Sequence[str]) -> bool:
-    """Whether the first line names the columns of numbers below it, as in data files of plots: # gpus time."""
-    names = len(filled[0].replace("#", " ", 1).split())
-    rows = [line.split() for line in filled[1:]]
-    numbers = all(re.fullmatch(r"[\d.eE+-]+", cell) for row in rows for cell in row)
-    return names > 1 and numbers and all(len(row) == names for row in rows)
+    return (
+        tidied(with_named_values(with_marks_of_labels(with_counts_in_cells(table))))
+        if len(table.header) <= MOST_COLUMNS
+        else table
+    )
 
 
 def _taken_out(lines: list[str]) -> Iterable[RawTable]:
@@ -232,16 +204,17 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
         above = [line.strip() for line in lines[max(0, table.line - 1 - _NEAR_ABOVE) : table.line - 1]]
         title = next((line for line in reversed(above) if line and not _NO_TITLE.fullmatch(line)), "")
         table = replace(table, caption=title.strip("#*:> ")) if len(title) <= LONGEST_CAPTION else table
-    said = lines[max(0, table.line - 1 - _NEAR_UNIT) : table.line - 1]
-    unit = next((found["unit"] for line in reversed(said) if (found := _UNIT.fullmatch(plain(line)))), "")
+    said = [line for line in lines[: table.line - 1] if line.strip() and not line.lstrip().startswith("|")]
+    near = reversed(said[-_NEAR_UNIT:])
+    unit = next((found["unit"] for line in near if (found := _UNIT.fullmatch(plain(line)))), "")
     if unit and not table.opening:
         table = replace(table, opening=unit)
     last = max((line for line, _ in table.rows), default=table.line)
     below = (line.strip() for line in lines[last : last + 6] if line.strip(" |+-=") and not _TAGS.fullmatch(line))
-    near = next(below, "")
-    if not near or len(near) > LONGEST_CAPTION or not (_BELOW.fullmatch(near) or _is_of_a_unit(near)):
+    first = next(below, "")
+    if not first or len(first) > LONGEST_CAPTION or not (_BELOW.fullmatch(first) or _is_of_a_unit(first)):
         return table
-    return replace(table, below=near.strip("*_: "))
+    return replace(table, below=first.strip("*_: "))
 
 
 def _is_of_a_unit(line: str) -> bool:
@@ -275,12 +248,3 @@ def _has_devices(table: RawTable) -> bool:
     if label_devices(table.rows) and roles & {*MEASURED, *STATED}:
         return True
     return bool(roles & {"gpus", "nodes"}) and bool(roles & {*MEASURED, *STATED}) and len(table.rows) > 1
-
-
-def _without_comments(text: str) -> str:
-    """The text without HTML comments; its lines keep their numbers."""
-    kept, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept += [text[at:start], "\n" * text.count("\n", start, end)]
-        at = end + 3
-    return "".join((*kept, text[at:]))

@@ -153,7 +153,7 @@ def test_one_simulation_is_of_all_devices(tmp_path: Path) -> None:
 
 
 def test_growing_work_turns_back_by_its_throughput(tmp_path: Path) -> None:
-    text = "Weak scaling\n\n" + table("Workers;Runtime (s)", "1;0.06", "10;0.1", "25;0.3")
+    text = "Weak scaling\n\n" + table("Workers;Runtime (s)", "1;0.060", "10;0.100", "25;0.300")
     (found,) = audited(tmp_path, text)
     assert "throughput falls from 10 to 25 devices" in found.remarks[0].sentence
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
+from scalestudy.importers.columns.batch_in_labels import without_batch
 from scalestudy.importers.columns.labels import is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.serial_rows import names_serial_run
@@ -22,6 +23,7 @@ PLAIN = (
     "-",
     "baseline",
     "base",
+    "basic",
     "no",
     "serial",
     "single gpu",
@@ -50,7 +52,7 @@ class Series:
 
 def is_undistributed(strategy: str) -> bool:
     """Return whether a strategy is that of one process."""
-    return strategy.lower() in PLAIN or names_serial_run(strategy)
+    return without_batch(strategy.lower()) in PLAIN or names_serial_run(strategy)
 
 
 def series_of(table: PublishedTable) -> list[Series]:
@@ -127,7 +129,9 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     if len(values) < 2 or not several or (one_scale_each and not of_work):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
-    bases = {value: _bases_with_addition(value, rows) for value in values} if name == "strategy" else {}
+    own_base = name == "strategy" or name not in KINDS_OF_SETUP
+    alone = [value for value in values if name == "strategy" or 1 not in scales[value]]
+    bases = {value: _bases_with_addition(value, rows, name) for value in alone} if own_base else {}
     return [
         (
             " ".join(filter(None, (said, _named(name, value)))),
@@ -150,13 +154,16 @@ def _was_scaled_too(rows: list[PublishedRow], name: str, plain: tuple[str, ...])
     )
 
 
-def _bases_with_addition(strategy: str, rows: list[PublishedRow]) -> list[PublishedRow]:
-    """The rows of one process that have the additions of a strategy: `1 GPU + AMP` for `DDP + AMP`."""
-    own = additions(strategy) - {*PLAIN}
-    labels = [(row, row.label("strategy")) for row in rows if row.gpus == 1]
-    found = [row for row, label in labels if label != strategy and not is_distributed(label)]
-    found = [row for row in found if own and additions(row.label("strategy")) - {*PLAIN} == own]
-    return [replace(row, labels={**row.labels, "strategy": "single"}) for row in found]
+def _bases_with_addition(setup: str, rows: list[PublishedRow], name: str) -> list[PublishedRow]:
+    """The rows of one process that have the additions of a setup: `1 GPU + AMP` for `DDP + AMP`.
+
+    name: of the label.
+    """
+    own = additions(setup) - {*PLAIN}
+    labels = [(row, row.label(name)) for row in rows if row.gpus == 1]
+    found = [row for row, label in labels if label != setup and not is_distributed(label)]
+    found = [row for row in found if own and additions(row.label(name)) - {*PLAIN} == own]
+    return [replace(row, labels={**row.labels, name: "single"}) for row in found]
 
 
 def _without(parts: dict[str, list[PublishedRow]], free: list[PublishedRow]) -> dict[str, list[PublishedRow]]:

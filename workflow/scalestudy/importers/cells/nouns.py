@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, share
@@ -42,7 +43,7 @@ def without_nouns(table: RawTable) -> RawTable:
     for place, header in enumerate(table.header):
         cells = table.cells(place)
         labels = (_labels(cells) or _degrees(table, place, counted[0])) if counted and place not in counted else {}
-        if own := _numbers(header, cells) or labels:
+        if own := _numbers(header, cells) or labels or _first_numbers(header, cells):
             columns[place] = own
     if not columns:
         return table
@@ -58,6 +59,29 @@ def _labels(cells: Sequence[str]) -> dict[str, str]:
     names = {cell: _SET.sub("", _COUNTED.sub("", plain(cell))) for cell in cells}
     bare = all(name and name != plain(cell) for cell, name in names.items())
     return names if bare and len(set(names.values())) < len(names) else {}
+
+
+def _first_numbers(header: str, cells: Sequence[str]) -> dict[str, str]:
+    """Cell -> its first number, if that is of what the header counts and other numbers stand behind it.
+
+    `10 workers (one per node), using 10x12 CPUs` below `Number of workers` is 10.
+    """
+    noun = re.search(rf"{DEVICE}$", normal(header))
+    counts = re.match(r"(?:#|no\.?|num(?:ber)?)(?: of)?\b", normal(header)) or meaning_of(header).role == "gpus"
+    if noun is None or not counts:
+        return {}
+    word = noun[0].removesuffix("s")
+    found = {
+        cell: re.match(rf"{_NUMBER} (?:[a-z]+ ){{0,3}}{word}s?\b.*\d", plain(cell), re.IGNORECASE)
+        for cell in cells
+    }
+    others = [cell for cell, one in found.items() if one and str(_count(cell)) != one["number"]]
+    return {cell: one["number"] for cell, one in found.items() if one} if all(found.values()) and others else {}
+
+
+def _count(cell: str) -> int:
+    count = count_or_none(cell)
+    return count.gpus if count else 0
 
 
 def _degrees(table: RawTable, place: int, devices: int) -> dict[str, str]:

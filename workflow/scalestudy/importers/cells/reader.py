@@ -41,6 +41,8 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
     return Printed(1 / (1 - share.value), share.last / (1 - share.value) ** 2)
 
 
+_MARK = re.compile(r"<sup>(?P<words>[^<>]*[A-Za-z]{2}[^<>]*=[^<>]*)</sup>", re.IGNORECASE)
+"""A setting as raised text: `<sup>[BS=96]</sup>`."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 
@@ -78,6 +80,8 @@ class CellReader:
         meaning = self.meanings[place]
         if meaning.role in (*MEASURED, *STATED) and _SECOND_RATIO.search(plain(text)):
             self._note_second_ratio(plain(text))
+        if meaning.role in MEASURED and (mark := _MARK.search(text)):
+            self._note_mark(plain(mark["words"]))
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
@@ -120,6 +124,12 @@ class CellReader:
         if not any(note.startswith(words) for note in self.notes):
             self.notes[f"{words} '{text[:SHOWN]}' is not read"] = None
 
+    def _note_mark(self, words: str) -> None:
+        """Note once that the settings behind numbers, as raised text, are not read."""
+        start = "what is raised behind numbers, such as"
+        if not any(note.startswith(start) for note in self.notes):
+            self.notes[f"{start} '{words[:SHOWN]}', is not read"] = None
+
     def _note_once(self, words: str, text: str, value: float) -> None:
         """Note once how cells are read, with the first of them as an example."""
         if not any(note.startswith(words) for note in self.notes):
@@ -129,4 +139,8 @@ class CellReader:
         """Return whether neither the header nor a cell of a column of times has a unit."""
         known = meaning.unit or clock_of(meaning.header) or meaning.role not in CLOCKED
         cells = self.raw.cells(self.meanings.index(meaning))
-        return not known and not any(unit_of_time(cell) or is_duration_in_words(cell) for cell in cells)
+        named = (
+            unit_of_time(cell) or is_duration_in_words(cell) or unit_of_time(unit_of_repeats(cell))
+            for cell in cells
+        )
+        return not known and not any(named)

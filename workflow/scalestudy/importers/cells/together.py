@@ -49,6 +49,7 @@ _QUANTITIES = re.compile(
 """What separates the quantities of a cell, outside brackets."""
 
 
+RATIOS = ("speedup", "efficiency")
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
 _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
 """A quantity with another one in brackets behind it."""
@@ -102,9 +103,11 @@ def _parts(cell: str) -> list[str]:
     """The quantities of a cell. The second may be in brackets, 390 s (0.5 GB/s), if it is no ratio."""
     text = plain(cell)
     if both := _BEHIND.fullmatch(text):
-        kinds = [quantity_of(part) or _kind(part) for part in both.groups()]
-        if all(kinds) and len(set(kinds)) == len(kinds) and not {"speedup", "efficiency"} & {*kinds}:
-            return list(both.groups())
+        behind = both[2].split(", ")
+        behind = behind if len(behind) == 1 else [part for part in behind if quantity_of(part)]
+        kinds = [quantity_of(part) or _kind(part) for part in (both[1], *behind)]
+        if len(kinds) > 1 and all(kinds) and len(set(kinds)) == len(kinds) and not {*RATIOS} & {*kinds}:
+            return [both[1], *behind]
     return _QUANTITIES.split(text)
 
 
@@ -164,7 +167,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if named and of_ideal and len(both) >= MOST_OF * len(cells):
         return [named["first"], f"{named['second']} {named['first']}"]
     if named and len(both) >= MOST_OF * len(cells) and _ACCURACY.fullmatch(named["second"].strip()):
-        return [named["first"], f"accuracy ({plain(header)})"]
+        return [named["first"].replace("(", ""), f"accuracy ({plain(header)})"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
         never_a_label(header)

@@ -31,10 +31,11 @@ _OF_A_RATIO = re.compile(
 
 
 def prefix_of(unit: str, cells: Sequence[str]) -> float:
-    """Return the factor of a unit such as Gbps in a column that has other prefixes too; else 1."""
+    """Return the factor of a unit such as Gbps to that of the first cell if their prefixes differ; else 1."""
     own = _PREFIXED.match(unit)
-    others = {found["prefix"] for cell in cells if (found := _PREFIXED.search(plain(cell)))}
-    return _PREFIXES[own["prefix"]] if own and len(others) > 1 else 1.0
+    found = [_PREFIXED.search(plain(cell)) for cell in cells]
+    prefixes = [one["prefix"] for one in found if one]
+    return _PREFIXES[own["prefix"]] / _PREFIXES[prefixes[0]] if own and len(set(prefixes)) > 1 else 1.0
 
 
 def is_binary(cells: Sequence[str]) -> bool:

@@ -42,6 +42,11 @@ def _without_end(name: str, size: str) -> str:
     return f"{found['name']}{found['remark'] or ''}" if found and size else ""
 
 
+def without_batch(label: str) -> str:
+    """Return a label without the batch that it names: `baseline` of `baseline (batch size=64)`."""
+    return _BATCH.sub("", label).strip(" ,;")
+
+
 def with_batch_of_labels(table: RawTable) -> RawTable:
     """Return a table whose labels of devices name a batch each, with the batches in a column of their own."""
     for place in range(min(_FIRST, len(table.header))):
@@ -49,7 +54,7 @@ def with_batch_of_labels(table: RawTable) -> RawTable:
         found = [_BATCH.search(plain(cell)) for cell in cells]
         if len(cells) < 2 or not all(found):
             continue
-        bare = [_BATCH.sub("", plain(cell)).strip(" ,;") for cell in cells]
+        bare = [without_batch(plain(cell)) for cell in cells]
         names = {_name(batch) for batch in found if batch}
         if len(names) != 1 or not all(label and count_or_none(label) for label in bare):
             continue
@@ -65,7 +70,7 @@ def with_batch_of_labels(table: RawTable) -> RawTable:
 def _parts(cell: str) -> tuple[str, str]:
     """A label without its batch, and the batch."""
     batch = None if is_blank(cell) else _BATCH.search(plain(cell))
-    return (cell, "") if batch is None else (_BATCH.sub("", plain(cell)).strip(" ,;"), batch["size"])
+    return (cell, "") if batch is None else (without_batch(plain(cell)), batch["size"])
 
 
 def _name(batch: re.Match[str]) -> str:

@@ -24,7 +24,8 @@ from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
-from scalestudy.importers.devices.in_headings import with_devices_of_headings
+from scalestudy.importers.devices.hardware_in_labels import with_hardware_of_labels
+from scalestudy.importers.devices.in_headings import with_devices_of_crossed_rows, with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.products import threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
@@ -81,7 +82,6 @@ from scalestudy.importers.shape.centred import (
     with_groups_filled_down,
 )
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
-from scalestudy.importers.shape.marks import with_marks_of_labels
 from scalestudy.importers.shape.moved_rows import without_moved_rows
 from scalestudy.importers.shape.serial_beside import with_serial_beside
 from scalestudy.importers.shape.steps_up import with_steps
@@ -107,18 +107,18 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_lists_in_cells(with_marks_of_labels(without_moved_rows(raw)))
+    whole = with_lists_in_cells(without_moved_rows(raw))
     whole = with_dittos_filled_down(whole)
     whole = with_groups_filled_down(whole)
     whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
-    named = without_batch_of_names(with_pairs(with_devices_of_headings(whole)))
+    named = without_batch_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_devices_of_the_caption(with_unit_of_a_column(named))
     named = with_ratio_rows(with_unit_of_labels(named))
     turned = with_ratios(upright(with_ratios(with_steps(named))))
-    return with_serial_rows(without_nouns(with_numbered_labels(turned)))
+    return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:

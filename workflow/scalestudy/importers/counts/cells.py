@@ -136,6 +136,8 @@ _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
 _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
+_BACKEND = re.compile(r"\b(?:nccl|gloo|mpi|wsl\d?|windows|linux|docker)\b", re.IGNORECASE)
+"""Words of a comment on software: `2x RTX 4090 (WSL2 NCCL)`."""
 _ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
 """The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
 _NODE_OF = re.compile(
@@ -204,11 +206,14 @@ def read_count(text: str) -> Count:
         nodes, inside = int(pair[1]), ""
     if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := figure_of(placed[1])):
         nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
+    inside = (
+        "" if re.fullmatch(rf"{gpus} ?x? ?-?{DEVICE}(?: (?:on|across|over|in)\b.*)?", inside, re.I) else inside
+    )
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     is_kind = bool(re.match(rf"{MAKER}*{KIND}\b", inside, re.IGNORECASE)) and not rest.strip()
     rest, inside = (inside, "") if is_kind else (rest, inside)
-    numbered = bool(re.search(r"\d", inside)) and not _ON_NODES.match(inside)
+    numbered = bool(re.search(r"\d", inside)) and not (_ON_NODES.match(inside) or _BACKEND.search(inside))
     whole = named.get("rest") or ""
     whole = inside if whole.strip() == f"({inside})" else whole
     rest = f"{rest.strip()} {after.strip()}" if not numbered else whole

@@ -12,7 +12,12 @@ NUMBERS = {
     **{"dual": 2, "double": 2, "triple": 3, "quad": 4},
     **{"eight": 8, "octa": 8, "ten": 10, "twelve": 12, "sixteen": 16, "twenty-four": 24, "twenty": 20},
     **{"thirty-two": 32, "forty-eight": 48, "forty": 40, "sixty-four": 64},
+    **{"un": 1, "una": 1, "une": 1, "uno": 1, "um": 1, "uma": 1, "ein": 1, "eine": 1, "einer": 1, "einem": 1},
+    **{"dos": 2, "deux": 2, "zwei": 2, "due": 2, "dois": 2, "duas": 2, "tres": 3, "trois": 3, "drei": 3},
+    **{"cuatro": 4, "quatre": 4, "vier": 4, "quattro": 4, "quatro": 4},
+    **{"ocho": 8, "huit": 8, "acht": 8, "otto": 8, "oito": 8, "dieciséis": 16, "seize": 16, "sechzehn": 16},
 }
+"""English numbers first; then Spanish, French, German, Italian and Portuguese ones."""
 WORDS = "|".join(NUMBERS)
 _TENS = re.compile(r"\b(twenty|thirty|forty|sixty) (four|two|eight)\b", re.IGNORECASE)
 _NODES_IN_WORDS = re.compile(

@@ -29,7 +29,7 @@ from scalestudy.importers.raw import RawTable
 _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
 """Headers of a number that may be that of the hardware beside it."""
 _OF_DEVICES = re.compile(
-    rf"(?:[a-z.-]+ ){{1,3}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
+    rf"(?:[a-z.-]+ ){{1,4}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
     r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:(?:parallel|concurrent|simultaneous|make) )?jobs"
     r"(?: ?\(?-{1,2}j(?:obs)?\)?)?|"

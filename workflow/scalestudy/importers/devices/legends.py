@@ -34,6 +34,10 @@ _OF_SETUPS = re.compile(
     r"scenario|run|test|experiment|deployment)s?(?: ?(?:id|name))?"
 )
 """Headers of labels that each name a setup as a whole. A model or a framework is more than its devices."""
+_OF_MODES = re.compile(
+    r"(?:training )?(?:mode|method|strategy|approach|variant|version|implementation|script|name|label|)s?"
+)
+"""Headers of labels that may name setups, if each line of a list defines one of them."""
 
 
 def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
@@ -50,10 +54,14 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
     across = tuple(map(plain, table.header[1:]))
     for place in (None, *range(min(_FIRST, len(table.header)))):
         names = across if place is None else tuple(dict.fromkeys(map(plain, table.cells(place))))
-        of_setups = place is not None and _OF_SETUPS.fullmatch(normal(table.header[place]))
-        if len(names) < _FEW or not all(map(_is_name, names)) or not (of_setups or _are_codes(names)):
+        header = None if place is None else normal(table.header[place])
+        plainly = _are_codes(names) or (header is not None and _OF_SETUPS.fullmatch(header))
+        in_list = header is not None and _OF_MODES.fullmatch(header)
+        if len(names) < _FEW or not all(map(_is_name, names)) or not (plainly or in_list):
             continue
-        found = _defined(names, near)
+        found = _defined(names, near, alone=not plainly)
+        if not plainly and len(found) < len(names):
+            continue
         if len({count.gpus * (count.nodes or 1) for _, _, count in found.values()}) < _FEW:
             continue
         said = ", ".join(f"{name} is {words}" for name, (_, words, _) in found.items())
@@ -97,10 +105,15 @@ def _are_codes(names: Sequence[str]) -> bool:
     return len({re.sub(r"(?:\b[A-Za-z]|[IVX]{1,4}|\d{1,2})$", "", name.strip("() ")) for name in names}) == 1
 
 
-def _defined(names: Sequence[str], near: Sequence[tuple[int, str]]) -> dict[str, tuple[int, str, Count]]:
-    """Name -> line, words and devices of its definition. Two different definitions of a name are none."""
+def _defined(
+    names: Sequence[str], near: Sequence[tuple[int, str]], *, alone: bool
+) -> dict[str, tuple[int, str, Count]]:
+    """Name -> line, words and devices of its definition. Two different definitions of a name are none.
+
+    alone: whether a definition has to be a line of its own that begins with the name, as in a list.
+    """
     any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    name = rf"(?<![\w.-])(?P<name>{any_name})"
+    name = rf"(?:^(?:[-*+] |\d+[.)] )?)(?P<name>{any_name})" if alone else rf"(?<![\w.-])(?P<name>{any_name})"
     start = name.replace("?P<name>", "?:") + _SIGN.replace("?P<verb>", "?:")
     definition = re.compile(rf"{name}{_SIGN}(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})")
     found: dict[str, tuple[int, str, Count]] = {}

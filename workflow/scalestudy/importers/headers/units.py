@@ -10,7 +10,7 @@ _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econ
 """Units of a rate of data: GB/s is no time in seconds."""
 _OF_STEPS = r"(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
 """A number of steps: 100 iters, 1k steps."""
-_STEPS = re.compile(rf"(?:^|\(|, ?|\bfor |\bof |\bper |/ ?){_OF_STEPS}")
+_STEPS = re.compile(rf"(?:^|\(|, ?|\bfor |\bof |\bper |\bover |\bin |\bacross |/ ?){_OF_STEPS}")
 OF_SEVERAL_STEPS = re.compile(
     rf"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?{_OF_STEPS}|"
     r"^\d[\d,]{0,9} ?k? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
@@ -31,6 +31,8 @@ _WORK_S = re.compile(
     r"(?<!per )(?<!/)\b(im(?:a)?ge?s?|samples?|tok(?:en)?s?|seqs?|examples?|frames?|sentences?) s(?:ec)?$"
 )
 """Names of rates in programs: img_s, tokens_sec."""
+_DONE = re.compile(rf"\b(?P<work>{WORK}) [a-z]+ed (?P<per>per s(?:ec(?:ond)?)?)\b")
+"""Work per second in words: images processed per second."""
 _SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
 """Simulated time over time: ns/day, simulated years per day."""
 _COUNTED = "tok|im|sam|seq|read|row|rec|event|mess|edge|point|quer|req|frame|doc"
@@ -44,6 +46,7 @@ def in_its_unit(text: str) -> str:
     """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU, samples/s."""
     text = _PER_SECOND.sub(lambda found: f"{found['work']}/s{found['device'] or ''}", text)
     text = _WORK_S.sub(r"\1/s", text)
+    text = _DONE.sub(r"\g<work> \g<per>", text)
     text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text
 

@@ -16,7 +16,7 @@ _UNIT = (
     r"(?! ?(?:faster|slower|higher|lower|better|worse|more|less)\b)"
 )
 WITH_UNIT = re.compile(
-    rf"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013) ?\d[\d.,]*{_UNIT}|(?<![\d.,\u2013-])~?\d[\d.,]*{_UNIT}"
+    rf"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013|~) ?\d[\d.,]*{_UNIT}|(?<![\d.,\u2013-])~?\d[\d.,]*{_UNIT}"
 )
 """A number, or a range, with its unit; no gain such as `2 % faster`."""
 

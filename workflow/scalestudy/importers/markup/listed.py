@@ -38,7 +38,7 @@ _PART = re.compile(r"(?:(?<!\d),|,(?!\d)|[;()|])\s*|\s+(?=~?\d[\d.]*\s*[x%\u00d7
 """What separates the measurements of an item. A comma between digits is part of a number."""
 _FIRST = re.compile(r"(?P<first>~?\d\S*(?: [A-Za-z%/]\S*)?)\s")
 """A number with its unit in front of other words."""
-_LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to) ?(?=~?\d)")
+_LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to|~) ?(?=~?\d)")
 """The lower end of a range, whose upper end has the unit."""
 _OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
 """A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
@@ -46,6 +46,12 @@ _OTHER_SHARE = re.compile(
     r"(?<!\w)(?:(?!effic|eff\b|scal|linear|ideal|speed)[A-Za-z][\w-]* ?){1,6}\s*[=:]\s*[\d.]+ ?%", re.IGNORECASE
 )
 """A share with another name than an efficiency: `testing error = 2.5 %`."""
+_SHARE_OF_RESULTS = re.compile(
+    r"~?[\d.]+ ?% ?\(?(?:top[- ]?[15]|(?:[a-z]+ )?acc(?:uracy)?\b|miou|map\b|(?:gpu |memory )?util)[^,;]*",
+    re.IGNORECASE,
+)
+"""A share with the name of a result behind it: `75.4% (top-1 accuracy)`."""
+_LONG_TIME = re.compile(r"\d+ ?h[a-z]* ?(?:and )?\d+ ?m[a-z]*(?: ?(?:and )?\d+ ?s[a-z]*)?", re.IGNORECASE)
 SIGN = re.compile(r"^\s*(?:#+|//+|>)\s*(?=[-*+\u2022\d])")
 """The sign of a comment in front of an item."""
 FEWEST = 2
@@ -181,11 +187,11 @@ def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[
 
 def _quantities(text: str) -> dict[str, str]:
     """The measurements of an item by their units: 900 img/s (3.6x)."""
-    text = _OTHER_SHARE.sub("", text)
+    text = _SHARE_OF_RESULTS.sub("", _OTHER_SHARE.sub("", text))
     found: dict[str, str] = _named_quantities(text)
     for part in _PART.split(text) if not found else ():
         first = _FIRST.match(part or "") if part and not read_duration(part) else None
-        within = WITH_UNIT.findall(part or "")
+        within = [*_LONG_TIME.findall(part or ""), *WITH_UNIT.findall(_LONG_TIME.sub("", part or ""))]
         for one in (first["first"] if first else "", part, *within):
             if one and (words := name_of(_LOWER_END.sub("", one))) and not re.search(r"\d", words):
                 others = [value for value in within if name_of(value) == words]

@@ -7,11 +7,11 @@ from math import isclose
 
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 
-_RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015]|to)\s*~?[\d.,]+[^\d]*")
+_RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015~]|to)\s*~?[\d.,]+[^\d]*")
 WIDE = 3.0  # ratio of the ends of a range, such as 3-5 h
 ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""
-_PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015]\s*(?=[\d.]))\s*")
+_PARTS = re.compile(r"\s*(?:/(?=\s*~?[\d.])|[;|]|,\s|\band\b|\bto\b|(?<=\d)\s*[-\u2010-\u2015~]\s*(?=[\d.]))\s*")
 _MOST_PARTS = 20
 _OF_A_TRIAL = re.compile(
     r"\s+\(?(?:first|second|third|fourth|fifth|1st|2nd|3rd|\dth|last|cold|warm|hot)"

@@ -26,19 +26,23 @@ def kind_by_ratios(cells: Sequence[str], found: Sequence[re.Match[str] | None]) 
 
 def _kinds(above: Sequence[str], one: re.Match[str]) -> set[str]:
     """What a number may be by its ratio to one of the numbers above it."""
-    number, ratio = read_cell(one["number"]).printed.value, read_cell(one["ratio"]).printed.value
+    number, stated = read_cell(one["number"]).printed.value, read_cell(one["ratio"]).printed
+    ratio = stated.value
+    if ratio <= 0:
+        return set()
+    close = max(CLOSE, stated.last / 2 / ratio)
     percent = one["sign"] == "%"
     result = set()
     for base in _numbers(above):
         if not percent:
-            result |= {"throughput"} if isclose(number / base, ratio, rel_tol=CLOSE) else set()
-            result |= {"time"} if isclose(base / number, ratio, rel_tol=CLOSE) else set()
+            result |= {"throughput"} if isclose(number / base, ratio, rel_tol=close) else set()
+            result |= {"time"} if isclose(base / number, ratio, rel_tol=close) else set()
             continue
         for power in range(1, _MOST_TIMES + 1):
-            close = isclose(number / base / 2**power, ratio / 100, rel_tol=CLOSE)
-            result |= {"throughput"} if close else set()
-            close = isclose(base / number / 2**power, ratio / 100, rel_tol=CLOSE)
-            result |= {"time"} if close else set()
+            rate = isclose(number / base / 2**power, ratio / 100, rel_tol=close)
+            result |= {"throughput"} if rate else set()
+            time = isclose(base / number / 2**power, ratio / 100, rel_tol=close)
+            result |= {"time"} if time else set()
     return result
 
 

@@ -47,17 +47,17 @@ class _Part:
         return {normal(name) for name in self.table.header if meaning_of(name).role in MEASURED}
 
     def continues(self, other: _Part) -> bool:
-        """Whether this table has the rows of another one on more devices."""
+        """Whether this table has the rows of another one on another number of devices."""
         near = self.table.headings[:-1] == other.table.headings[:-1] and self.words == other.words
         alike = self.names == other.names and bool(self.noun) == bool(other.noun)
-        return near and alike and self.gpus > other.gpus and bool(self.measured & other.measured)
+        return near and alike and self.gpus != other.gpus and bool(self.measured & other.measured)
 
 
 def continued(tables: Sequence[RawTable]) -> list[RawTable]:
     """Return tables in which one with a single number of devices is joined with those that continue it.
 
     Several that continue it on the same number of devices, such as those of two settings, are joined with it one
-    by one.
+    by one. Tables in descending order are joined in ascending one.
     """
     result: list[RawTable] = []
     parts = {id(table): part for table in tables if (part := _part(table))}
@@ -69,10 +69,14 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
         behind = [other for other in tables[at + 1 :] if id(other) in parts] if first else []
         behind = [other for other in behind if first and parts[id(other)].continues(first)]
         further = [parts[id(other)] for other in behind]
-        used |= {id(other) for other in behind}
         apart = len({part.gpus for part in further}) < len(further)
+        if first and (apart or any(part.gpus > first.gpus for part in further)):
+            further = [part for part in further if part.gpus > first.gpus]
+        used |= {id(part.table) for part in further}
         groups = [[part] for part in further] if apart else [further] if further else []
-        result += [_joined([first, *group]) for group in groups if first] or [table]
+        result += [_joined(sorted([first, *group], key=lambda part: part.gpus)) for group in groups if first] or [
+            table
+        ]
     return result
 
 
@@ -147,4 +151,6 @@ def _joined(parts: Sequence[_Part]) -> RawTable:
             devices = (str(part.gpus),) if noun else ()
             rows.append((line, (*(cells[at] if at < len(cells) else "" for at in kept), *devices)))
     whole = replace(last, header=(*last.header, *filter(None, (noun,))), rows=tuple(rows))
+    if parts[0].table.line > last.line:
+        whole = whole.noted("further tables below, with fewer devices, are joined with this one")
     return whole.noted("the devices of these tables are named above or below them" if noun else "")

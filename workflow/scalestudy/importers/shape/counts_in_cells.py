@@ -1,4 +1,7 @@
-"""Cells that list a measurement for each number of devices: `1pc: 97 ms/step; 8pcs: 99 ms/step` beside `Speed`."""
+"""Cells that list a measurement for each number of devices: `1pc: 97 ms/step; 8pcs: 99 ms/step` beside `Speed`.
+
+The devices may be behind, in brackets: `410 img/s (1 GPU) -> 779 img/s (2 GPUs)`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import BATCHES
+from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
@@ -16,8 +19,12 @@ _PART = re.compile(
     rf"(?P<count>\d{{1,6}}) ?(?:x ?)?(?P<noun>pcs?|p|\u5361|{DEVICE}) ?[:=\uff1a] ?(?P<value>~?\d.*)",
     re.IGNORECASE,
 )
+_BEHIND = re.compile(
+    rf"(?P<value>~?\d[^()]*?) ?\((?:on )?(?P<count>\d{{1,6}}) ?(?:x ?)?(?P<noun>{DEVICE})\)", re.IGNORECASE
+)
 _APART = re.compile(
-    r"\s*[;\uff1b]\s*|\s*[,\uff0c]\s+(?=\d{1,6} ?[a-z\u5361]+ ?[:=\uff1a])|\s+(?=\d{1,6} ?pcs? ?[:=])",
+    r"\s*(?:->|=>|\u2192)\s*|(?<=\))\s*[,/]\s*|\s*[;\uff1b]\s*|"
+    r"\s*[,\uff0c]\s+(?=\d{1,6} ?[a-z\u5361]+ ?[:=\uff1a])|\s+(?=\d{1,6} ?pcs? ?[:=])",
     re.IGNORECASE,
 )
 _OF_NO_KIND = ("pc", "pcs", "p", "\u5361")
@@ -27,8 +34,11 @@ _SETUP = "setup"
 def with_counts_in_cells(table: RawTable) -> RawTable:
     """Return a table with a row for each setup and number of devices, if cells list a measurement for each.
 
-    The first cell of a row names the quantity. A batch in a row of its own is that of all numbers of devices.
+    The first cell of a row names the quantity, or the header of the column does. A batch in a row of its own is
+    that of all numbers of devices.
     """
+    if below := _below_quantities(table):
+        return below
     lists = {line: [_listed(cell) for cell in cells] for line, cells in table.rows}
     listed = [line for line, _ in table.rows if any(len(one) > 1 for one in lists[line][1:])]
     measured = [any(quantity_of(value) for one in lists[line] for value in one.values()) for line in listed]
@@ -46,13 +56,28 @@ def with_counts_in_cells(table: RawTable) -> RawTable:
     return replace(table, header=header, rows=tuple(rows))
 
 
+def _below_quantities(table: RawTable) -> RawTable | None:
+    """A table whose columns of quantities have lists in all cells, with a row for each number of devices."""
+    lists = {
+        place: [_listed(cells[place] if place < len(cells) else "") for _, cells in table.rows]
+        for place, name in enumerate(table.header)
+        if meaning_of(name).role in (*MEASURED, *STATED)
+    }
+    lists = {place: found for place, found in lists.items() if all(len(one) > 1 for one in found)}
+    if not lists or not table.rows:
+        return None
+    rows = [
+        (line, (count, *(lists[at][row].get(count, "") if at in lists else cell for at, cell in enumerate(cells))))
+        for row, (line, cells) in enumerate(table.rows)
+        for count in dict.fromkeys(count for found in lists.values() for count in found[row])
+    ]
+    return replace(table, header=(_noun(table), *table.header), rows=tuple(rows))
+
+
 def _noun(table: RawTable) -> str:
     """What the cells count; `devices` if they say no more than pieces."""
     found = [
-        part
-        for _, cells in table.rows
-        for cell in cells[1:]
-        for part in map(_PART.match, _APART.split(plain(cell)))
+        part for _, cells in table.rows for cell in cells[1:] for part in map(_matched, _APART.split(plain(cell)))
     ]
     named = {part["noun"].lower() for part in found if part} - {*_OF_NO_KIND}
     return min(named, default="devices")
@@ -60,5 +85,9 @@ def _noun(table: RawTable) -> str:
 
 def _listed(cell: str) -> dict[str, str]:
     """Number of devices -> measurement of a cell; empty if it is no such list."""
-    parts = [_PART.fullmatch(part) for part in _APART.split(plain(cell).strip(" ;,.")) if part]
+    parts = [_matched(part) for part in _APART.split(plain(cell).strip(" ;,.")) if part]
     return {part["count"]: part["value"] for part in parts if part} if all(parts) else {}
+
+
+def _matched(part: str) -> re.Match[str] | None:
+    return _PART.fullmatch(part) or _BEHIND.fullmatch(part)

@@ -10,7 +10,10 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
-_MARK = re.compile(r"(?:<sup>.{1,20}?</sup>|(?<=\w)\\?\*+|[\u2020\u2021\u00a7]+)\s*$", re.IGNORECASE)
+_MARK = re.compile(r"(?:<sup>(?P<words>.{1,30}?)</sup>|(?<=\w)\\?\*+|[\u2020\u2021\u00a7]+)\s*$", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Za-z][A-Za-z/]*[ -][A-Za-z].*|[A-Za-z]{4,}")
+_VARIANT = "variant"
+"""Header of the words of marks that are more than a mark: `<sup>[w/o accumulation]</sup>`."""
 
 
 def with_marks_of_labels(table: RawTable) -> RawTable:
@@ -24,6 +27,23 @@ def with_marks_of_labels(table: RawTable) -> RawTable:
         }
         if not marked or any(re.fullmatch(r"[\d.,]+", plain(cell)) for cell in marked):
             continue
+        words = {cell: _words(cell) for cell in marked}
+        if all(words.values()):
+            parts = tuple(
+                (
+                    line,
+                    (
+                        *row[:place],
+                        _MARK.sub("", row[place]).strip(),
+                        words.get(row[place], ""),
+                        *row[place + 1 :],
+                    ),
+                )
+                for line, row in table.rows
+                if place < len(row)
+            )
+            header = (*table.header[: place + 1], _VARIANT, *table.header[place + 1 :])
+            return replace(table, header=header, rows=parts)
         rows = tuple(
             (line, (*row[:place], f"{plain(row[place])} (with a mark)", *row[place + 1 :]))
             if place < len(row) and row[place] in marked
@@ -32,3 +52,10 @@ def with_marks_of_labels(table: RawTable) -> RawTable:
         )
         table = replace(table, rows=rows)
     return table
+
+
+def _words(cell: str) -> str:
+    """The words of a mark that says more than that there is a note; empty if it does not."""
+    found = _MARK.search(cell)
+    words = plain((found["words"] if found else "") or "").strip("[]() ")
+    return words if _WORDS.fullmatch(words) else ""

@@ -45,7 +45,7 @@ def notes_on_merged_rows(
     cells = dict(raw.rows)
     unread = [place for place, one in enumerate(meanings) if _may_be_label(one, raw.cells(place))]
     for table in tables:
-        for lines in _merged(table):
+        for lines in _merged(table, by_names=True):
             rows = [cells[line] for line in lines if line in cells]
             names = [
                 plain(meanings[place].header)
@@ -59,11 +59,12 @@ def notes_on_merged_rows(
     return []
 
 
-def _merged(table: PublishedTable) -> list[list[int]]:
-    """The lines of each configuration."""
+def _merged(table: PublishedTable, *, by_names: bool = False) -> list[list[int]]:
+    """The lines of each configuration. by_names: whether labels that differ in each row tell rows apart too."""
     groups: dict[tuple[object, ...], list[int]] = {}
     names = {name for row in table.rows for name in row.labels}
     of_each = {name for name in names if len({row.label(name) for row in table.rows}) == len(table.rows) > 2}
+    of_each = set() if by_names else of_each
     for row in table.rows:
         groups.setdefault(_configuration(row, of_each), []).append(row.line)
     return [list(dict.fromkeys(lines)) for lines in groups.values()]

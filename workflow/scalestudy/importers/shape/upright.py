@@ -12,7 +12,7 @@ from scalestudy.importers.devices.across import (
 from scalestudy.importers.devices.products import with_product
 from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
-from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
+from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, says_failed, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
@@ -221,6 +221,11 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             if not all(is_blank(value) for value in values.values()):
                 rows.append((line, (*kept, size, *values.values())))
     rows = rows if metric is None else in_one_row(rows, len(quantities))
+    failed = [
+        line for line, cells in table.rows if any(says_failed(cells[at]) for at in across if at < len(cells))
+    ]
+    where = f"line{'s' if len(failed) > 1 else ''} {' and '.join(map(str, failed))}"
+    table = table.noted(f"cells of failed runs in {where} were left out" if failed else "")
     return replace(table, header=header, rows=tuple(rows))
 
 

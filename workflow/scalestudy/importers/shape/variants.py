@@ -221,4 +221,4 @@ def is_distributed(label: str) -> bool:
 def additions(label: str) -> set[str]:
     """Return what a label adds to a distributed run or to one on one device: `amp` of `DDP + AMP`."""
     parts = [part.strip() for part in _PLUS.split(label.lower())]
-    return {part for part in parts if part and not is_distributed(part)}
+    return {part for part in parts if part and part != "multi" and not is_distributed(part)}

@@ -1,0 +1,67 @@
+"""Devices that only printed ratios tell: a speedup of 1.92 with an efficiency of 96 % is one of 2 devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil, floor
+
+from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.devices.found import says_one_device
+from scalestudy.importers.headers.meaning import Meaning
+from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
+from scalestudy.importers.raw import RawTable
+
+_HEADER = "devices"
+_FEW = 2
+_MOST = 100_000
+
+
+def with_devices_of_ratios(table: RawTable, meanings: Sequence[Meaning]) -> RawTable:
+    """Return a table without devices with a column of them, if both printed ratios of each row tell its number.
+
+    A row without both ratios is on one device if it is the only one and its label says so. meanings: of its
+    columns.
+    """
+    roles = [one.role for one in meanings]
+    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1:
+        return table
+    speedup, efficiency = roles.index("printed_speedup"), roles.index("printed_efficiency")
+    counts = [_devices(cells, speedup, efficiency) for _, cells in table.rows]
+    unknown = [cells for (_, cells), count in zip(table.rows, counts, strict=True) if not count]
+    if any(not _is_alone(cells, speedup, efficiency) for cells in unknown) or len(unknown) > 1:
+        return table
+    counts = [count or 1 for count in counts]
+    if len(set(counts)) < _FEW:
+        return table
+    rows = tuple((line, (str(count), *cells)) for (line, cells), count in zip(table.rows, counts, strict=True))
+    whole = replace(table, header=(_HEADER, *table.header), rows=rows)
+    return whole.noted("the number of devices follows from the printed speedup over the printed efficiency")
+
+
+def _devices(cells: Sequence[str], speedup: int, efficiency: int) -> int:
+    """The only number of devices that both ratios of a row allow, within their rounding; 0 if there is none."""
+    ratio, share = _number(cells, speedup), _number(cells, efficiency)
+    if ratio is None or share is None or min(ratio.low, share.low) <= 0:
+        return 0
+    half = replace(ratio, last=ratio.last / 2), replace(share, last=share.last / 2)
+    fewest, most = ceil(half[0].low / half[1].high - 1e-9), floor(half[0].high / half[1].low + 1e-9)
+    return fewest if fewest == most and 0 < fewest < _MOST else 0
+
+
+def _number(cells: Sequence[str], place: int) -> Printed | None:
+    try:
+        cell = read_cell(cells[place])
+    except (ValueError, IndexError):
+        return None
+    return cell.printed.times(0.01) if cell.percent else cell.printed
+
+
+def _is_alone(cells: Sequence[str], speedup: int, efficiency: int) -> bool:
+    """Whether a row without ratios says that it is of one device."""
+    none = all(place >= len(cells) or is_blank(cells[place]) for place in (speedup, efficiency))
+    label = plain(cells[0]) if cells else ""
+    count = count_or_none(label)
+    return none and (
+        says_one_device(label) or label.lower() == "single" or (count is not None and count.gpus == 1)
+    )
