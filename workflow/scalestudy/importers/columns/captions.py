@@ -15,6 +15,8 @@ from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.ratios.columns import CLOSE
+from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import UNSAID, RawTable
 
 _ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
@@ -29,10 +31,11 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
     # a ratio of one row names no measurement, nor does one of two columns of the row
     known = [meanings[at] for at in several if not _is_of_another_column(meanings[at], raw)]
-    if any(one.role in (*MEASURED, *STATED) for one in known) and UNSAID not in raw.header:
+    if any(one.role in MEASURED for one in known) and UNSAID not in raw.header:
         return meanings
+    only_ratios = any(one.role in STATED for one in known) and UNSAID not in raw.header
     own = next((named for words in raw.captions if (named := _named_in(words))), None)
-    if own is None:
+    if own is None or (only_ratios and own.role in STATED):
         return meanings
     result = []
     for place, meaning in enumerate(meanings):
@@ -43,11 +46,33 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
         ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings))
+        ratios = ratios or (only_ratios and not (numbers and _explains(place, own, raw, meanings)))
         if plausible and numbers and not ratios and normal(meaning.header) not in said:
             rest = normal(meaning.header)
             meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
         result.append(meaning)
     return result
+
+
+def _explains(place: int, own: Meaning, raw: RawTable, meanings: Sequence[Meaning]) -> bool:
+    """Whether all printed ratios of a table follow from a column of numbers, as the measurement that `own` is."""
+    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    ratios = [at for at, one in enumerate(meanings) if one.role in POWERS]
+    if devices is None or not ratios:
+        return False
+    read_as = [*meanings[:place], replace(own, header=meanings[place].header), *meanings[place + 1 :]]
+    found = [
+        following(
+            raw,
+            read_as,
+            (devices, place, ratio),
+            of_times=own.role in (*TIMES, "step_time_s"),
+            close=CLOSE,
+            power=POWERS[meanings[ratio].role],
+        )
+        for ratio in ratios
+    ]
+    return all(one and all(one) for one in found)
 
 
 def _is_of_another_column(meaning: Meaning, raw: RawTable) -> bool:
