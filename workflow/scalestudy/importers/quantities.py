@@ -12,7 +12,7 @@ from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import OF_STEPS, RATES
 
-_RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to) ?(?P<last>\d[\d.]* ?[a-z]+)(?: ?\([^()]*\))?")
+_RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to|~) ?(?P<last>\d[\d.]* ?[a-z]+(?:/[a-z]+)?)(?: ?\([^()]*\))?")
 """A range of times, such as 4-5 h."""
 
 
@@ -56,7 +56,7 @@ def quantity_of(cell: str) -> str:
     except ValueError:
         range_of = _RANGE.fullmatch(plain(cell))
         last = quantity_of(range_of["last"]) if range_of else ""
-        return last if last.startswith("time") else ""
+        return last if last.startswith("time") or meaning_of(last).role == "step_time_s" else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

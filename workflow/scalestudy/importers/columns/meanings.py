@@ -24,7 +24,7 @@ from scalestudy.importers.devices.across import with_devices_of_the_caption
 from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
-from scalestudy.importers.devices.hardware_in_labels import with_hardware_of_labels
+from scalestudy.importers.devices.hardware_in_labels import with_hardware_of_labels, with_pieces
 from scalestudy.importers.devices.in_headings import with_devices_of_crossed_rows, with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.products import threads_beside_processes
@@ -108,7 +108,7 @@ NOTHING_CORRECTED = Corrections({})
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
     whole = with_lists_in_cells(without_moved_rows(raw))
-    whole = with_dittos_filled_down(whole)
+    whole = with_dittos_filled_down(with_pieces(whole))
     whole = with_groups_filled_down(whole)
     whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)

@@ -12,7 +12,7 @@ from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell
-from scalestudy.importers.published import MEASURED
+from scalestudy.importers.published import BATCHES, MEASURED
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
 
@@ -142,6 +142,8 @@ def with_devices_of_the_caption(table: RawTable) -> RawTable:
         return table
     most = rf"(?:up to|to|\u2013|-) ?{numbers[-1]:,} (?:[\w-]+ ){{0,2}}{DEVICE}\b"
     said = rf"{most}|(?:numbers? of|different|various|varying) (?:[\w-]+ ){{0,2}}{DEVICE}\b|\b{DEVICE} counts?\b"
+    if meaning_of(table.header[0]).role in BATCHES:
+        return table  # the numbers are those of the batch
     captions = (table.caption.lower(), table.below.lower())
     if not any(re.search(said, words) and not re.search(r"\bbatch|\bseq\w* len", words) for words in captions):
         return table

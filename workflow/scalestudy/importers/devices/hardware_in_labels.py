@@ -1,4 +1,4 @@
-"""Labels that repeat the devices of their row with the kind of hardware: `H200 x 8` beside 8."""
+"""Labels that are the kind of hardware with its number: `H200 x 8` beside 8, and `NPU-8p`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _HARDWARE = "hardware"
+_PIECES = re.compile(r"(?P<kind>[A-Za-z][\w. ]{1,20}?)[-_ ](?P<count>\d{1,4})p(?:cs?)?", re.IGNORECASE)
+"""A kind of device and how many pieces of it: NPU-8p."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
 
@@ -43,4 +45,22 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
         )
         header = (*table.header[:place], _HARDWARE, *table.header[place + 1 :])
         return replace(table, header=header, rows=rows).noted(f"{plain(table.header[place])} names the hardware")
+    return table
+
+
+def with_pieces(table: RawTable) -> RawTable:
+    """Return a table with columns of hardware and devices instead of labels that name both: `GPU-1p`, `NPU-8p`."""
+    if any(meaning_of(name).role in ("gpus", "nodes") for name in table.header):
+        return table
+    for place in range(min(_FIRST, len(table.header))):
+        found = [_PIECES.fullmatch(plain(row[place])) if place < len(row) else None for _, row in table.rows]
+        parts = [(one["kind"], one["count"]) for one in found if one]
+        if len(parts) < len(table.rows) or len({count for _, count in parts}) < 2:
+            continue
+        rows = tuple(
+            (line, (*row[:place], *own, *row[place + 1 :]))
+            for (line, row), own in zip(table.rows, parts, strict=True)
+        )
+        header = (*table.header[:place], _HARDWARE, "devices", *table.header[place + 1 :])
+        return replace(table, header=header, rows=rows)
     return table

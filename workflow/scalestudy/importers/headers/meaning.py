@@ -88,7 +88,7 @@ class Meaning:
 
 
 _RATE = re.compile(
-    r"throughput|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up)|^rates?$|"
+    r"throughput|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up| at step)|^rates?$|"
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )

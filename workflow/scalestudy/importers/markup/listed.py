@@ -43,7 +43,8 @@ _LOWER_END = re.compile(r"^~?\d[\d.,]*[kM]? ?(?:-|\u2013|to|~) ?(?=~?\d)")
 _OF_EACH = re.compile(r"^[^=]*\b(?:each|per)\b[^=]*=\s*(?=~?\d)")
 """A rate of each machine in front of that of all: `120 img/s on each machine = 240 img/s`."""
 _OTHER_SHARE = re.compile(
-    r"(?<!\w)(?:(?!effic|eff\b|scal|linear|ideal|speed)[A-Za-z][\w-]* ?){1,6}\s*[=:]\s*[\d.]+ ?%", re.IGNORECASE
+    r"(?<!\w)(?:(?!effic|eff\b|scal|linear|ideal|speed)[A-Za-z][\w-]* ?){1,6}\s*[=:]\s*(?:[\d.]+ ?- ?)?[\d.]+ ?%",
+    re.IGNORECASE,
 )
 """A share with another name than an efficiency: `testing error = 2.5 %`."""
 _SHARE_OF_RESULTS = re.compile(

@@ -32,7 +32,8 @@ _FEW = 2
 _FRAME = "#=*_-~>\u2022+ \t:[]"
 """Signs around the words of a title."""
 _NAMED = re.compile(
-    r"\s*(?:[-*+\u2022]\s+)?(?P<name>[^\W\d][\w ()/.+-]{0,40}?)\s*(?::|=|->|=>|\u2192|\s{2,}|\t| - )\s*"
+    r"\s*(?:[-*+\u2022]\s+)?(?P<name>[^\W\d][\w ()/.+-]{0,40}?(?:= ?\d{1,6}(?= ))?)\s*"
+    r"(?::|=|->|=>|\u2192|\s{2,}|\t| - )\s*"
     r"(?P<value>~?\d[\d.,]* ?[^\s\d(][^\s(]*(?: (?:per|/) \w+)?)\s*(?:\(.*\))?\s*"
 )
 """A name and a number with its unit."""

@@ -47,13 +47,26 @@ def with_counts_in_cells(table: RawTable) -> RawTable:
     names = {line: cells[0] for line, cells in table.rows if cells}
     batches = [(line, cells) for line, cells in table.rows if meaning_of(names.get(line, "")).role in BATCHES]
     rows: list[tuple[int, tuple[str, ...]]] = []
-    for place, setup in enumerate(table.header[1:], start=1):
+    for place, setup in enumerate(_setups(table), start=1):
         own = {line: lists[line][place] if place < len(lists[line]) else {} for line in listed}
         beside = [cells[place] if place < len(cells) else "" for _, cells in batches]
         for count in dict.fromkeys(count for values in own.values() for count in values):
             rows.append((listed[0], (setup, count, *beside, *(own[line].get(count, "") for line in listed))))
     header = (_SETUP, _noun(table), *(names[line] for line, _ in batches), *(names[line] for line in listed))
     return replace(table, header=header, rows=tuple(rows))
+
+
+def _setups(table: RawTable) -> list[str]:
+    """The names of the setups. Equal headers get the first words of a row that differ, such as the hardware."""
+    names = [plain(name) for name in table.header[1:]]
+    if len(set(names)) == len(names):
+        return names
+    for _, cells in table.rows:
+        words = [re.split(r"[;,]", plain(cell))[0] for cell in cells[1:]]
+        told = [f"{name} {own}" for name, own in zip(names, words, strict=False)]
+        if len(set(told)) == len(names) and all(re.match("[A-Za-z]", own) for own in words):
+            return told
+    return names
 
 
 def _below_quantities(table: RawTable) -> RawTable | None:

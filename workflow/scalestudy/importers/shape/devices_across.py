@@ -228,7 +228,14 @@ def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) 
             found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
-    return found
+    named = {
+        devices for devices, _ in found.values() if not devices.isdecimal()
+    }  # `32x V100` beside a ratio on 32
+    names = {size_of(devices): devices for devices in named}
+    return {
+        place: (names.get(size_of(devices), devices) if len(names) == len(named) else devices, words)
+        for place, (devices, words) in found.items()
+    }
 
 
 def _of_the_caption(table: RawTable) -> dict[int, tuple[str, str]]:
