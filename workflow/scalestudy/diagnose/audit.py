@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.published.alike import proportional
+from scalestudy.analyse.published.alike import NEAR, proportional
 from scalestudy.analyse.published.bases import efficiencies_held, speedups_held, unit_of
 from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
@@ -53,6 +53,8 @@ class Audit:
     settled: Settled
     speedups: Held
     """What the printed speedups were held against."""
+    efficiencies: Held
+    """The same for the printed efficiencies."""
     checked: Checked
     scaling: str
     """'weak' or 'strong' as printed; empty if the table does not say it."""
@@ -93,7 +95,7 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
         for group in [[one] for one in series] if table.by_case else [series]:
             known = [(audit.source, audit.settled.whose) for audit in audits]
             like = next((whose for other, whose in known if whose and proportional(table, other)), "")
-            if any(proportional(table, other, ("throughput_per_gpu",)) for other, _ in known):
+            if any(proportional(table, other, ("throughput_per_gpu",), NEAR) for other, _ in known):
                 like = PER_DEVICE
             settled = settle(table, group, answer=like)
             if isinstance(settled, Question) and settled.kind != "throughput":
@@ -166,7 +168,9 @@ def _audit(
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
-    return Audit(case, table, order, source, settled, speedups, checked if not mixed else Checked(), word)
+    return Audit(
+        case, table, order, source, settled, speedups, efficiencies, checked if not mixed else Checked(), word
+    )
 
 
 def _called(rows: Sequence[PublishedRow], source: PublishedTable) -> set[str]:

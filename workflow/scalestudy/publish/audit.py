@@ -5,6 +5,7 @@ from typing import Any
 
 from scalestudy.analyse.published import held, settle
 from scalestudy.analyse.published.growth import falls, in_order, throughput_grows
+from scalestudy.analyse.published.held import Held
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
 from scalestudy.importers.devices.counted import counted_in, number_of
@@ -74,7 +75,8 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "audit": audit,
             "about": _about(audit.table, audit.scaling, audit.source.scaling_by),
             "base": _base(audit.table, counted_in(audit.source)),
-            "relative": _relative(audit),
+            "relative": _relative(audit, audit.speedups),
+            "relative_efficiency": _relative(audit, audit.efficiencies),
             "checked": _checked(audit),
             "quantity": quantity.header,
             "counted": counted_in(audit.source),
@@ -237,14 +239,13 @@ def _checked(audit: Audit) -> str:
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
 
-def _relative(audit: Audit) -> str:
-    """What printed speedups are relative to, if not to the baseline."""
-    speedups = audit.speedups
-    if speedups.kind == held.ROW and speedups.row is not None:
-        column = speedups.row.label(OF_COLUMNS)
+def _relative(audit: Audit, ratios: Held) -> str:
+    """What printed speedups or efficiencies are relative to, if not to the baseline."""
+    if ratios.kind == held.ROW and ratios.row is not None:
+        column = ratios.row.label(OF_COLUMNS)
         own = {scale.row.label(OF_COLUMNS) for scale in audit.table.scales}
-        return " in ".join(filter(None, ("" if column in own else column, f"line {speedups.row.line}")))
-    return RELATIVE.get(speedups.kind, "")
+        return " in ".join(filter(None, ("" if column in own else column, f"line {ratios.row.line}")))
+    return RELATIVE.get(ratios.kind, "")
 
 
 def _about(table: Table, scaling: str, scaling_by: str) -> str:

@@ -10,10 +10,16 @@ CLOSE = 0.02
 """Relative difference up to which two ratios are one."""
 
 
-def proportional(one: PublishedTable, other: PublishedTable, roles: Sequence[str] = RATES) -> bool:
+NEAR = 0.2
+"""The same for whose two rates are: one of all devices would be twice that of each on twice as many."""
+
+
+def proportional(
+    one: PublishedTable, other: PublishedTable, roles: Sequence[str] = RATES, within: float = CLOSE
+) -> bool:
     """Return whether the throughputs of two variants of a table have one ratio in all of its rows.
 
-    roles: columns of the other, the first of which is used.
+    roles: columns of the other, the first of which is used. within: relative difference of the ratios.
 
     Tokens/s and TFLOP/s of the same runs are an example. Variants of a table have the line of its header.
     """
@@ -21,7 +27,7 @@ def proportional(one: PublishedTable, other: PublishedTable, roles: Sequence[str
         return False
     rates = _rates(other, roles)
     ratios = [rate / rates[key] for key, rate in _rates(one, RATES).items() if key in rates]
-    return len(ratios) > 1 and alike(ratios, CLOSE)
+    return len(ratios) > 1 and alike(ratios, within)
 
 
 def alike(ratios: Sequence[float], within: float) -> bool:

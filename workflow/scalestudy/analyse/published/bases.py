@@ -117,11 +117,13 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
 
 def _whole_elsewhere(table: Table, others: Sequence[PublishedRow]) -> PublishedRow | None:
-    """The only row with an efficiency of 100 %, if the smallest scale has none, which makes it the baseline."""
-    rows = {row.line: row for row in [*(scale.row for scale in table.scales), *others]}
-    named = [row for row in rows.values() if (own := row.printed_efficiency) and own.value == 1]
+    """The only row with an efficiency of 100 %, if the smallest scale has none or another: it is the baseline."""
     base = table.base
-    if base is None or base.printed_efficiency is not None or len(named) != 1 or not rate_of(named[0]).low > 0:
+    unit = base.printed_efficiency if base else None
+    own_rows = [scale.row for scale in table.scales]
+    rows = {row.line: row for row in (own_rows if unit else [*own_rows, *others])}
+    named = [row for row in rows.values() if (own := row.printed_efficiency) and own.value == 1]
+    if base is None or (unit and overlap(unit, ONE)) or len(named) != 1 or not rate_of(named[0]).low > 0:
         return None
     return named[0] if named[0].gpus > base.gpus else None
 
@@ -194,8 +196,14 @@ def _is_no_chance(telling: Sequence[tuple[Recomputed, Printed, Interval]], first
 
 
 def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
-    """Every other row as the baseline, of this series and of the others."""
+    """Every other row as the baseline, of this series and of the others.
+
+    If the smallest scale has a printed ratio of exactly 1, a row of the series with another one is no baseline.
+    """
     rows = [scale.row for scale in table.scales if scale.row is not table.base]
+    for role in ("printed_speedup", "printed_efficiency"):
+        if table.base and (own := table.base.numbers.get(role)) and own.value == 1:
+            rows = [row for row in rows if (other := row.numbers.get(role)) is None or other.value == 1]
     for row in [*rows, *others]:
         rate = rate_of(row)
         if rate.value > 0 and rate.low > 0:

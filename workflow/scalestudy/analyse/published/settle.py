@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import log
 
-from scalestudy.analyse.published.alike import alike
+from scalestudy.analyse.published.alike import NEAR, alike
 from scalestudy.analyse.published.batches import global_batch
 from scalestudy.analyse.published.explained import (
     CLOSE,
@@ -231,7 +231,7 @@ def _without_ratios(
         shares = [((row.number(role) or 0) / each, row.gpus) for row, each in both if each]
         if len({gpus for _, gpus in shares}) > 1:
             # Proportional to a rate per device, such as TFLOP/s beside tokens/s.
-            per_device += alike([ratio for ratio, _ in shares], CLOSE)
+            per_device += alike([ratio for ratio, _ in shares], NEAR)
             together += alike([ratio / gpus for ratio, gpus in shares], CLOSE)
         for one in series:
             together += _is_of_constant_work(one.rows, role) or _is_of_constant_batches(one.rows, role)

@@ -43,6 +43,9 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
 
 _MARK = re.compile(r"<sup>(?P<words>[^<>]*[A-Za-z]{2}[^<>]*=[^<>]*)</sup>", re.IGNORECASE)
 """A setting as raised text: `<sup>[BS=96]</sup>`."""
+_FAILED_BEHIND = re.compile(
+    r"(?<=\S) ?\((?:then |before )?(?:oom|out of memory|failed|crashed|diverged)\)", re.IGNORECASE
+)
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 
@@ -81,7 +84,9 @@ class CellReader:
         if meaning.role in (*MEASURED, *STATED) and _SECOND_RATIO.search(plain(text)):
             self._note_second_ratio(plain(text))
         if meaning.role in MEASURED and (mark := _MARK.search(text)):
-            self._note_mark(plain(mark["words"]))
+            self._note_mark("what is raised behind numbers", plain(mark["words"]))
+        if meaning.role in MEASURED and (failed := _FAILED_BEHIND.search(plain(text))):
+            self._note_mark("what is in brackets behind numbers", failed[0])
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
@@ -124,11 +129,10 @@ class CellReader:
         if not any(note.startswith(words) for note in self.notes):
             self.notes[f"{words} '{text[:SHOWN]}' is not read"] = None
 
-    def _note_mark(self, words: str) -> None:
-        """Note once that the settings behind numbers, as raised text, are not read."""
-        start = "what is raised behind numbers, such as"
-        if not any(note.startswith(start) for note in self.notes):
-            self.notes[f"{start} '{words[:SHOWN]}', is not read"] = None
+    def _note_mark(self, what: str, words: str) -> None:
+        """Note once that a remark behind numbers is not read."""
+        if not any(note.startswith(what) for note in self.notes):
+            self.notes[f"{what}, such as '{words[:SHOWN]}', is not read"] = None
 
     def _note_once(self, words: str, text: str, value: float) -> None:
         """Note once how cells are read, with the first of them as an example."""
