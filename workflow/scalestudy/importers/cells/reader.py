@@ -86,7 +86,7 @@ class CellReader:
         if meaning.role in MEASURED and (mark := _MARK.search(text)):
             self._note_mark("what is raised behind numbers", plain(mark["words"]))
         if meaning.role in MEASURED and (failed := _FAILED_BEHIND.search(plain(text))):
-            self._note_mark("what is in brackets behind numbers", failed[0])
+            self._note_mark("what is in brackets behind numbers", failed[0].strip())
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):

@@ -60,7 +60,7 @@ def notes_on_merged_rows(
 
 
 def _merged(table: PublishedTable, *, by_names: bool = False) -> list[list[int]]:
-    """The lines of each configuration. by_names: whether labels that differ in each row tell rows apart too."""
+    """The lines of each configuration. by_names: whether labels that differ in each row distinguish rows too."""
     groups: dict[tuple[object, ...], list[int]] = {}
     names = {name for row in table.rows for name in row.labels}
     of_each = {name for name in names if len({row.label(name) for row in table.rows}) == len(table.rows) > 2}
