@@ -31,7 +31,7 @@ _WORK_S = re.compile(
     r"(?<!per )(?<!/)\b(im(?:a)?ge?s?|samples?|tok(?:en)?s?|seqs?|examples?|frames?|sentences?) s(?:ec)?$"
 )
 """Names of rates in programs: img_s, tokens_sec."""
-_DONE = re.compile(rf"\b(?P<work>{WORK}) [a-z]+ed (?P<per>per s(?:ec(?:ond)?)?)\b")
+_DONE = re.compile(rf"\b(?P<work>{WORK}) [a-z]+ed (?P<per>per s(?:ec|econd)?)\b")
 """Work per second in words: images processed per second."""
 _SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
 """Simulated time over time: ns/day, simulated years per day."""
