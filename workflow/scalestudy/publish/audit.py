@@ -103,22 +103,30 @@ def reading_view(file: PublishedFile, audits: list[Audit], asked: list[Asked]) -
         )
         view["columns"] |= _columns(table, settled.get(id(table)))
         view["notes"] |= dict.fromkeys(table.notes)
-        mine = [audit for audit in audits if audit.source is table]
-        view["notes"] |= dict.fromkeys([_not_compared(table, mine)] if mine else [])
+        left = {id(one): _left(one, audits) for one in known if one.line == table.line}
+        several = len(set(map(tuple, left.values()))) > 1  # the lines are those of one column only
+        of = table.name.removeprefix(f"line {table.line} ") if several else ""
+        view["notes"] |= dict.fromkeys([_not_compared(left[id(table)], of)])
         view["notes"].pop("", None)
     return list(views.values())
 
 
-def _not_compared(table: PublishedTable, audits: list[Audit]) -> str:
-    """The rows that are in no case, since no other number of devices has their labels and batch; '' for none."""
-    used = {line for audit in audits for scale in audit.table.scales for line in scale.lines}
-    used |= {row.line for audit in audits for row in audit.table.unusable}
-    lines = sorted({row.line for row in table.rows} - used)
+def _left(table: PublishedTable, audits: list[Audit]) -> list[int]:
+    """The lines of the rows that are in no case; none of a table without an audit."""
+    mine = [audit for audit in audits if audit.source is table]
+    used = {line for audit in mine for scale in audit.table.scales for line in scale.lines}
+    used |= {row.line for audit in mine for row in audit.table.unusable}
+    return sorted({row.line for row in table.rows} - used) if mine else []
+
+
+def _not_compared(lines: list[int], of: str) -> str:
+    """What is said of the lines of rows that are in no case; '' for none. of: the column whose rows they are."""
     if not lines:
         return ""
     named = ", ".join(map(str, lines[:MOST_LINES])) + (" and others" if len(lines) > MOST_LINES else "")
     where = f"line {named} was" if len(lines) == 1 else f"lines {named} were"
-    return f"{where} not compared: no other number of devices has the same labels and batch"
+    where += f" not compared for {of}" if of else " not compared"
+    return f"{where}: no other number of devices has the same labels and batch"
 
 
 def _example(table: PublishedTable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.cli.main import main
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.publish.audit import audit_view
 from test_groups_and_quantities import rows_of
@@ -118,3 +119,11 @@ def test_the_step_at_which_a_speed_was_reached_is_no_speed() -> None:
 def test_ranges_with_a_unit_have_one(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;Time", "1;~15-17 min", "2;~8-9 min"))
     assert not found.source.unknown_units
+
+
+def test_rows_that_one_column_lacks_are_named_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.md"
+    rows = ("1;VGG;147;142", "8;VGG;1072;984", "1;ResNet;150;-", "8;ResNet;1100;990")
+    path.write_text(table("GPUs;model;A img/s;B img/s", *rows), encoding="utf-8")
+    main(["audit", str(path)])
+    assert "line 6 was not compared for b:" in " ".join(capsys.readouterr().out.split())
