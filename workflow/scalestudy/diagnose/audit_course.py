@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import isnan, nan
+from math import ceil, isnan, log10, nan
 
 from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.batches import batch_per_gpu
@@ -14,6 +14,8 @@ TOLERANCE = 2 * ASSUMED_ERROR
 """Relative difference up to which two measurements without intervals count as the same."""
 HARDLY_SLOWER = 0.01
 """Relative difference to the baseline up to which more devices are not called slower."""
+_SMALL = 0.01
+"""A speedup below which its first digit is shown."""
 NO_GAIN = 1.05  # throughput ratio of a doubling of devices in a node, up to which nothing was gained
 NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as linear
 
@@ -43,12 +45,23 @@ def relative_to_another(table: Table) -> float | None:
     return next((one.value for one in alone if one and not one.low < 1 < one.high), None)
 
 
+def _factor(value: float) -> str:
+    """A speedup in two decimals, or one digit of a smaller one."""
+    return f"{value:.2f}" if value >= _SMALL else f"{value:.1g}"
+
+
+def _digits(scale: Recomputed) -> int:
+    """Decimals of an efficiency in per cent: none, or those of the first digit of a small one."""
+    share = scale.efficiency.value
+    return 0 if not 0 < share < _SMALL / 2 else ceil(-log10(share * 100))
+
+
 def _slower(scale: Recomputed, table: Table) -> str:
     """'2 devices do 0.37 times the work of 1 ...', with the extra time per step if step times are known."""
     base = table.base
     text = (
-        f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
-        f" {base.gpus if base else 1}, an efficiency of {percent(scale.efficiency.value)}"
+        f"{scale.row.gpus} devices do {_factor(scale.speedup.value)} times the work of"
+        f" {base.gpus if base else 1}, an efficiency of {percent(scale.efficiency.value, _digits(scale))}"
     )
     if base and base.step_time_s and scale.row.step_time_s and _equal_batches(scale, table):
         more = scale.row.step_time_s.value - base.step_time_s.value

@@ -56,7 +56,7 @@ def quantity_of(cell: str) -> str:
     except ValueError:
         range_of = _RANGE.fullmatch(plain(cell))
         last = quantity_of(range_of["last"]) if range_of else ""
-        return last if last.startswith("time") or meaning_of(last).role == "step_time_s" else ""
+        return last if last.startswith(("time", "speedup")) or meaning_of(last).role == "step_time_s" else ""
     if read.percent:
         return "efficiency"
     if read.unit.lower() == "x":

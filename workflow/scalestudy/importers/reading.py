@@ -149,7 +149,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         for one in meanings
         if one.header not in used and one.role != "ignore" and normal(one.header) in map(normal, corrected)
     ]
-    notes += _notes_on_empty_columns(raw, meanings)
+    notes += [*_notes_on_empty_columns(raw, meanings), *_notes_on_nodes(meanings)]
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
@@ -186,6 +186,18 @@ def _notes_on_short_rows(raw: RawTable) -> list[str]:
     short = [line for line, row in raw.rows if 1 < len(row) < len(raw.header)]
     few = short if 2 * len(short) < len(raw.rows) else []
     return [f"line {line} has fewer cells than headers, so its numbers may be below other headers" for line in few]
+
+
+def _notes_on_nodes(meanings: Sequence[Meaning]) -> list[str]:
+    """Return what rates of a device are multiplied with, if the table has nodes and not the devices of one."""
+    roles = {one.role for one in meanings}
+    of_labels = any(one.role == "gpus" and one.unit == "nodes" for one in meanings)
+    of_column = "nodes" in roles and not roles & {"gpus", "gpus_per_node"}
+    if "throughput_per_gpu" not in roles or not (of_labels or of_column):
+        return []
+    return [
+        "rates of all devices are those of one device of each node: the table does not say how many a node has"
+    ]
 
 
 def _notes_on_empty_columns(raw: RawTable, meanings: Sequence[Meaning]) -> list[str]:

@@ -105,7 +105,7 @@ def reading_view(file: PublishedFile, audits: list[Audit], asked: list[Asked]) -
         view["notes"] |= dict.fromkeys(table.notes)
         left = {id(one): _left(one, audits) for one in known if one.line == table.line}
         several = len(set(map(tuple, left.values()))) > 1  # the lines are those of one column only
-        of = table.name.removeprefix(f"line {table.line} ") if several else ""
+        of = next((plain(one.header) for one in table.columns if several and one.role in MEASURED), "")
         view["notes"] |= dict.fromkeys([_not_compared(left[id(table)], of)])
         view["notes"].pop("", None)
     return list(views.values())
@@ -196,7 +196,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         return f"{stated}, as printed{f'; called {column.scaling} scaling' if column.scaling else ''}"
     if role == "printed_speedup" and column.per == SAVED:
         return "share of the time that is saved, read as a speedup"
-    words = "time of a part" if column.per == PART else ROLES.get(role, "label")
+    of_nodes = role == "gpus" and column.unit == "nodes"
+    words = "time of a part" if column.per == PART else ROLES.get("nodes" if of_nodes else role, "label")
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
         return f"{words} of work that is constant ({_why_constant(table, settled)})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:

@@ -126,4 +126,4 @@ def test_rows_that_one_column_lacks_are_named_with_it(tmp_path: Path, capsys: py
     rows = ("1;VGG;147;142", "8;VGG;1072;984", "1;ResNet;150;-", "8;ResNet;1100;990")
     path.write_text(table("GPUs;model;A img/s;B img/s", *rows), encoding="utf-8")
     main(["audit", str(path)])
-    assert "line 6 was not compared for b:" in " ".join(capsys.readouterr().out.split())
+    assert "line 6 was not compared for B img/s:" in " ".join(capsys.readouterr().out.split())

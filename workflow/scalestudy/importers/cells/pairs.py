@@ -24,6 +24,15 @@ _PRODUCT = re.compile(
     re.IGNORECASE,
 )
 """Devices and the batch of each."""
+_ACCUMULATED = re.compile(
+    r"(?:micro[- ]?)?(?:batch(?:[ _]?size)?|bs|micro|mbs) ?[x*] ?(?:grad\w*[. ]*)?acc\w*(?: steps)?", re.IGNORECASE
+)
+"""The batch of a device times its micro-batches: `micro x accum`."""
+_TWO_BATCHES = re.compile(
+    r"(?P<first>local|micro|device|per[- ]gpu) ?/ ?(?P<second>global|total|effective) "
+    r"(?P<noun>batch(?:[ _]?size)?|bs)",
+    re.IGNORECASE,
+)
 _OF_A_PRODUCT = re.compile(r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})", re.IGNORECASE)
 _BATCHES = re.compile(
     r"(?:(?P<all>\d{1,7}) ?\()?(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?(all)\))"
@@ -48,15 +57,25 @@ def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
     table = _with_named_pairs(_with_counts_of_one_product(_with_label_and_count(table)))
     for place, header in enumerate(table.header):
-        named, product = _HEADER.fullmatch(plain(header)), _PRODUCT.fullmatch(plain(header).replace("_", " "))
-        form = _CELL if named else _OF_A_PRODUCT
+        names, form = _names_of_both(plain(header))
         cells = table.cells(place)
-        if not (named or product) or not cells or not all(form.fullmatch(plain(cell)) for cell in cells):
+        if not names or not cells or not all(form.fullmatch(plain(cell)) for cell in cells):
             continue
-        names = [f"{named['name']} {named[which]}" for which in ("first", "second")] if named else []
-        names = names if product is None else [product["first"], "batch size per GPU"]
         return with_pairs(_split(table, place, names, partial(_parts, form=form)))
     return table
+
+
+def _names_of_both(header: str) -> tuple[list[str], re.Pattern[str]]:
+    """The headers of the two numbers of a column, and the form of its cells; no headers if it has one number."""
+    if both := _TWO_BATCHES.fullmatch(header):
+        return [f"{both[which]} {both['noun']}" for which in ("first", "second")], _CELL
+    if named := _HEADER.fullmatch(header):
+        return [f"{named['name']} {named[which]}" for which in ("first", "second")], _CELL
+    if product := _PRODUCT.fullmatch(header.replace("_", " ")):
+        return [product["first"], "batch size per GPU"], _OF_A_PRODUCT
+    if _ACCUMULATED.fullmatch(header):
+        return ["batch size per GPU", "gradient accumulation"], _OF_A_PRODUCT
+    return [], _CELL
 
 
 def with_batch_products(table: RawTable) -> RawTable:

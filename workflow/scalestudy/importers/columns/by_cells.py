@@ -41,6 +41,7 @@ _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?la
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b(?:19|20)\d\d$|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")
+_NODES = re.compile(rf"\d{{1,6}} ?{NODE}", re.IGNORECASE)
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
@@ -91,6 +92,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
         return replace(in_brackets(meaning), role="time_s")  # 13s below `process (distributed)`
+    if role == "hardware" and cells and all(_NODES.fullmatch(plain(cell)) for cell in cells):
+        return replace(meaning, role="nodes")  # 4 machines below `Machine`
     if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):
         return replace(meaning, role="gpus")  # 2 x 16 threads below `Machines`
     if role == "nodes" and numbers == 0 and not any(share([cell], read_count) for cell in cells):

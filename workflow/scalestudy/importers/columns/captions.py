@@ -34,7 +34,10 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     if any(one.role in MEASURED for one in known) and UNSAID not in raw.header:
         return meanings
     only_ratios = any(one.role in STATED for one in known) and UNSAID not in raw.header
-    own = next((named for words in raw.captions if (named := _named_in(words))), None)
+    near = {raw.below, raw.caption, raw.opening, *raw.headings[-1:]}
+    found = [(words, named) for words in raw.captions if (named := _named_in(words))]
+    # `Scaling` in the title of a whole document says nothing of one of its tables
+    own = next((named for words, named in found if words in near or named.role not in STATED), None)
     if own is None or (only_ratios and own.role in STATED):
         return meanings
     result = []

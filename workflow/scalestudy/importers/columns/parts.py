@@ -11,12 +11,18 @@ from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_l
 from scalestudy.importers.headers.terms import IDEAL, SECONDS, SERIAL_RUN, SPREAD
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
-from scalestudy.importers.published import MEASURED, OF_STEPS, STATED, TIMES
+from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
 from scalestudy.importers.quantities import are_times, in_brackets
 from scalestudy.importers.raw import RawTable
 
 _WHOLE = re.compile(r"\b(?:total|overall|whole|wall|elapsed|end[- ]to[- ]end|e2e)\b")
 """Headers of the time of all parts."""
+_OF_A_PART = re.compile(
+    r"\b(?:comm(?:unication)?|comput(?:e|ation)|i/?o|load(?:ing)?|wait(?:ing)?|sync\w*|halo|exchange|forward|backward|"
+    r"all-?reduce|setup|init\w*)\b"
+)
+_OF_A_PHASE = re.compile(r"\b(?:data[ -]?load\w*|loader|valid\w*|eval\w*|test(?:ing)?|inference)\b(?!.*\btrain)")
+_SEVERAL = 2
 _NO_PART = re.compile(
     r"\b(?:min(?:imum)?|max(?:imum)?|best|worst|median|mean|avg|average|beat|target|baseline|prev(?:ious)?|old|before|"
     rf"after|user|sys|cpu|p\d\d|epochs?|steps?|iter(?:ation)?s?|per|{SERIAL_RUN}|{IDEAL})\b"
@@ -34,7 +40,7 @@ def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     """
     whole = _whole(meanings)
     if whole is None:
-        return meanings
+        return _without_parts_of_several(meanings, said)
     others = {place: _part(one, raw, place, said) for place, one in enumerate(meanings) if place != whole}
     found = {place: own for place, own in others.items() if own}
     times = {place: _seconds(raw, place, one.unit) for place, one in {**found, whole: meanings[whole]}.items()}
@@ -52,6 +58,35 @@ def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     name = meanings[whole].rest or "total"
     result[whole] = replace(meanings[whole], rest=name)
     return [replace(one, rest=name) if one.role in STATED and not one.rest else one for one in result]
+
+
+def without_other_phases(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out rates of loading data and of a validation beside that of a training."""
+    rates = [one for one in meanings if one.role in (*RATES, "steps_per_s")]
+    if not any(re.search(r"\btrain", normal(one.header)) for one in rates):
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one in rates and _OF_A_PHASE.search(name := normal(one.header)) and name not in said
+        else one
+        for one in meanings
+    ]
+
+
+def _without_parts_of_several(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out times of communication and the like beside those of two wholes or more."""
+    timed = [one for one in meanings if one.role in TIMES]
+    if len([one for one in timed if _WHOLE.search(normal(one.header))]) < _SEVERAL:
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one in timed
+        and _OF_A_PART.search(name := normal(one.header))
+        and not _WHOLE.search(name)
+        and name not in said
+        else one
+        for one in meanings
+    ]
 
 
 def _whole(meanings: Sequence[Meaning]) -> int | None:

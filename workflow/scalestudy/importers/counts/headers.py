@@ -57,6 +57,10 @@ _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 """A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
 
 
+_OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
+"""How long each was measured: `10 nodes (100 steps)`."""
+
+
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
@@ -67,7 +71,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
 
 
 def _count_of(header: str) -> tuple[Count, str] | None:
-    words = _inside(in_digits(plain(header).lower()))
+    words = _OF_RUNS.sub("", _inside(in_digits(plain(header).lower())))
     if found := re.fullmatch(r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})(?P<rest>[ ,(:].*|)", words):
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))
     if _STEP.search(words):

@@ -44,6 +44,9 @@ _A_NUMBER = re.compile(r"[\d,.'+ ]+")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
 """Labels of runs on another kind of device than the threads or processes of the others."""
+_NUMBERED = re.compile(
+    r"[PN]\d{1,2}[a-z]? (?=.*[A-Za-z]{3})(?!(?:proc|rank|thread|gpu|core|node|worker|task)s?\b)"
+)
 _FIRST = 3
 """Columns at the left that labels may be in."""
 _LABELS = ("hardware", "label", "case", "ignore", "strategy", "framework", "model", "scaling")
@@ -111,6 +114,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 meaning.role not in _LABELS
                 or len(cells) < 2
                 or of_result
+                or _are_numbered(cells)
                 or _of_a_size(meaning, cells, ratios=ratios)
             ):
                 continue
@@ -134,7 +138,10 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             if not per and enough and is_of_several(cells):
                 continue  # the other words are the names of variants
             if enough and len(named) == len(cells) and (not per or len(sizes) > 1):
-                return with_role(meanings, place, "gpus", per=per, unit=_noun(named, counts))
+                of_nodes = re.fullmatch(rf"{NODE}s?", normal(meaning.header))
+                return with_role(
+                    meanings, place, "gpus", per=per, unit="nodes" if of_nodes else _noun(named, counts)
+                )
     return meanings
 
 
@@ -175,6 +182,12 @@ def _of_a_size(meaning: Meaning, cells: Sequence[str], *, ratios: bool) -> bool:
     order = any(re.match(r"p(?: ?=|50$|9\d$)", plain(cell)) for cell in cells)  # of polynomials; a percentile
     order = order and not (ratios and _doubles(cells))
     return order or (any(factors) and (sizes or all(one and one[1] == one[2] for one in factors)))
+
+
+def _are_numbered(cells: Sequence[str]) -> bool:
+    """Whether most labels begin with the letter P or N and a number, with a name behind it: `P4 big bucket`."""
+    found = [cell for cell in cells if _NUMBERED.match(plain(cell))]
+    return 2 * len(found) > len(cells) and len(found) > 1
 
 
 def _doubles(cells: Sequence[str]) -> bool:

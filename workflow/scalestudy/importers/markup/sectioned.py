@@ -37,6 +37,10 @@ _NAMED = re.compile(
     r"(?P<value>~?\d[\d.,]* ?[^\s\d(][^\s(]*(?: (?:per|/) \w+)?)\s*(?:\(.*\))?\s*"
 )
 """A name and a number with its unit."""
+_UNIT_IN_FRONT = re.compile(
+    r"^\s*(?P<name>[^\W\d][\w-]{0,30}):\s+[a-z ]{0,30}\((?P<unit>[a-z]{1,3})\):\s*(?P<value>\d+\.?\d*)\s*$"
+)
+"""A name, and a quantity whose unit is in front of the number: `copy: time (s): 12.1`."""
 _PAIR = re.compile(r"\s*(?P<size>\d{1,12})[\s,;]+(?P<value>\d+\.?\d*(?:e[+-]?\d+)?)\s*", re.IGNORECASE)
 """A size and what was measured for it."""
 _REMARK = re.compile(r" [-\u2013\u2014] ")
@@ -106,6 +110,7 @@ def _of_names(sections: Sequence[_Section]) -> Iterator[RawTable]:
     for section in sections:
         seen: set[str] = set()
         for number, line in ((number, line) for number, line in section.lines if len(line) <= _LONGEST):
+            line = _UNIT_IN_FRONT.sub(r"\g<name>: \g<value> \g<unit>", line)
             pair = _NAMED.fullmatch(line) or _NAMED.fullmatch(plain(line))
             if pair is None or not name_of(pair["value"]):
                 continue

@@ -75,7 +75,7 @@ _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
 """A number of the baseline: Baseline (1.0x)."""
 _ABOUT = re.compile(
-    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*[\d.])", re.IGNORECASE
+    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*\.?\d)", re.IGNORECASE
 )
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:[.,]\d+)?)", re.ASCII)
 _UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")

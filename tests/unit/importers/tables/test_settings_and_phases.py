@@ -1,0 +1,89 @@
+"""Settings beside the batch, numbered names, failed rows, phases of a training, and nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.cli.main import main
+from test_groups_and_quantities import rows_of
+from test_printed_habits import audited, speedups, table
+from test_ratios_of_other_systems import refused
+
+
+def test_micro_batches_times_accumulation(tmp_path: Path) -> None:
+    rows = ("4;3 x 4;3.22;14.9;100 %", "8;3 x 2;1.64;29.2;98 %", "16;3 x 1;0.82;58.5;98 %")
+    (found,) = audited(tmp_path, table("#GPUs;micro x accum;s/step;samples/s;efficiency", *rows))
+    assert {column.role for column in found.source.columns} >= {"batch_per_gpu", "accumulation"}
+    assert not found.remarks
+
+
+def test_the_batches_of_a_device_and_of_all_in_one_cell(tmp_path: Path) -> None:
+    rows = ("64;1/64;1.95", "32;2/64;2.20", "8;8/64;2.11")
+    (found,) = audited(tmp_path, table("GPUs;local/global batch;samples/s/GPU", *rows))
+    assert [(row.number("batch_per_gpu"), row.number("global_batch")) for row in found.source.rows] == [
+        (1, 64),
+        (2, 64),
+        (8, 64),
+    ]
+
+
+def test_numbered_names_are_no_devices(tmp_path: Path) -> None:
+    rows = ("P1b baseline (1N DDP);38.5", "P4 DDP, big bucket;46.1", "P6 FSDP full_shard;119.2", "P7 FSDP;119.5")
+    assert "names no number of devices" in refused(tmp_path, table("Config;samp/s", *rows))
+
+
+def test_rows_whose_exit_code_says_that_they_failed_are_left_out(tmp_path: Path) -> None:
+    rows = ("1;120;0", "24;14;0", "48;8;0", "96;2;1 (Fail)")
+    (found,) = audited(tmp_path, table("Tasks;Elapsed (s);Exit code", *rows))
+    assert [gpus for gpus, _ in speedups(found)] == [1, 24, 48]
+
+
+def test_times_of_communication_beside_two_wholes_are_left_out(tmp_path: Path) -> None:
+    header = "Ranks;Blocking total s;Overlap total s;Blocking comm s;Exposed overlap comm s"
+    found = audited(tmp_path, table(header, "4;20.99;20.87;1.04;0.87", "8;10.51;10.45;0.68;0.66"))
+    assert [one.case for one in found] == ["blocking", "overlap"]
+
+
+def test_values_whose_unit_is_in_front(tmp_path: Path) -> None:
+    blocks = {1: ("4156.19", "4174.25"), 2: ("2622.80", "2566.23"), 8: ("2789.92", "2729.27")}
+    text = "".join(
+        f"--- {cores} core ---\nplain:   run time (s): {one}\nwith_ssd: run time (s): {two}\n\n"
+        for cores, (one, two) in blocks.items()
+    )
+    found = audited(tmp_path, text)
+    assert [(one.case, speedups(one)[1]) for one in found] == [("plain", (2, 1.58)), ("with_ssd", (2, 1.63))]
+
+
+def test_scaling_in_the_title_of_a_document_says_nothing_of_counters(tmp_path: Path) -> None:
+    times = table("Ranks;Runtime (s);Speedup", "1;748.9;1.0", "2;443.4;1.69")
+    counters = table("Ranks;Accepted states;Rejected states", "1;2;3", "2;2;3", "4;2;3")
+    found = audited(tmp_path, f"# Scaling of the solver\n\n## Times\n\n{times}\n## Reach\n\n{counters}")
+    assert len(found) == 1
+
+
+def test_small_factors_keep_a_digit(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("MPI ranks;items/s", "1;480000", "2;768"))
+    assert "0.002 times the work of 1, an efficiency of 0.08 %" in found.remarks[0].sentence
+
+
+def test_a_validation_is_not_scaled_beside_a_training(tmp_path: Path) -> None:
+    rows = ("Training throughput (samples/s);97;760;2700", "Validation throughput;147;195;465")
+    (found,) = audited(
+        tmp_path, table("Metric;1 node (1000 steps);10 nodes (100 steps);50 nodes (20 steps)", *rows)
+    )
+    assert speedups(found) == [(1, 1.0), (10, 7.84), (50, 27.84)]
+
+
+def test_labels_of_machines_are_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Machine;Time cost", "single machine;39h", "4 machines;13h"), encoding="utf-8")
+    assert main(["audit", str(path)]) == 0
+    output = capsys.readouterr().out
+    assert "Machine: number of nodes" in output
+    assert "Baseline: 1 node" in output
+
+
+def test_rates_of_a_device_beside_nodes_get_a_note(tmp_path: Path) -> None:
+    _, notes = rows_of(tmp_path, table("Training config;tokens/s/GPU", "5 nodes;2040", "40 nodes;1910"))
+    assert "one device of each node" in notes
