@@ -25,6 +25,8 @@ _SEVERAL = re.compile(r"~?\d[\d.]*(?:\s*[/;,|]\s+~?\d[\d.]*){1,20}\s*[a-z]{0,4}\
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?", re.IGNORECASE)
 _MOST_NAMED = 6
 """Columns that a hint names."""
+_OF_A_SIZE = re.compile(r"^#|\b(?:cells|grid|points|atoms|unknowns|dofs?|dimensions?|size)\b")
+"""Headers of the size of a problem, which no measurement is."""
 _PLANNED = re.compile(
     r"(?:expected|estimated?|est\.|predicted|projected|theoretical|ideal|target|typical)\s+(?=\w)"
 )
@@ -167,7 +169,7 @@ def _role(raw: RawTable, place: int, meaning: Meaning) -> str:
     if not kinds or len(kinds) < MOST * len(cells) / 2 or len(set(cells)) == 1 < len(cells):
         return ""
     kind = max(kinds, key=kinds.count)
-    if _OF_ANOTHER.search(normal(meaning.header)):
+    if _OF_ANOTHER.search(normal(meaning.header)) or _OF_A_SIZE.search(normal(meaning.header)):
         return ""
     return "total_time_s" if kind == UNKNOWN and re.search(r"time", meaning.header.lower()) else kind
 

@@ -20,7 +20,7 @@ from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_siz
 from scalestudy.importers.columns.parts import parts_of_times, without_other_phases
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.devices.across import with_devices_of_the_caption
+from scalestudy.importers.devices.across import with_devices_of_the_caption, with_noun_of_the_first
 from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
@@ -115,7 +115,7 @@ def arranged(raw: RawTable) -> RawTable:
     whole = with_serial_beside(with_centred_labels(whole))
     named = without_batch_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
-    named = with_devices_of_the_caption(with_unit_of_a_column(named))
+    named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(named))
     turned = with_ratios(upright(with_ratios(with_steps(named))))
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))

@@ -134,6 +134,21 @@ def single_devices(header: Sequence[str]) -> list[str]:
     return []
 
 
+_ONE_NAMED = re.compile(rf"1 {DEVICE}", re.IGNORECASE)
+
+
+def with_noun_of_the_first(table: RawTable) -> RawTable:
+    """Return a table whose headers of numbers count what the first of them names: `1 thread | 2 | 4`."""
+    named = [place for place, words in enumerate(table.header) if _ONE_NAMED.fullmatch(plain(words))]
+    behind = [plain(words) for words in table.header[named[0] + 1 :]] if len(named) == 1 else []
+    numbers = [int(words) for words in behind if re.fullmatch(r"[1-9]\d{0,5}", words)]
+    if not numbers or len(numbers) < len(behind) or sorted({1, *numbers}) != [1, *numbers]:
+        return table
+    noun = plain(table.header[named[0]]).split()[1]
+    header = (*table.header[: named[0] + 1], *(f"{number} {noun}" for number in numbers))
+    return replace(table, header=header)
+
+
 def with_devices_of_the_caption(table: RawTable) -> RawTable:
     """Return a table with devices across if its caption says that the numbers are: `on up to 16 GPUs`."""
     places = [place for place, words in enumerate(table.header) if re.fullmatch(r"[1-9]\d{0,5}", plain(words))]

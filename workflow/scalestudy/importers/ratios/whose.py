@@ -33,6 +33,8 @@ _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _KERNELS = re.compile(r"\bkernels?\b")
 """Headers of the time in which kernels run, which is a part of a step."""
 _OF_A_REQUEST = re.compile(r"\b(?:ttft|tpot|itl|e2el|latency|response time)\b")
+_OF_ALL = re.compile(r"\ball (?:threads|cores|processes|ranks|workers|cpus)\b")
+"""What the time of processors is summed over."""
 _PROCESSORS = re.compile(
     r"\b(?:cpu|user|sys(?:tem)?) ?-?time\b|\b(?:times?|durations?|seconds) \(?sum\b|"
     r"\bsum(?:med)? (?:of )?[a-z ]*(?:time|duration)|\bcumulative\b|\bsummed\b"
@@ -196,6 +198,9 @@ def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     The first adds up over the devices, and the second is a part of a step.
     """
     names = [normal(one.header) if one.role in TIMES else "" for one in meanings]
+    sums = [bool(_PROCESSORS.search(name) and _OF_ALL.search(name)) for name in names]
+    if any(sums):
+        return by_the_clock(_without(meanings, sums, said), said)
     others = [bool(_PROCESSORS.search(name) or _KERNELS.search(name)) for name in names]
     own = [bool(_OF_GPUS.search(normal(one.header))) for one in meanings]
     if all(others[place] or own[place] for place, one in enumerate(meanings) if one.role in MEASURED):

@@ -13,7 +13,7 @@ from scalestudy.importers.devices.products import with_product
 from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, says_failed, share
-from scalestudy.importers.published import BATCHES, MEASURED, STATED, TIMES
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
 from scalestudy.importers.ratios.columns import is_quotient
@@ -29,9 +29,9 @@ from scalestudy.importers.shape.quantities_of_rows import (
     in_one_row,
     names_of_rows,
     place_of_names,
-    quantity_of_names,
 )
 from scalestudy.importers.shape.quantities_with_devices import with_devices_of_rows
+from scalestudy.importers.shape.quantity_across import quantity_across, with_measured_base
 from scalestudy.importers.shape.ways_across import with_ways
 
 IDEAL = re.compile(
@@ -42,14 +42,8 @@ IDEAL = re.compile(
 _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _RANGE = re.compile(r"~?\d[\d.]* ?[%x]? ?[-\u2013\u2014] ?~?\d[\d.]* ?[%x]?")
-_MOST_WORDS = 6
-"""Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
-_LONGEST_NAME = 40
-"""Characters of a sentence that is the name of a quantity as it is."""
 _GAIN = re.compile(r"(?:improvement|change|gain|factor|ratio|difference|delta)s?")
 _FACTOR = re.compile(r"~?\d+(?:\.\d+)? ?x(?!\w)")
-_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
-"""What the header of the first column may be, which says nothing of the numbers beside it."""
 
 
 def upright(table: RawTable) -> RawTable:
@@ -146,8 +140,8 @@ def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int
 
 def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     """A row per number of devices. A column keeps its other words; columns that differ only in devices are one."""
-    table, across = with_ways(table, across)
-    corner = _quantity(
+    table, across = with_ways(table, with_measured_base(table, across))
+    corner = quantity_across(
         table, [place for place, (_, words) in across.items() if meaning_of(words).role not in STATED]
     )
     units = {words for _, words in across.values() if meaning_of(words).role in MEASURED}
@@ -250,21 +244,6 @@ def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str
     return across[found[0] if found else max(across)][0]
 
 
-def _shortened(words: str) -> str:
-    """A name for a sentence on the quantity of a table, if the name says as much of it."""
-    meaning = meaning_of(words)
-    kinds = {"time_s": "time", "throughput": "throughput", "throughput_per_gpu": "throughput per GPU"}
-    kind = kinds.get(meaning.role)
-    if len(words) <= _LONGEST_NAME or not kind:
-        return words
-    name = f"{kind} ({meaning.unit})" if meaning.unit else kind
-    return (
-        name
-        if replace(meaning_of(name), header="", scaling="") == replace(meaning, header="", scaling="")
-        else words
-    )
-
-
 def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     """Whether the header of the labels is of the numbers beside them: Throughput (img/s) | 1 GPU | 2 GPUs."""
     if is_serial(header) and meaning_of(header).role in TIMES:
@@ -272,26 +251,3 @@ def _is_measured(header: str, cells: Sequence[str], corner: str) -> bool:
     if corner == UNSAID:  # a setting, such as a period of 10 ms
         return meaning_of(header).role in TIMES or any(map(quantity_of, cells))
     return header == corner or (corner in header and meaning_of(header).role in MEASURED)
-
-
-def _quantity(table: RawTable, across: Iterable[int]) -> str:
-    """What the cells of a table with devices across hold: by their units, else by the headers and headings."""
-    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
-    cells = [cell for cell in cells if not is_blank(cell)]
-    own = [named for cell in cells if (named := quantity_of(cell))]
-    if own and len(own) > len(cells) / 2:
-        rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
-        return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
-    if named := quantity_of_names(table.cells(0)):
-        return named
-    inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
-    captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
-    captions = [
-        words for words in captions if meaning_of(words).role not in STATED or len(words.split()) <= _MOST_WORDS
-    ]
-    units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
-    times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
-    for words in (*inside, table.header[0], *map(_shortened, captions), *times):
-        if words and meaning_of(words).role not in _NO_QUANTITIES:
-            return words
-    return UNSAID

@@ -1,0 +1,80 @@
+"""What the numbers below devices across are: by their units, by the headers, or by the text above the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from scalestudy.importers.headers.meaning import TEXTS, meaning_of
+from scalestudy.importers.numbers.printed import is_blank
+from scalestudy.importers.published import BATCHES, MEASURED, STATED
+from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.ratios.whose import is_over_another
+from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.shape.devices_across import size_of
+from scalestudy.importers.shape.quantities_of_rows import quantity_of_names
+
+_MOST_WORDS = 6
+"""Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
+_LONGEST_NAME = 40
+"""Characters of a sentence that is the name of a quantity as it is."""
+_NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
+"""What the header of the first column may be, which says nothing of the numbers beside it."""
+
+
+def with_measured_base(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """Return columns of devices whose fewest have a measurement each, and all others speedups: 6.5 ms, 1.9x, 3.6x.
+
+    across: place -> (devices, other words).
+    """
+    base = min(across, key=lambda place: size_of(across[place][0]))
+    kinds = {place: {quantity_of(cell) for cell in table.cells(place)} for place in across}
+    own, others = kinds[base], [kinds[place] for place in across if place != base]
+    measured = len(own) == 1 and meaning_of(next(iter(own))).role in MEASURED
+    if not measured or any(words for _, words in across.values()) or any(one != {"speedup"} for one in others):
+        return across
+    return {
+        place: (devices, next(iter(own)) if place == base else "speedup") for place, (devices, _) in across.items()
+    }
+
+
+def quantity_across(table: RawTable, across: Iterable[int]) -> str:
+    """Return what the cells of a table with devices across hold: by their units, else by headers and headings."""
+    cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
+    cells = [cell for cell in cells if not is_blank(cell)]
+    own = [named for cell in cells if (named := quantity_of(cell))]
+    if own and max(own, key=own.count) == "speedup":
+        over = next((words for words in table.captions if is_over_another(words)), "")
+        own = [over] * len(own) if over else own
+    if own and len(own) > len(cells) / 2:
+        rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
+        return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
+    if named := quantity_of_names(table.cells(0)):
+        return named
+    inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
+    captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
+    captions = [
+        words for words in captions if meaning_of(words).role not in STATED or len(words.split()) <= _MOST_WORDS
+    ]
+    units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
+    times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
+    for words in (*inside, table.header[0], *map(_shortened, captions), *times):
+        if words and meaning_of(words).role not in _NO_QUANTITIES:
+            return words
+    return UNSAID
+
+
+def _shortened(words: str) -> str:
+    """A name for a sentence on the quantity of a table, if the name says as much of it."""
+    meaning = meaning_of(words)
+    kinds = {"time_s": "time", "throughput": "throughput", "throughput_per_gpu": "throughput per GPU"}
+    kind = kinds.get(meaning.role)
+    if len(words) <= _LONGEST_NAME or not kind:
+        return words
+    name = f"{kind} ({meaning.unit})" if meaning.unit else kind
+    return (
+        name
+        if replace(meaning_of(name), header="", scaling="") == replace(meaning, header="", scaling="")
+        else words
+    )
