@@ -62,6 +62,8 @@ _LONGEST_UNIT = 50
 """Characters of a quantity with its unit below a table."""
 _NEAR_ABOVE = 5
 """Lines above a table in which its title may be."""
+_ABOVE_UNIT = 80
+"""Lines above a table, also of other tables, after which nothing is its unit."""
 _NEAR_UNIT = 8
 """Lines of text above a table in which its unit may be."""
 _UNIT = re.compile(
@@ -204,7 +206,8 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
         above = [line.strip() for line in lines[max(0, table.line - 1 - _NEAR_ABOVE) : table.line - 1]]
         title = next((line for line in reversed(above) if line and not _NO_TITLE.fullmatch(line)), "")
         table = replace(table, caption=title.strip("#*:> ")) if len(title) <= LONGEST_CAPTION else table
-    said = [line for line in lines[: table.line - 1] if line.strip() and not line.lstrip().startswith("|")]
+    above = lines[max(0, table.line - 1 - _ABOVE_UNIT) : table.line - 1]
+    said = [line for line in above if line.strip() and not line.lstrip().startswith("|")]
     near = reversed(said[-_NEAR_UNIT:])
     unit = next((found["unit"] for line in near if (found := _UNIT.fullmatch(plain(line)))), "")
     if unit and not table.opening:
