@@ -24,6 +24,7 @@ PLAIN = (
     "baseline",
     "base",
     "basic",
+    "vanilla",
     "no",
     "serial",
     "single gpu",

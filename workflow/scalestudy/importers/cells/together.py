@@ -49,6 +49,7 @@ _QUANTITIES = re.compile(
 """What separates the quantities of a cell, outside brackets."""
 
 
+_OF_THE_PEAK = re.compile(r"\bmfu\b|\bmodel flops? util", re.IGNORECASE)
 RATIOS = ("speedup", "efficiency")
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
 _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
@@ -189,7 +190,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         percent = signs == {"%"}
         if percent and max(ratios) > 110:
             return []
-        second = "efficiency" if percent else "speedup"
+        of_the_peak = percent and any(_OF_THE_PEAK.search(words) for words in (*table.header, *table.cells(0)))
+        second = "MFU" if of_the_peak else "efficiency" if percent else "speedup"
     noun = _noun_of_bare_devices(table, header)
     if noun:
         return [first, f"{plain(header)} {noun} {second}"]

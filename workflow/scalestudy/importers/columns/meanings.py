@@ -24,7 +24,11 @@ from scalestudy.importers.devices.across import with_devices_of_the_caption, wit
 from scalestudy.importers.devices.chosen import one_of_devices
 from scalestudy.importers.devices.degrees import degrees
 from scalestudy.importers.devices.found import devices_of
-from scalestudy.importers.devices.hardware_in_labels import with_hardware_of_labels, with_pieces
+from scalestudy.importers.devices.hardware_in_labels import (
+    hardware_of_devices,
+    with_hardware_of_labels,
+    with_pieces,
+)
 from scalestudy.importers.devices.in_headings import with_devices_of_crossed_rows, with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.products import threads_beside_processes
@@ -188,7 +192,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
     found = parts_of_times(by_their_ratios(without_other_phases(found, said), raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
-    found = begins_at_one(found, raw, said)
+    found = hardware_of_devices(begins_at_one(found, raw, said), raw, said)
     found = _second_as_label(_case_as_label(found, raw, said), said)
     return by_statistic(of_one_scaling(found, said), raw, said)
 

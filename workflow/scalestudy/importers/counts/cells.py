@@ -136,10 +136,12 @@ _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
 _NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
 _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
-_BACKEND = re.compile(r"\b(?:nccl|gloo|mpi|wsl\d?|windows|linux|docker)\b", re.IGNORECASE)
-"""Words of a comment on software: `2x RTX 4090 (WSL2 NCCL)`."""
-_ON_NODES = re.compile(rf"\d{{1,5}}[ -]?{_NODE},? ", re.IGNORECASE)
-"""The beginning of a comment on how the devices are placed: `16 (2-node, sockets)`."""
+_NO_KIND = re.compile(
+    rf"^\d{{1,5}}[ -]?{_NODE},? |\b(?:nccl|gloo|mpi|wsl\d?|windows|linux|docker)\b|"
+    r"^(?:part|step|run|exp(?:eriment)?|section|fig(?:ure)?|table|phase|stage|config(?:uration)?|case) ?\d+$",
+    re.IGNORECASE,
+)
+"""What in brackets is no kind of hardware: `16 (2-node, sockets)`, `2x A100 (WSL2 NCCL)`, `4 GPUs (Part 2)`."""
 _NODE_OF = re.compile(
     rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?(?:(?P<noun>{DEVICE})|{MAKER}*{KIND}s?)\)?",
     re.IGNORECASE,
@@ -213,7 +215,7 @@ def read_count(text: str) -> Count:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     is_kind = bool(re.match(rf"{MAKER}*{KIND}\b", inside, re.IGNORECASE)) and not rest.strip()
     rest, inside = (inside, "") if is_kind else (rest, inside)
-    numbered = bool(re.search(r"\d", inside)) and not (_ON_NODES.match(inside) or _BACKEND.search(inside))
+    numbered = bool(re.search(r"\d", inside)) and not _NO_KIND.search(inside)
     whole = named.get("rest") or ""
     whole = inside if whole.strip() == f"({inside})" else whole
     rest = f"{rest.strip()} {after.strip()}" if not numbered else whole

@@ -6,12 +6,14 @@ import re
 from dataclasses import replace
 
 from scalestudy.importers.counts.labels import count_or_none
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import HARDWARE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _HARDWARE = "hardware"
+_SLICE = re.compile(r"(?P<kind>v\d\w*?)-\d{1,5}")
+"""A slice of TPUs, whose name has their number: v5p-64."""
 _PIECES = re.compile(r"(?P<kind>[A-Za-z][\w. ]{1,20}?)[-_ ](?P<count>\d{1,4})p(?:cs?)?", re.IGNORECASE)
 """A kind of device and how many pieces of it: NPU-8p."""
 _FIRST = 3
@@ -20,7 +22,11 @@ _FIRST = 3
 
 def with_hardware_of_labels(table: RawTable) -> RawTable:
     """Return a table whose labels are the hardware, if each says no more than that and the devices of its row."""
-    devices = [place for place, name in enumerate(table.header) if meaning_of(name).role == "gpus"]
+    devices = [
+        place
+        for place, name in enumerate(table.header)
+        if meaning_of(name).role == "gpus" and normal(name) != "n"  # of repeats
+    ]
     roles = {meaning_of(name).role for name in table.header}
     if len(devices) != 1 or _HARDWARE in roles or not table.rows:
         return table
@@ -33,9 +39,14 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
             count and not (count.words or count.comment or count.model) and str(count.gpus) == own
             for count, (_, own) in zip(counts, pairs, strict=True)
         )
-        kinds = [count.hardware if count else "" for count in counts]
+        slices = [_SLICE.fullmatch(label) for label, _ in pairs]
+        kinds = [
+            one["kind"] if one else count.hardware if count else ""
+            for one, count in zip(slices, counts, strict=True)
+        ]
         named = [kind for kind in kinds if kind]
-        if not alike or not named or not all(re.search(HARDWARE, kind, re.IGNORECASE) for kind in named):
+        known = all(slices) or all(re.search(HARDWARE, kind, re.IGNORECASE) for kind in named)
+        if not alike or not named or not known:
             continue
         if "" in kinds[kinds.index(named[0]) :]:
             continue  # a blank cell would be that of the row above
@@ -46,6 +57,20 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
         header = (*table.header[:place], _HARDWARE, *table.header[place + 1 :])
         return replace(table, header=header, rows=rows).noted(f"{plain(table.header[place])} names the hardware")
     return table
+
+
+def hardware_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out the names of machines, each in one row, beside devices that all name their kind: `8x H100`."""
+    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    counts = [count_or_none(cell) for cell in raw.cells(devices[0])] if len(devices) == 1 else []
+    if len(counts) < len(raw.rows) or not all(count and count.hardware for count in counts):
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one.role == _HARDWARE and len(set(raw.cells(at))) == len(raw.rows) and normal(one.header) not in said
+        else one
+        for at, one in enumerate(meanings)
+    ]
 
 
 def with_pieces(table: RawTable) -> RawTable:

@@ -29,6 +29,7 @@ _OF_ALL = re.compile(
 """One number of devices for the whole table: `all runs on 8 GPUs`."""
 _SIGN = r"(?:\s*(?:[:=\u2013\u2014(]|->|\u2192|-\s|(?<=\))\s(?=\d)|\s(?P<verb>is|has|uses|means)\s)\s*)"
 """What is between a name and its devices: `A: 4 GPUs`, `A (4 GPUs)`, `A is 4 GPUs`, `(a) 4 GPUs`."""
+_COUNT = re.compile(rf"\d{{1,6}} ?x? ?(?:{DEVICE}|{NODE}|{HARDWARE}s?)\b", re.IGNORECASE)
 _OF_SETUPS = re.compile(
     r"(?:.* )?(?:config(?:uration)?|set-?up|system|cluster|machine|hardware|platform|env(?:ironment)?|case|"
     r"scenario|run|test|experiment|deployment)s?(?: ?(?:id|name))?"
@@ -56,7 +57,7 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         names = across if place is None else tuple(dict.fromkeys(map(plain, table.cells(place))))
         header = None if place is None else normal(table.header[place])
         plainly = _are_codes(names) or (header is not None and _OF_SETUPS.fullmatch(header))
-        in_list = header is not None and _OF_MODES.fullmatch(header)
+        in_list = header is None or _OF_MODES.fullmatch(header)
         if len(names) < _FEW or not all(map(_is_name, names)) or not (plainly or in_list):
             continue
         found = _defined(names, near, alone=not plainly)
@@ -69,7 +70,7 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
         if missing := [name for name in names if name not in found]:
             text = f"line {line} names devices ({said}), but not those of '{missing[0][:SHOWN]}': write them there"
             return replace(table, legend_lacks=text)
-        new = {name: words for name, (_, words, _) in found.items()}
+        new = {name: words if plainly else f"{name} ({_count_in(words)})" for name, (_, words, _) in found.items()}
         note = f"{said}, by the text in line {line}"
         if place is None:
             return replace(table, header=(table.header[0], *(new[name] for name in across)), note=note)
@@ -80,6 +81,12 @@ def with_legend(table: RawTable, lines: Sequence[str]) -> RawTable:
             text = f"line {line} names one number of devices for all ('{text[:SHOWN]}'), and scaling needs two"
             return replace(table, legend_lacks=text)
     return table
+
+
+def _count_in(words: str) -> str:
+    """The number and the noun at the beginning of a definition: 2 GPUs of `2 GPUs with DataParallel`."""
+    first = _COUNT.match(words)
+    return first[0] if first else words
 
 
 def _near(table: RawTable, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -112,7 +119,10 @@ def _defined(
 
     alone: whether a definition has to be a line of its own that begins with the name, as in a list.
     """
-    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    spelled = {re.sub(r"\s*\+\s*", "+", name): name for name in names}
+    any_name = "|".join(
+        re.sub(r"\\\+", r" ?\\+ ?", re.escape(name)) for name in sorted(spelled, key=len, reverse=True)
+    )
     name = rf"(?:^(?:[-*+] |\d+[.)] )?)(?P<name>{any_name})" if alone else rf"(?<![\w.-])(?P<name>{any_name})"
     start = name.replace("?P<name>", "?:") + _SIGN.replace("?P<verb>", "?:")
     definition = re.compile(rf"{name}{_SIGN}(?P<words>[^;|]+?)\)?\s*(?=$|;|[,.]?\s*(?:and\s+)?{start})")
@@ -124,9 +134,10 @@ def _defined(
             count = count_or_none(words, alone=bool(one["verb"])) if plainly else None
             if count is None:
                 continue
-            if one["name"] in found and found[one["name"]][2] != count:
+            own = spelled[re.sub(r"\s*\+\s*", "+", one["name"])]
+            if own in found and found[own][2] != count:
                 return {}
-            found.setdefault(one["name"], (line, words, count))
+            found.setdefault(own, (line, words, count))
     return {name: found[name] for name in names if name in found}
 
 

@@ -46,6 +46,7 @@ def in_its_unit(text: str) -> str:
     """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU, samples/s."""
     text = _PER_SECOND.sub(lambda found: f"{found['work']}/s{found['device'] or ''}", text)
     text = _WORK_S.sub(r"\1/s", text)
+    text = re.sub(r"^(\d+ ep[a-z]{3,4}s) ?/ ?s$", r"time of \1 (s)", text)
     text = _DONE.sub(r"\g<work> \g<per>", text)
     text = re.sub(rf"/ ?\(s ?[\u00b7*. ] ?({DEVICE})\)", r"/s/\1", text)
     return re.sub(r"(?<=[a-z\d)]) ?/ ?([mnu]?s|min|h)$", r" (\1)", text) if re.search(TIMED, text) else text

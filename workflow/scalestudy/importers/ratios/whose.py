@@ -109,7 +109,11 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
         return meanings
     fewer = any(int(gpus) < int(nodes) for nodes, gpus in pairs)
     same = len({gpus for _, gpus in pairs}) == 1 < len({nodes for nodes, _ in pairs})  # 8 of 2, of 4 and of 8
-    fewer |= same and not _OF_A_PROGRAM.search(normal(meanings[named[0]].header))
+    of_a_program = bool(_OF_A_PROGRAM.search(normal(meanings[named[0]].header)))
+    if fewer and of_a_program and len({gpus for nodes, gpus in pairs if gpus == nodes}) > 1:
+        # one worker on a node; further nodes are those of parameter servers
+        return with_role(with_role(meanings, roles.index("nodes"), "ignore"), named[0], "gpus")
+    fewer |= same and not of_a_program
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
 
 
