@@ -87,3 +87,70 @@ def test_labels_of_machines_are_nodes(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_rates_of_a_device_beside_nodes_get_a_note(tmp_path: Path) -> None:
     _, notes = rows_of(tmp_path, table("Training config;tokens/s/GPU", "5 nodes;2040", "40 nodes;1910"))
     assert "one device of each node" in notes
+
+
+def test_a_list_of_ways_is_a_legend_of_headers(tmp_path: Path) -> None:
+    ways = "- `vanilla`: 1 GPU\n- `DP`: 2 GPUs with DataParallel\n- `DDP + AMP`: 2 GPUs with autocast\n"
+    found = audited(tmp_path, table(";vanilla;DP;DDP+AMP", "10 epochs/s;82.95;78.88;37.96") + f"\n{ways}")
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.05)], [(1, 1.0), (2, 2.19)]]
+
+
+def test_nodes_of_parameter_servers_are_no_factor(tmp_path: Path) -> None:
+    rows = ("AR;3;3;2979", "AR;5;5;3607", "AR;7;7;4193", "PS;3;5;3013", "PS;5;7;3924")
+    found = audited(tmp_path, table("Strategy;Workers;Nodes;Samples/sec", *rows))
+    assert [[gpus for gpus, _ in speedups(one)] for one in found] == [[3, 5, 7], [3, 5]]
+
+
+def test_slices_are_kinds_of_hardware(tmp_path: Path) -> None:
+    rows = (
+        "v5p-64;32;333k;31%",
+        "v6e-32;32;213k;10%",
+        "v5p-32;16;198k;37%",
+        "v6e-16;16;130k;12%",
+        "v5p-16;8;102k;38%",
+    )
+    found = audited(tmp_path, table("slice;chips;tok/s;mfu", *rows))
+    assert [(one.case, [gpus for gpus, _ in speedups(one)]) for one in found] == [
+        ("v5p", [8, 16, 32]),
+        ("v6e", [16, 32]),
+    ]
+
+
+def test_names_of_machines_do_not_hide_the_kind_of_device(tmp_path: Path) -> None:
+    rows = (
+        "a3-8g;8×H100 80 GB;6.85",
+        "a3-2g;2×H100 80 GB;3.35",
+        "a2;1×A100 80 GB;~1.2 (est.)",
+        "g2;1×L4 24 GB;0.35",
+    )
+    found, notes = rows_of(tmp_path, table("machine;GPUs;steps/s at batch 64", *rows))
+    assert [gpus for gpus, _ in found[0]] == [8, 2, 1]
+    assert "is an estimate" in notes
+
+
+def test_parts_of_a_text_in_brackets_are_no_hardware(tmp_path: Path) -> None:
+    rows = (
+        "Single GPU (Part 1);7367 img/s",
+        "4 GPUs on 1 node (Part 2);24000 img/s",
+        "8 GPUs (Part 3);37294 img/s",
+    )
+    (found,) = audited(tmp_path, table("Configuration;Throughput", *rows))
+    assert not found.remarks
+
+
+def test_an_improvement_beside_devices_across_is_named(tmp_path: Path) -> None:
+    text = table("Metric;1x T4;4x T4s;Improvement", "Training time;2259 seconds;~650 seconds;~71% faster")
+    _, notes = rows_of(tmp_path, text)
+    assert "Improvement is of no number of devices" in notes
+
+
+def test_labels_that_begin_with_their_nodes(tmp_path: Path) -> None:
+    rows = ("2n bf16 default;2;2038", "4n bf16 default;4;2024", "**4n + FP8**;4;**2311** (+14 %)")
+    (found,) = audited(tmp_path, table("Config;Nodes;tok/s/GPU", *rows))
+    assert [gpus for gpus, _ in speedups(found)] == [2, 4]
+
+
+def test_a_share_of_the_peak_behind_a_time_is_no_efficiency(tmp_path: Path) -> None:
+    text = table(";1 GPU;2 GPU;4 GPU", "weak, ms / MFU;195.5 / 34.8%;249.9 / 27.2%;274.6 / 24.8%")
+    (found,) = audited(tmp_path, f"FSDP step time, weak scaling\n\n{text}")
+    assert not found.checked.efficiencies

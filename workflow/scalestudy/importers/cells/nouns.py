@@ -25,6 +25,8 @@ _SET = re.compile(
 """The devices among the settings of a label: Trainer(devices=4, strategy="ddp")."""
 _PARTS = re.compile(r"(?<![a-wyz])(tp|pp|dp|cp|ep|sp|f?sdp|hsdp|ddp|zero)[ =_:-]?(\d{1,5})(?![\d.])")
 """Degrees of parallelism in a label: tp4_fsdp8."""
+_IN_FRONT = re.compile(r"(?P<count>\d{1,5}) ?(?:n|nodes?|g|gpus?)\b[ ,:]*(?P<words>\S.*)", re.IGNORECASE)
+"""The devices in front of the words of a label: 4n bf16."""
 _NUMBER = r"(?P<number>[1-9]\d{0,5})"
 
 
@@ -42,7 +44,9 @@ def without_nouns(table: RawTable) -> RawTable:
     ]
     for place, header in enumerate(table.header):
         cells = table.cells(place)
-        labels = (_labels(cells) or _degrees(table, place, counted[0])) if counted and place not in counted else {}
+        labels = {}
+        if counted and place not in counted:
+            labels = _labels(cells) or _degrees(table, place, counted[0]) or _behind_counts(table, place, counted)
         if own := _numbers(header, cells) or labels or _first_numbers(header, cells):
             columns[place] = own
     if not columns:
@@ -82,6 +86,17 @@ def _first_numbers(header: str, cells: Sequence[str]) -> dict[str, str]:
 def _count(cell: str) -> int:
     count = count_or_none(cell)
     return count.gpus if count else 0
+
+
+def _behind_counts(table: RawTable, place: int, counted: Sequence[int]) -> dict[str, str]:
+    """Label -> its words behind the devices of its row, `bf16` of `4n bf16` beside 4; empty if some has none."""
+    names: dict[str, str] = {}
+    for _, row in table.rows:
+        found = _IN_FRONT.fullmatch(plain(row[place])) if len(row) == len(table.header) else None
+        if found is None or found["count"] not in [plain(row[at]) for at in counted]:
+            return {}
+        names[row[place]] = found["words"].strip()
+    return names if len(set(names.values())) < len(names) else {}
 
 
 def _degrees(table: RawTable, place: int, devices: int) -> dict[str, str]:

@@ -21,7 +21,13 @@ from scalestudy.importers.headers.terms import SECONDS
 from scalestudy.importers.headers.units import clock_of
 from scalestudy.importers.numbers.durations import is_duration_in_words, read_duration
 from scalestudy.importers.numbers.printed import SHOWN, Cell, Printed, has_decimal_commas, plain, read_cell
-from scalestudy.importers.numbers.repeats import mean_of_repeats, repeats_in, sum_of_parts, unit_of_repeats
+from scalestudy.importers.numbers.repeats import (
+    is_estimated,
+    mean_of_repeats,
+    repeats_in,
+    sum_of_parts,
+    unit_of_repeats,
+)
 from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, STATED
 from scalestudy.importers.ratios.gains import SAVED, is_gain
 from scalestudy.importers.raw import RawTable
@@ -43,9 +49,10 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
 
 _MARK = re.compile(r"<sup>(?P<words>[^<>]*[A-Za-z]{2}[^<>]*=[^<>]*)</sup>", re.IGNORECASE)
 """A setting as raised text: `<sup>[BS=96]</sup>`."""
-_FAILED_BEHIND = re.compile(
-    r"(?<=\S) ?\((?:then |before )?(?:oom|out of memory|failed|crashed|diverged)\)", re.IGNORECASE
+_BEHIND = re.compile(
+    r"\((?:(?:then |before )?(?:oom|out of memory|failed|crashed|diverged)|[+-]\d+(?:\.\d+)? ?%)\)$", re.IGNORECASE
 )
+"""How a run ended, or how much faster it was than another one, in brackets behind its number."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 
@@ -85,7 +92,9 @@ class CellReader:
             self._note_second_ratio(plain(text))
         if meaning.role in MEASURED and (mark := _MARK.search(text)):
             self._note_mark("what is raised behind numbers", plain(mark["words"]))
-        if meaning.role in MEASURED and (failed := _FAILED_BEHIND.search(plain(text))):
+        if meaning.role in MEASURED and is_estimated(text):
+            raise ValueError(f"{text} is an estimate")
+        if meaning.role in MEASURED and (failed := _BEHIND.search(plain(text))):
             self._note_mark("what is in brackets behind numbers", failed[0].strip())
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")

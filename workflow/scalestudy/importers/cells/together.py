@@ -9,6 +9,7 @@ from itertools import product
 from math import isclose
 
 from scalestudy.importers.counts.headers import count_of_header
+from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL
@@ -202,12 +203,18 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
         return []  # the share of another number, such as that of the trained parameters
     whole = f"{plain(first)} {second}"
-    across = count_of_header(header)
+    across = None if _name_devices(table) else count_of_header(header)
     if across and across[1] and meaning_of(across[1]).role == "ignore":
         return []  # `2 GPUs two nodes`: the ratio would remain without its measurement
     if across and count_of_header(whole) is None:
         return [first, f"{across[0].gpus} {counted_across([header])} {second}"]
     return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
+
+
+def _name_devices(table: RawTable) -> bool:
+    """Whether the labels of the first column name several numbers of devices, so that the headers do not."""
+    counts = [count_or_none(cell) for cell in table.cells(0)]
+    return len({count.gpus for count in counts if count}) > 1 and all(counts)
 
 
 def _noun_of_bare_devices(table: RawTable, header: str) -> str:

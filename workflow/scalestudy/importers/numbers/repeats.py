@@ -7,6 +7,10 @@ from math import isclose
 
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 
+_ESTIMATED = re.compile(
+    r"\((?:est|estim(?:ated?)?|extrap(?:olated)?|interp(?:olated)?|proj(?:ected)?|pred(?:icted)?|expected)\.?\)$",
+    re.IGNORECASE,
+)
 _RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015~]|to)\s*~?[\d.,]+[^\d]*")
 WIDE = 3.0  # ratio of the ends of a range, such as 3-5 h
 ALIKE = 1.5
@@ -84,9 +88,16 @@ def mean_of_repeats(text: str) -> str:
     return found["mean"] if several else text
 
 
+def is_estimated(text: str) -> bool:
+    """Return whether a cell says behind its number that it was not measured: 1.2 (est.)."""
+    return bool(_ESTIMATED.search(plain(text)))
+
+
 def why_unread(text: str) -> str:
     """Return why a cell has no number that can be read."""
     words = plain(text)
+    if is_estimated(text):
+        return "is an estimate"
     if _RANGE.fullmatch(words):
         return "is a wide range (write one number, such as the median)"
     several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (", " in words or words[0] == "[")

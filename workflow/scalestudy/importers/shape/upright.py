@@ -79,6 +79,8 @@ def upright(table: RawTable) -> RawTable:
     if measured and (own or meaning_of(table.header[0]).role not in ("model", "strategy", "framework")):
         best = min(measured, key=lambda place: MEASURED.index(known[place]))
         ratios = [place for place in others if _is_ratio(table, place, best)]
+        left = [plain(table.header[place]) for place in others if place not in ratios and table.header[place]]
+        table = table.noted(f"{' and '.join(left)} is of no number of devices, so it was left out" if left else "")
         return _with_ratios(_turned(table, across, first), table, ratios, best)
     return _stacked(table, across)
 
