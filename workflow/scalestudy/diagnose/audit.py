@@ -14,7 +14,7 @@ from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
 from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
 from scalestudy.analyse.published.rebased import first_beside, with_the_row_of_its_ratios
-from scalestudy.analyse.published.series import Series, series_of
+from scalestudy.analyse.published.series import NAMED_BASE, Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.analyse.statistics.intervals import Interval
@@ -217,7 +217,9 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
 
 
 def _is_printed_over(row: PublishedRow, base: PublishedRow) -> bool:
-    """Whether the table itself names the baseline: 1x there, and another speedup on as many devices."""
+    """Whether the table itself names the baseline: by that word, or by 1x there and another speedup here."""
+    if any(label.lower() == NAMED_BASE for label in base.labels.values()):
+        return True
     own, of_base = row.printed_speedup, base.printed_speedup
     return own is not None and of_base is not None and of_base.value == 1 and not own.low <= 1 <= own.high
 

@@ -39,6 +39,7 @@ PLAIN = (
     "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
+NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
 
@@ -174,9 +175,10 @@ def _without(parts: dict[str, list[PublishedRow]], free: list[PublishedRow]) -> 
 
 def _by_placement(said: str, rows: list[PublishedRow]) -> list[tuple[str, list[PublishedRow]]]:
     """Splits rows by the devices on each node, if as many devices were measured on other numbers of nodes."""
-    each = [row.gpus / nodes if (nodes := row.number("nodes")) else None for row in rows]
+    each = [row.gpus / nodes if (nodes := row.number("nodes")) else 1.0 if row.gpus == 1 else None for row in rows]
     placed = {(row.gpus, share) for row, share in zip(rows, each, strict=True)}
-    alike = {tuple(sorted(row.labels.items())) for row in rows}
+    alone = [row for row in rows if row.gpus == 1]
+    alike = {tuple(sorted(row.labels.items())) for row in rows if len(alone) > 1 or row not in alone}
     if None in each or len(placed) == len({row.gpus for row in rows}) or len(alike) > 1:
         return [(said, rows)]
     parts: dict[float, list[PublishedRow]] = {}

@@ -33,6 +33,12 @@ _TWO_BATCHES = re.compile(
     r"(?P<noun>batch(?:[ _]?size)?|bs)",
     re.IGNORECASE,
 )
+_BEHIND_A_NAME = re.compile(
+    rf"(?P<name>\w[\w ]{{0,30}}?) ?\((?:bs|batch(?:[ _]?size)?) ?[x*] ?(?P<devices>{DEVICE})\)", re.IGNORECASE
+)
+_NAME_AND_PRODUCT = re.compile(
+    r"(?P<name>[^()]{1,40}?) ?\((?P<batch>\d{1,6}) ?[x*] ?(?P<count>\d{1,6})\)", re.IGNORECASE
+)
 _OF_A_PRODUCT = re.compile(r"(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})", re.IGNORECASE)
 _BATCHES = re.compile(
     r"(?:(?P<all>\d{1,7}) ?\()?(?P<first>\d{1,6}) ?[x*] ?(?P<second>\d{1,6})(?(all)\))"
@@ -55,6 +61,7 @@ _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d
 
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
+    table = _with_batches_behind_names(table)
     table = _with_named_pairs(_with_counts_of_one_product(_with_label_and_count(table)))
     for place, header in enumerate(table.header):
         names, form = _names_of_both(plain(header))
@@ -158,6 +165,23 @@ def _with_named_pairs(table: RawTable) -> RawTable:
         names = [f"{named['name']} {named[which]}".strip() for which in ("first", "second")]
         return _with_named_pairs(_split(table, place, names, partial(_parts, form=_CELL)))
     return _with_named_parts(table)
+
+
+def _with_batches_behind_names(table: RawTable) -> RawTable:
+    """The table with three columns for `r50(512*8)` below `Backbone (bs*gpus)`."""
+    for place, header in enumerate(table.header):
+        named = _BEHIND_A_NAME.fullmatch(plain(header))
+        cells = table.cells(place)
+        if not named or not cells or not all(_NAME_AND_PRODUCT.fullmatch(plain(cell)) for cell in cells):
+            continue
+        names = [named["name"], "batch size per GPU", named["devices"]]
+        return _split(table, place, names, _name_and_product)
+    return table
+
+
+def _name_and_product(cell: str) -> tuple[str, str, str]:
+    found = _NAME_AND_PRODUCT.fullmatch(plain(cell))
+    return (found["name"], found["batch"], found["count"]) if found else (cell, "", "")
 
 
 def _with_named_parts(table: RawTable) -> RawTable:

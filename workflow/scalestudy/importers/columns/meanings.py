@@ -52,7 +52,7 @@ from scalestudy.importers.ratios.columns import (
     repeated_ratios,
     without_quotients,
 )
-from scalestudy.importers.ratios.efficiencies import by_their_ratios
+from scalestudy.importers.ratios.efficiencies import by_their_ratios, without_shares
 from scalestudy.importers.ratios.explained import actual_beside_ideal, by_printed_ratios, by_what_follows, factors
 from scalestudy.importers.ratios.gains import gains
 from scalestudy.importers.ratios.means import mean_ratios
@@ -189,6 +189,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
+    found = without_shares(found, raw, said)
     found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
     found = parts_of_times(by_their_ratios(without_other_phases(found, said), raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)

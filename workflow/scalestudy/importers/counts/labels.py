@@ -38,6 +38,7 @@ _IN_WORDS = tuple(
         PER_NODE_ON_NODES,
         rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
         rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        r"(?<![^\W_])(?P<nodes>\d{1,4})n(?P<each>\d{1,4})g(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?[x*] ?(?P<hardware>{MAKER}+\d{{3,4}}\w*)\b",
         rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?x ?{MAKER}*(?P<hardware>{KIND}|[a-z]{{1,4}}-?\d{{2,4}}\w*)",

@@ -52,9 +52,16 @@ def products_across(header: Sequence[str]) -> dict[int, tuple[str, str]]:
     ]
     pairs = [_PRODUCT.fullmatch(plain(name)) for name in header[1:]]
     found = [(str(int(pair["nodes"]) * int(pair["each"])), pair["rest"].strip()) for pair in pairs if pair]
-    if not names or len(found) < max(_FEW, len(pairs)) or len(set(found)) < len(found) or ("0", "") in found:
+    named = bool(names) or (bool(header) and _are_on_nodes(header[0], [pair for pair in pairs if pair]))
+    if not named or len(found) < max(_FEW, len(pairs)) or len(set(found)) < len(found) or ("0", "") in found:
         return {}
     return dict(enumerate(found, start=1))
+
+
+def _are_on_nodes(first: str, pairs: Sequence[re.Match[str]]) -> bool:
+    """Whether the first header names nodes, and all products on several nodes have as many devices on each."""
+    each = {pair["each"] for pair in pairs if pair["nodes"] != "1"}
+    return bool(re.search(rf"\b{NODE}\b", normal(first))) and len(each) == 1 and each != {"1"}
 
 
 def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str]) -> bool:

@@ -30,6 +30,7 @@ _COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|sc
 """Headers of a number that may be that of the hardware beside it."""
 _OF_DEVICES = re.compile(
     rf"(?:[a-z.-]+ ){{1,4}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
+    rf"[a-z][a-z +-]{{0,20}} ?\((?:#|num(?:ber)?(?: of)? )?(?:{DEVICE}|{NODE})\)|"
     rf"(?:[a-z]+ )?(?:cluster|pool|team|gang) size(?: \((?:{DEVICE}|{NODE})\))?|"
     r"(?:#|num(?:ber)?(?: of)?|n)? ?(?:(?:parallel|concurrent|simultaneous|make) )?jobs"
     r"(?: ?\(?-{1,2}j(?:obs)?\)?)?|"
@@ -79,7 +80,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         counted = whole and not index
         name = normal(meaning.header).strip(" .")
         named = _OF_DEVICES.fullmatch(name) and not never_a_label(meaning.header) and not PER_DEVICE.search(name)
-        if whole and named and meaning.role in ("ignore", "label"):
+        if whole and named and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
         degree = is_degree(meaning.header) and devices_of_labels(meanings, raw) == meanings

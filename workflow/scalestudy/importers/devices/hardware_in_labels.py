@@ -14,7 +14,11 @@ from scalestudy.importers.raw import RawTable
 _HARDWARE = "hardware"
 _SLICE = re.compile(r"(?P<kind>v\d\w*?)-\d{1,5}")
 """A slice of TPUs, whose name has their number: v5p-64."""
-_PIECES = re.compile(r"(?P<kind>[A-Za-z][\w. ]{1,20}?)[-_ ](?P<count>\d{1,4})p(?:cs?)?", re.IGNORECASE)
+_PIECES = re.compile(
+    r"(?P<kind>[A-Za-z][\w. ]{1,20}?)[-_ ](?P<count>\d{1,4})p(?:cs?)?|"
+    r"(?P<before>\d{1,4})p(?:cs?)?[-_ ](?P<behind>[^\W\d][\w. ]{1,20})",
+    re.IGNORECASE,
+)
 """A kind of device and how many pieces of it: NPU-8p."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
@@ -79,7 +83,7 @@ def with_pieces(table: RawTable) -> RawTable:
         return table
     for place in range(min(_FIRST, len(table.header))):
         found = [_PIECES.fullmatch(plain(row[place])) if place < len(row) else None for _, row in table.rows]
-        parts = [(one["kind"], one["count"]) for one in found if one]
+        parts = [(one["kind"] or one["behind"], one["count"] or one["before"]) for one in found if one]
         if len(parts) < len(table.rows) or len({count for _, count in parts}) < 2:
             continue
         rows = tuple(

@@ -11,8 +11,9 @@ _WORDS = {
     "per gpu": r"(?:单|每)(?:张|块)?(?:gpu|显卡|卡)(?= ?(?:吞|速|样本))",
     "gpus": r"số (?:lượng )?gpu|jumlah gpu|"
     r"(?:gpu|显|加速)?卡数量?|gpu ?(?:卡数|个数|数目|数量|台数|枚数|기수|개수|수|数)|设备数量?|"
-    r"台数|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
+    r"台数|总gpu数?|nombre de gpu|n[uú]mero de gpus?|numero (?:di )?gpus?|anzahl (?:der )?gpus?|"
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
+    "global batch size": r"(?:有效|总|全局)(?:batch(?:[ _]?size)?|批大小|批次大小)",
     "replicas": r"副本数?",
     "wall time": r"墙钟(?:时间)?",
     "per thread ": r"每个?线程的?",

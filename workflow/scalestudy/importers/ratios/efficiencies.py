@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scalestudy.importers.headers.meaning import Meaning, is_utilization, normal, with_role
 from scalestudy.importers.numbers.printed import read_cell, share
@@ -56,6 +57,24 @@ def by_their_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
         if (shares or _are_at_most_one(cells)) and follows(speedup, 1):
             return with_role(meanings, speedup, "printed_efficiency")
     return meanings
+
+
+def without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out speedups that are all of at most 1 beside efficiencies: they are shares of something else.
+
+    An example is the efficiency over one node, `0.83`, beside that over one device.
+    """
+    if not any(one.role == "printed_efficiency" for one in meanings):
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one.role == "printed_speedup"
+        and len(raw.cells(at)) > 1
+        and _are_at_most_one(raw.cells(at))
+        and normal(one.header) not in said
+        else one
+        for at, one in enumerate(meanings)
+    ]
 
 
 def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:

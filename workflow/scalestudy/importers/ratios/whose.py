@@ -113,8 +113,18 @@ def of_each_node(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     if fewer and of_a_program and len({gpus for nodes, gpus in pairs if gpus == nodes}) > 1:
         # one worker on a node; further nodes are those of parameter servers
         return with_role(with_role(meanings, roles.index("nodes"), "ignore"), named[0], "gpus")
-    fewer |= same and not of_a_program
+    fewer |= (same or _is_full_on_several(pairs)) and not of_a_program
     return with_role(meanings, named[0], "gpus_per_node" if fewer else "gpus")
+
+
+def _is_full_on_several(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether one node has 1, 2, 4 and 8 devices, and several nodes have 8 as often as there are rows of them.
+
+    pairs: (nodes, devices) of each row.
+    """
+    one = {int(gpus) for nodes, gpus in pairs if nodes == "1"}
+    several = {int(nodes): int(gpus) for nodes, gpus in pairs if nodes != "1"}
+    return len(one) > 1 and len(several) > 1 and set(several.values()) == {max(one)}
 
 
 def run_lengths(meanings: Sequence[Meaning], raw: RawTable) -> int | None:

@@ -228,6 +228,10 @@ def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) 
             found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
+    behind = [place + 1 for place in found if place + 1 not in found]
+    headers = [normal(table.header[place]) for place in behind if place < len(table.header)]
+    if len(headers) == len(found) > 1 and len({*headers}) == 1 and meaning_of(headers[0]).role in STATED:
+        found |= {place: (found[place - 1][0], headers[0]) for place in behind}  # a ratio behind each
     named = {
         devices for devices, _ in found.values() if not devices.isdecimal()
     }  # `32x V100` beside a ratio on 32
