@@ -138,7 +138,7 @@ _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
 _NO_KIND = re.compile(
     rf"^\d{{1,5}}[ -]?{_NODE},? |\b(?:nccl|gloo|mpi|wsl\d?|windows|linux|docker)\b|"
-    r"^(?:part|step|run|exp(?:eriment)?|section|fig(?:ure)?|table|phase|stage|config(?:uration)?|case) ?\d+$",
+    r"^(?:part|step|run|exp(?:eriment)?|section|fig|figure|table|phase|stage|config(?:uration)?|case) ?\d+$",
     re.IGNORECASE,
 )
 """What in brackets is no kind of hardware: `16 (2-node, sockets)`, `2x A100 (WSL2 NCCL)`, `4 GPUs (Part 2)`."""
