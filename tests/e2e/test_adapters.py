@@ -157,9 +157,8 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "example", [pytest.param(name, marks=[] if name == "accelerate" else pytest.mark.slow) for name in WRONG]
-)
+@pytest.mark.slow  # tests/unit/adapters/test_metrics.py has the refusal
+@pytest.mark.parametrize("example", WRONG)
 def test_a_metric_that_is_not_there_ends_the_run_and_those_that_are_there_are_named(
     example: str, tmp_path: Path
 ) -> None:

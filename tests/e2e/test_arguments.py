@@ -114,7 +114,12 @@ REFUSED = {
 }  # fmt: skip
 
 
-SLOW = ("TrainingArguments, from the command line", "Trainer of transformers", "Trainer of Lightning")
+SLOW = (
+    "TrainingArguments, from the command line",
+    "TrainingArguments, from code",
+    "Trainer of transformers",
+    "Trainer of Lightning",
+)
 """Cases that take long because they import the library once more."""
 
 
@@ -138,7 +143,7 @@ TAKEN = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in ("lightning", "accelerate") else []) for name in TAKEN],
+    [pytest.param(name, marks=[] if name == "huggingface" else pytest.mark.slow) for name in TAKEN],
 )
 def test_what_was_checked_is_said_and_nothing_is_trained(name: str, tmp_path: Path) -> None:
     command, said = TAKEN[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from own_scripts import HEAD, ended, run_script
 from scalestudy.record.observation import TRAINING_PHASES
 
@@ -21,6 +22,7 @@ def test_a_child_that_the_script_forks_is_seen_to_train(tmp_path: Path) -> None:
     assert found.record.totals.steps == 512 / 8
 
 
+@pytest.mark.slow
 def test_a_fork_in_the_middle_of_the_training_does_not_count_twice(tmp_path: Path) -> None:
     """As where a checkpoint is written by a child that has a copy of everything."""
     body = """
@@ -47,6 +49,7 @@ def test_an_error_before_torch_is_imported_is_told(tmp_path: Path) -> None:
     assert "train.py:2" in reason
 
 
+@pytest.mark.slow
 def test_an_error_after_the_training_is_told(tmp_path: Path) -> None:
     body = """
         train(epochs=1)
@@ -57,6 +60,7 @@ def test_an_error_after_the_training_is_told(tmp_path: Path) -> None:
     assert reason.startswith("rank 0: AttributeError")
 
 
+@pytest.mark.slow
 def test_a_group_of_the_script_s_own_is_no_hindrance(tmp_path: Path) -> None:
     """DDP over a group that is not the default one; another group is made, used and destroyed."""
     head = HEAD.replace(
@@ -101,6 +105,7 @@ def test_what_is_no_text_in_the_log_is_no_hindrance(tmp_path: Path) -> None:
     assert "\u2603" in reason
 
 
+@pytest.mark.slow
 def test_steps_are_seen_where_the_script_has_closed_its_files(tmp_path: Path) -> None:
     """As daemons do: every descriptor that it did not open itself."""
     body = """

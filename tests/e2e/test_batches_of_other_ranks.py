@@ -50,7 +50,7 @@ STREAMED = """
 """
 
 
-@pytest.mark.parametrize("script", ["sent", "streamed"])
+@pytest.mark.parametrize("script", ["sent", pytest.param("streamed", marks=pytest.mark.slow)])
 def test_each_rank_trains_on_its_share_of_the_batches_of_the_first(script: str, tmp_path: Path) -> None:
     if script == "streamed" and importlib.util.find_spec("accelerate") is None:
         pytest.skip("accelerate is not installed")

@@ -72,6 +72,7 @@ def changed(archive: Path, target: Path, name: str, change: Callable[[bytes], by
     return target
 
 
+@pytest.mark.slow  # documents that are made again are compared byte for byte below
 def test_equal_studies_have_equal_archives(archive: Path, results: Path, tmp_path: Path) -> None:
     """The place, the time and the order of files have no influence."""
     other = tmp_path / "elsewhere"
@@ -306,7 +307,9 @@ def test_tables_have_types_and_units(form: str, results: Path, tmp_path: Path) -
         assert after.set_index("run_id")[column].tolist() == pytest.approx(before[column].tolist(), rel=1e-15)
 
 
-@pytest.mark.parametrize("of", ["csv", "parquet", "datapackage", "deposit"])
+@pytest.mark.parametrize(
+    "of", ["parquet", "deposit", *(pytest.param(of, marks=pytest.mark.slow) for of in ("csv", "datapackage"))]
+)
 def test_the_descriptions_are_valid(of: str, results: Path, archive: Path, tmp_path: Path) -> None:
     """By the packages of both formats, which read every table and check its types, keys and checksums."""
     frictionless = pytest.importorskip("frictionless", reason="pip install frictionless")
@@ -412,7 +415,10 @@ def losses(observation: object) -> np.ndarray:
     return steps[~steps["phase"].str.startswith("probe")].groupby("step")["loss"].mean().to_numpy()
 
 
-@pytest.mark.parametrize(("form", "package"), [("mlflow", "mlflow"), ("tensorboard", "tensorboard")])
+@pytest.mark.parametrize(
+    ("form", "package"),
+    [("mlflow", "mlflow"), pytest.param("tensorboard", "tensorboard", marks=pytest.mark.slow)],
+)
 def test_a_missing_package_is_named_with_its_extra(form: str, package: str, results: Path, tmp_path: Path) -> None:
     code = (
         f"import sys\nsys.modules[{package!r}] = None\n"

@@ -20,7 +20,7 @@ from scalestudy.study.limits import Limits
 from scalestudy.study.spec import WORKER
 
 STALL_S = 6
-QUICK = {("exception", "strict")}
+QUICK = {("memory", "strict")}
 
 
 LARGE = {"model": {"type": "mlp", "hidden_dim": 2048, "num_layers": 4}}
@@ -142,6 +142,7 @@ def test_a_device_that_is_lost_while_training_is_the_cause_and_not_a_peer_that_i
     assert "Restart the node, or use another one" in record.reason
 
 
+@pytest.mark.slow
 def test_the_rank_that_ran_out_of_memory_is_named_and_the_other_does_not_wait_for_it(tmp_path: Path) -> None:
     """The other is in a collective that never ends, where no signal handler runs."""
     begin = time.monotonic()

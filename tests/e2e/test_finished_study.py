@@ -215,6 +215,7 @@ def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> Non
         assert (finished.root / line.strip()).exists()
 
 
+@pytest.mark.slow  # tests/workflow/test_upgrade.py has damaged runs too
 def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
     run = next(edited.root.glob("results/tiny/runs/first-ddp-*"))
     text = (run / "run.json").read_text()

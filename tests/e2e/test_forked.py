@@ -114,7 +114,7 @@ def ranks(mark: str) -> list[psutil.Process]:
     return sorted((p for p in family(mark) if p.ppid() in supervisors), key=lambda process: process.pid)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("signum", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL])
 def test_an_ended_launch_leaves_no_run_and_no_rank(checkout: Checkout, mark: str, signum: signal.Signals) -> None:
     name = endless(checkout, mark)
     process = checkout.start("scalestudy", "stage", "train", "--run", name)
@@ -126,7 +126,9 @@ def test_an_ended_launch_leaves_no_run_and_no_rank(checkout: Checkout, mark: str
     assert not (checkout.root / "results/tiny/runs" / name).exists()
 
 
-@pytest.mark.parametrize("who", ["rank", pytest.param("supervisor", marks=pytest.mark.slow), "parent"])
+@pytest.mark.parametrize(
+    "who", [*(pytest.param(who, marks=pytest.mark.slow) for who in ("rank", "supervisor")), "parent"]
+)
 def test_a_process_that_is_killed(checkout: Checkout, mark: str, who: str) -> None:
     """A rank is named; without a supervisor the run fails; without its parent it continues."""
     name = endless(checkout, mark)

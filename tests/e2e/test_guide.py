@@ -92,6 +92,7 @@ def test_every_block_is_followed() -> None:
     assert sorted(set(languages)) == ["", "python", "text", "yaml"]
 
 
+@pytest.mark.slow  # test_arguments.py has the refusal
 def test_the_refusal_is_what_is_printed(tmp_path: Path) -> None:
     """The example of an unknown argument, except for the location of the script."""
     (block,) = (text for language, text in BLOCKS if language == "text")

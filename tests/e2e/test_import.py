@@ -99,6 +99,7 @@ def test_names_of_files_are_text_and_no_html(imported: tuple[Path, str]) -> None
     assert "onerror=alert(1)>" not in page
 
 
+@pytest.mark.slow
 def test_the_stages_can_be_called_again(imported: tuple[Path, str]) -> None:
     results = imported[0] / "results/gpt"
     before = (results / "performance_report.txt").read_text()
@@ -134,6 +135,7 @@ def test_what_is_missing_is_asked_for_all_files_at_once(tmp_path: Path) -> None:
         assert f"{name}: the number of devices is not in it; add --gpus {name}=N" in done.stderr
 
 
+@pytest.mark.slow
 def test_files_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
     """The options that the message proposes are enough."""
     row = "step {} | loss 2.5 | step time {:.3f} s\n"
@@ -150,6 +152,7 @@ def test_files_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
     assert "2 runs, 2 points" in done.stdout
 
 
+@pytest.mark.slow
 def test_one_run_has_every_document(tmp_path: Path) -> None:
     """It has no speedup, and nothing to compare its baseline with."""
     table = "| Nodes | samples/s/GPU | global batch | strategy |\n|---|---|---|---|\n| 1 | 33.5 | 32 | fsdp |\n"

@@ -89,6 +89,7 @@ def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, monkeypatch: p
     assert len(observation.steps) == sum(rank.steps for rank in observation.record.ranks) > 0
 
 
+@pytest.mark.slow  # tests/workflow/test_dry_runs.py refuses such a study
 def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkout) -> None:
     record = train(checkout, variation(host={"device": "cpu", "cores_per_rank": 64}), 2)
     assert record.outcome == "failed"

@@ -93,7 +93,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+SLOW = ("equal batches on all ranks", "the rank of SLURM")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in SLOW else []) for case in REFUSED]
+)
 def test_a_script_that_does_not_train_is_refused_with_the_cause(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,11 +82,12 @@ SHAPES = (
     "graphs",
     "batches of a sampler",
 )
+QUICK = ("time first", "batches of a sampler")
 
 
 @pytest.mark.parametrize(
     "shape",
-    [pytest.param(shape, marks=[] if at % 2 == 0 else [pytest.mark.slow]) for at, shape in enumerate(SHAPES)],
+    [pytest.param(shape, marks=[] if shape in QUICK else [pytest.mark.slow]) for shape in SHAPES],
 )
 def test_samples_are_those_of_the_loader(shape: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(dedent(SCRIPT), encoding="utf-8")

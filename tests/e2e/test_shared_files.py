@@ -438,7 +438,7 @@ SCRIPTS: dict[str, tuple[int, str, dict[str, Feeds]]] = {
 }
 SPAWNS = "ranks that it spawns"
 SPAWNING = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "launcher": "python"}}
-QUICK = ("tokens that rank 0 maps", "a program copies the result")
+QUICK = ("a program copies the result",)
 
 
 def folder_with(script: str, tmp_path: Path) -> Path:

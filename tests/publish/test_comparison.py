@@ -223,7 +223,11 @@ def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
 
 
 @needs_tex
-@pytest.mark.parametrize(("paper", "document_class"), CLASSES.items(), ids=list(CLASSES))
+@pytest.mark.parametrize(
+    ("paper", "document_class"),
+    [pytest.param(*one, marks=[] if one[0] == "article" else pytest.mark.slow) for one in CLASSES.items()],
+    ids=list(CLASSES),
+)
 def test_the_fragment_compiles_and_fits_with_any_name(
     content: dict[str, Any], new: Path, tmp_path: Path, paper: str, document_class: str
 ) -> None:

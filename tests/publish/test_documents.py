@@ -223,7 +223,10 @@ def test_a_figure_has_its_data_and_its_words_beside_it(plan: Plan, tmp_path: Pat
     assert text.encode("latin-1") in png.read_bytes()
 
 
-@pytest.mark.parametrize(("paper", "column_in", "page_in"), [("acm", 3.336, 7.006), ("neurips", 5.5, 5.5)])
+@pytest.mark.parametrize(
+    ("paper", "column_in", "page_in"),
+    [pytest.param("acm", 3.336, 7.006, marks=pytest.mark.slow), ("neurips", 5.5, 5.5)],
+)
 def test_figures_have_the_widths_of_the_paper(
     content: dict[str, Any], paper: str, column_in: float, page_in: float
 ) -> None:

@@ -28,6 +28,7 @@ from scalestudy.study.plan import Plan, make_plan
 
 CASES = [*((series, "ieee") for series in (1, 2, 7, 12)), (12, "article")]
 """How many series, and for which paper: the last has the narrowest page."""
+QUICK = ((1, "ieee"), (12, "ieee"))
 LEAST_PT = 7
 APART = 0.08  # of the lightness between black and white
 
@@ -73,7 +74,11 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
 
 
 @pytest.fixture(
-    scope="module", params=itertools.product(WORKLOAD_FIGURES, CASES), ids=lambda given: f"{given[0]}-{given[1]}"
+    scope="module",
+    params=[
+        pytest.param((name, case), marks=[] if case in QUICK else pytest.mark.slow, id=f"{name}-{case}")
+        for name, case in itertools.product(WORKLOAD_FIGURES, CASES)
+    ],
 )
 def figure(request: pytest.FixtureRequest) -> Any:
     name, (series, paper) = request.param

@@ -180,7 +180,7 @@ def test_a_study_with_failures_compiles_and_fits(tmp_path: Path, drawn: Path) ->
 
 
 @needs_tex
-@pytest.mark.parametrize("study", ["all failed", "one run"])
+@pytest.mark.parametrize("study", ["all failed", pytest.param("one run", marks=pytest.mark.slow)])
 def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path, study: str) -> None:
     plan, results = all_failed(HOSTILE) if study == "all failed" else one_run()
     write_documents(tmp_path, drawn, plan, results)

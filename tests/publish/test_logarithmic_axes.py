@@ -130,7 +130,7 @@ def test_an_interval_that_includes_zero_runs_out_of_the_panel() -> None:
     assert (cut["y"] > figure.axes[0].get_ylim()[0]).all()
 
 
-@pytest.mark.parametrize("name", ["speedup_efficiency", "throughput"])
+@pytest.mark.parametrize("name", ["speedup_efficiency", pytest.param("throughput", marks=pytest.mark.slow)])
 def test_labels_of_many_sizes_are_thinned_between_the_first_and_the_last(name: str) -> None:
     figure, _ = draw(name, MANY, batch_size=1024, scaling=["strong"])
     labels = list(ticks(figure.axes[0].xaxis).values())

@@ -47,6 +47,8 @@ CUT = """
 }).map(one => one.outerHTML.slice(0, 120))
 """
 
+QUICK = ((1200, "light", True), (320, "dark", False))
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -63,7 +65,11 @@ def shown(page: Page, file: Path, *, width: int, scheme: str = "light", opened: 
 
 
 @pytest.mark.parametrize(
-    ("width", "scheme", "opened"), list(product((1200, 320), ("light", "dark"), (True, False)))
+    ("width", "scheme", "opened"),
+    [
+        pytest.param(*view, marks=[] if view in QUICK else pytest.mark.slow)
+        for view in product((1200, 320), ("light", "dark"), (True, False))
+    ],
 )
 def test_axe_finds_no_violation(page: Page, file: Path, axe: str, width: int, scheme: str, opened: bool) -> None:
     shown(page, file, width=width, scheme=scheme, opened=opened)
@@ -91,7 +97,7 @@ def test_axe_finds_what_is_wrong(page: Page, tmp_path: Path, axe: str) -> None:
     assert {line.split(":")[0] for line in violations(page, axe)} == {"color-contrast", "image-alt", "button-name"}
 
 
-@pytest.mark.parametrize("width", [1200, 320])
+@pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.slow), 320])
 def test_tab_reaches_every_control_in_order_and_shows_where_it_is(page: Page, file: Path, width: int) -> None:
     shown(page, file, width=width, opened=False)
     count = page.get(CONTROLS)
@@ -130,7 +136,9 @@ def test_keys_open_a_part_follow_a_number_and_scroll_a_wide_box(page: Page, file
     assert page.get("document.querySelectorAll('figure [tabindex]').length") == 0, "nothing is left to scroll"
 
 
-@pytest.mark.parametrize("width", [320, 400, 700, 768, 1200])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(width, marks=pytest.mark.slow) for width in (400, 700, 768)), 1200]
+)
 def test_text_in_a_figure_is_never_smaller_than_nine_pixels(page: Page, file: Path, width: int) -> None:
     """A figure has 7 pt text at its own size, of which an image knows the width in pixels of 3/4 pt."""
     shown(page, file, width=width)
@@ -143,7 +151,7 @@ def test_text_in_a_figure_is_never_smaller_than_nine_pixels(page: Page, file: Pa
     assert page.get("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [320, 400])
+@pytest.mark.parametrize("width", [320, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_narrow_window_cuts_nothing(page: Page, file: Path, width: int) -> None:
     shown(page, file, width=width)
     assert page.get("document.documentElement.scrollWidth") == width

@@ -42,6 +42,7 @@ def test_what_sbatch_is_told_by_scale(gpus: Submitting, tmp_path: Path) -> None:
     assert told(gpus, tmp_path) == SBATCH
 
 
+@pytest.mark.slow  # test_slurm_study.py submits a repeat
 def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> None:
     """Three runs of five minutes each, on the devices of the largest."""
     host = {"device": "cuda"}
@@ -49,6 +50,7 @@ def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> No
     assert told(gpus, tmp_path) == {"1x4": BLOCK}
 
 
+@pytest.mark.slow  # tests/workflow/test_dry_runs.py asks for them by type too
 def test_gpus_are_asked_for_by_type_in_the_number_of_each_scale(gpus: Submitting, tmp_path: Path) -> None:
     typed = {scale: line.replace("gpu:", "gpu:a100:") for scale, line in SBATCH.items()}
     assert told(gpus, tmp_path, "--default-resources", "gpu_type=a100") == typed

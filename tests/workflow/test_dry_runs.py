@@ -33,7 +33,7 @@ ALL_RULES = {
     [
         (),
         ("--profile", "slurm"),
-        ("-s", "workflow/Snakefile", "--cores", "2", "report"),
+        pytest.param(("-s", "workflow/Snakefile", "--cores", "2", "report"), marks=pytest.mark.slow),
     ],
     ids=lambda a: " ".join(a) or "plain",
 )
@@ -64,6 +64,7 @@ def test_where_latex_is_missing_everything_else_is_planned(checkout: Checkout, t
     assert "latexmk, pdflatex are missing; on Debian and Ubuntu: apt-get install latexmk" in said[0]
 
 
+@pytest.mark.slow  # test_modules.py imports it too
 def test_a_workflow_that_imports_ours_as_a_module(checkout: Checkout) -> None:
     other = checkout.root / "other"
     other.mkdir()

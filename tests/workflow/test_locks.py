@@ -120,6 +120,7 @@ def test_notes_that_cannot_be_read_release_nothing(tmp_path: Path) -> None:
     assert file.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.fault(
     fault="a power cut leaves empty lock files and notes of Snakemake, of a run and of the host",
     moment="between two calls",

@@ -74,7 +74,10 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("options", "place"), PLACES)
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [PLACES[0], *(pytest.param(*place, marks=pytest.mark.slow) for place in PLACES[1:3]), PLACES[3]],
+)
 def test_all_files_are_where_the_module_statement_says(
     checkout: Checkout, folder: Path, options: tuple[str, ...], place: str
 ) -> None:

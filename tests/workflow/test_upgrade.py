@@ -113,7 +113,12 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+QUICK = ("a record of a newer protocol", "a table cut short")
+
+
+@pytest.mark.parametrize(
+    "damage", [pytest.param(damage, marks=[] if damage in QUICK else pytest.mark.slow) for damage in DAMAGES]
+)
 def test_a_damaged_run_is_refused_by_name_and_kept(upgraded: Checkout, damage: str) -> None:
     name, change, said = DAMAGES[damage]
     path = next(upgraded.root.glob(f"{RESULTS}/runs/mlp-ddp-*/{name}"))

@@ -49,7 +49,10 @@ def test_a_percentage_is_no_accuracy(value: float) -> None:
     assert metrics().of({"val_acc": float("nan")})["validation_accuracy"] != 0
 
 
-@pytest.mark.parametrize("framework", ["accelerate", "huggingface", "lightning"])
+@pytest.mark.parametrize(
+    "framework",
+    ["accelerate", *(pytest.param(one, marks=pytest.mark.slow) for one in ("huggingface", "lightning"))],
+)
 def test_an_adapter_imports_nothing_else_of_ours(framework: str) -> None:
     """A script has an environment of its own, where only the package without its extras may be installed."""
     code = (

@@ -195,7 +195,7 @@ def test_where_a_protocol_changed_fsdp_alone_only_its_rows_are_held_apart(
     assert (fsdp["launches_left_out"] == 2).all()
 
 
-@pytest.mark.parametrize("newer", ["fsdp", "others"])
+@pytest.mark.parametrize("newer", ["fsdp", pytest.param("others", marks=pytest.mark.slow)])
 def test_rows_of_fsdp_have_a_ratio_to_base_cases_of_either_protocol(
     newer: str, of_fsdp: tuple[Plan, pd.DataFrame]
 ) -> None:

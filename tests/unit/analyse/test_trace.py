@@ -345,6 +345,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow  # tests/e2e/test_step_times.py has real traces too
 def test_a_real_trace_of_two_ranks(tmp_path: Path) -> None:
     script = tmp_path / "rank.py"
     script.write_text(RANK)

@@ -123,7 +123,14 @@ def test_exit_statuses_are_documented_as_they_are_shown(capsys: pytest.CaptureFi
     assert documented == list(STATUSES) == re.findall(r"^ +(\d+) ", shown, flags=re.M)
 
 
-@pytest.mark.parametrize("words", [["nope"], ["--results", "nope"], ["results/frist"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nope"],
+        *(pytest.param(words, marks=pytest.mark.slow) for words in (["--results", "nope"], ["results/frist"])),
+    ],
+    ids=" ".join,
+)
 def test_a_folder_that_is_not_there_is_named(words: list[str], tmp_path: Path) -> None:
     write_study(tmp_path, "first")
     ended = call(["retry", *words], tmp_path)

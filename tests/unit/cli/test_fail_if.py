@@ -164,6 +164,7 @@ def test_points_of_one_study_are_named(tmp_path: Path, capsys: pytest.CaptureFix
     assert "not judged: mlp, only in A: " in text and "4 ranks" in text
 
 
+@pytest.mark.slow
 def test_documents_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
     old, new = write_results(tmp_path / "old"), write_results(tmp_path / "new")
     out = tmp_path / "both"

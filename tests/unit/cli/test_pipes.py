@@ -33,7 +33,15 @@ def shown(command: list[str], folder: Path, **environment: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["new", "--help"], ["demo"], ["plan"], ["summary", "--resluts"]], ids=" ".join
+    "words",
+    [
+        ["--help"],
+        ["new", "--help"],
+        ["demo"],
+        pytest.param(["plan"], marks=pytest.mark.slow),
+        ["summary", "--resluts"],
+    ],
+    ids=" ".join,
 )
 def test_there_are_no_escape_codes(words: list[str], checkout: Checkout) -> None:
     command = [SCALESTUDY, *words]
@@ -57,7 +65,9 @@ def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
     assert process.wait() == 0
 
 
-@pytest.mark.parametrize("errors", [subprocess.PIPE, subprocess.STDOUT], ids=["stdout", "both"])
+@pytest.mark.parametrize(
+    "errors", [pytest.param(subprocess.PIPE, marks=pytest.mark.slow), subprocess.STDOUT], ids=["stdout", "both"]
+)
 def test_what_is_written_is_complete_if_the_reader_leaves(errors: int, tmp_path: Path) -> None:
     """As in `scalestudy import ... | head -1`: the first lines are printed before anything is written."""
     table = "step,step_time_s\n" + "".join(f"{step},0.{5 + step % 3}\n" for step in range(60))

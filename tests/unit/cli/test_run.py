@@ -25,7 +25,7 @@ def planned(output: str) -> int:
     return sum(map(int, re.findall(r"^train_(?:baseline|distributed) +(\d+)$", table, flags=re.M)))
 
 
-@pytest.mark.parametrize("below", ["", "config"])
+@pytest.mark.parametrize("below", [pytest.param("", marks=pytest.mark.slow), "config"])
 def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -> None:
     done = checkout.run("scalestudy", "run", "-n", at=checkout.root / below).stdout
     assert planned(done) == 4
@@ -77,7 +77,7 @@ def test_an_empty_folder_uses_the_rules_of_the_package(checkout: Checkout, tmp_p
     assert "workflow specific profile" in done
 
 
-@pytest.mark.parametrize("home", ["/proc", "/dev/null"])
+@pytest.mark.parametrize("home", [pytest.param("/proc", marks=pytest.mark.slow), "/dev/null"])
 def test_a_user_without_a_home_has_a_cache(home: str, checkout: Checkout) -> None:
     """As in a container that is run with somebody's number."""
     environment = {name: value for name, value in checkout.environment.items() if name != "XDG_CACHE_HOME"}

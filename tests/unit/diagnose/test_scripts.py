@@ -234,7 +234,7 @@ REFUSED = set(Knobs.model_fields) - {"strategy"}
 NESTED = {*DdpOptions.model_fields, *FsdpOptions.model_fields, *InputOptions.model_fields}
 
 
-@pytest.mark.parametrize("command", [WITH_BATCH, WITHOUT_BATCH])
+@pytest.mark.parametrize("command", [WITH_BATCH, pytest.param(WITHOUT_BATCH, marks=pytest.mark.slow)])
 def test_no_advice_for_a_script_is_a_key_that_a_command_does_not_take(command: str) -> None:
     """A patch is taken by the study and changes it; words name no key of our own training."""
     met = set()

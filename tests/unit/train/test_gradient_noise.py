@@ -73,7 +73,7 @@ def within_limits(trainer: Trainer) -> bool:
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize("epochs", [1, 5, 20])
+@pytest.mark.parametrize("epochs", [1, *(pytest.param(epochs, marks=pytest.mark.slow) for epochs in (5, 20))])
 def test_an_early_a_middle_and_a_late_mlp(tmp_path: Path, epochs: int) -> None:
     assert within_limits(trained(tmp_path, epochs=epochs))
 
