@@ -110,6 +110,14 @@ def tiny_study() -> dict[str, Any]:
     }
 
 
+def finished_study() -> dict[str, Any]:
+    """The tiny study on forks and with few probes: what its documents say takes half of the time to measure."""
+    return tiny_study() | {
+        "host": {"device": "cpu", "start": "fork"},
+        "measure": {"probe_rounds": 2, "probe_steps": 5},
+    }
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A copy of the project that a test may edit and run."""
@@ -263,7 +271,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny study was completed. Do not change it; `edited` is a copy that may be changed.
+    """A checkout in which `finished_study` was completed. Do not change it; `edited` is a copy to change.
 
     The study is run only once, even if several processes share the tests: the first one runs it, the others wait.
     """
@@ -273,7 +281,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     with exclusive(folder / "finished.lock", waiting=lambda: None):
         if not done.exists():
             shutil.rmtree(root, ignore_errors=True)
-            make_checkout(root).run("snakemake")
+            made = make_checkout(root)
+            made.configure(finished_study())
+            made.run("snakemake")
             done.touch()
     return Checkout(root)
 

@@ -13,34 +13,43 @@ from own_scripts import HEAD, command_spec, ended, launched_script
 from own_scripts import run_script as run
 from scalestudy.launch.foreign import watch
 from scalestudy.record.observation import TRAINING_PHASES
+from scalestudy.record.tables import Observation
 
 CORES = sorted(os.sched_getaffinity(0))[:2]
 MEASURE = {"min_steps": 30, "max_steps": 30, "warmup_steps": 5, "probe_rounds": 3, "probe_steps": 4}
 
 
-def test_all_ranks_leave_after_the_same_step_and_say_why(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[Observation, str]:
+    """(observation, log) of two ranks that print the sum of their parameters at every step, and how they end."""
     body = """
         import atexit
         atexit.register(lambda: print("atexit ran", flush=True))
+        plain = model.module
+        told = lambda step: f"sum {step} {float(plain[0].weight.sum())}{os.linesep}"
         try:
-            train()
+            train(after=lambda step: os.write(1, told(step).encode()))  # a line in one write: ranks share the log
         finally:
             print("finally ran", flush=True)
     """
-    found = run(tmp_path, body, ranks=2, measure=MEASURE)
+    folder = tmp_path_factory.mktemp("left")
+    found = run(folder, body, ranks=2, measure=MEASURE, samples=65536)
     assert ended(found) == ("ok", "")
+    return found, (next((folder / "results/runs").glob("own-*")) / "log.txt").read_text()
+
+
+def test_all_ranks_leave_after_the_same_step_and_say_why(left: tuple[Observation, str]) -> None:
+    found, log = left
     assert found.record.stopping is not None
     assert found.record.stopping.reason.startswith(("goal reached", "stopped at the limit of 30 steady steps"))
     last = found.steps.groupby("rank")["step"].max()
     assert last[0] == last[1]
-    log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()
     assert log.count("finally ran") == 2
     assert log.count("atexit ran") == 2
 
 
-def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) -> None:
-    found = run(tmp_path, "train()", ranks=2, measure=MEASURE, samples=65536)
-    assert ended(found) == ("ok", "")
+def test_communication_is_probed_after_the_script_s_own_steps(left: tuple[Observation, str]) -> None:
+    found, _ = left
     counts = found.steps[found.steps["rank"] == 0]["phase"].value_counts()
     for phase in ("probe-sync", "probe-no-sync", "probe-logger"):
         assert counts[phase] == 12
@@ -70,17 +79,9 @@ def test_the_size_of_a_model_is_not_taken_from_a_share_of_it(wrapped: str, tmp_p
     assert found.record.totals.gradient_bytes is None
 
 
-def test_parameters_stay_equal_on_all_ranks_until_the_probes_begin(tmp_path: Path) -> None:
-    """Each rank prints the sum of its parameters at every step, so that ranks can be compared."""
-    body = """
-        plain = model.module if ranks > 1 else model
-        told = lambda step: f"sum {step} {float(plain[0].weight.sum())}{os.linesep}"
-        train(after=lambda step: os.write(1, told(step).encode()))  # a line in one write: ranks share the log
-    """
-    found = run(tmp_path, body, ranks=2, measure=MEASURE)
-    assert ended(found) == ("ok", "")
+def test_parameters_stay_equal_on_all_ranks_until_the_probes_begin(left: tuple[Observation, str]) -> None:
+    found, log = left
     own = found.steps[found.steps["phase"].isin(TRAINING_PHASES)]["step"].max()
-    log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()
     sums: dict[int, list[str]] = {}
     for line in log.splitlines():
         if line.startswith("sum "):
@@ -102,6 +103,7 @@ def test_an_exit_that_is_swallowed_ends_the_process_all_the_same(tmp_path: Path)
     assert ended(found) == ("ok", "")
 
 
+@pytest.mark.slow  # test_own_scripts.py has such scripts too
 def test_a_script_that_ends_by_itself_is_measured_whole(tmp_path: Path) -> None:
     found = run(tmp_path, "train(epochs=1)", run_to_end=True)
     assert ended(found) == ("ok", "")
@@ -128,7 +130,12 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+QUICK = ("an error, with the script's own line", "another batch")
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=[] if fault in QUICK else pytest.mark.slow) for fault in FAULTS]
+)
 def test_a_fault_is_an_outcome_with_its_reason(fault: str, tmp_path: Path) -> None:
     body, changes, reason = FAULTS[fault]
     outcome, said = ended(run(tmp_path, body, **changes))
@@ -150,6 +157,7 @@ def test_a_batch_that_only_its_shape_tells_is_warned_of(tmp_path: Path) -> None:
     assert "12 samples per step, but the study specifies 8." in warning["text"]
 
 
+@pytest.mark.slow
 def test_out_of_memory_is_told_as_such(tmp_path: Path) -> None:
     body = "train(after=lambda step: torch.empty(2**60) if step == 20 else None)"
     outcome, reason = ended(run(tmp_path, body))
@@ -164,6 +172,7 @@ def test_an_error_of_one_rank_is_told_and_not_that_of_those_who_wait(tmp_path: P
     assert reason.startswith("rank 1: ZeroDivisionError: division by zero")
 
 
+@pytest.mark.slow  # test_live_guard.py has such ranks too
 def test_ranks_that_read_the_same_samples_are_refused(tmp_path: Path) -> None:
     body = """
         loader = DataLoader(data, batch_size=batch)

@@ -74,6 +74,7 @@ def test_a_run_ends_with_its_snakemake_alone(checkout: Checkout, place: Path, si
     assert left_in_temporary(place) == []
     assert not list(checkout.root.glob("results/tiny/runs/*/run.json"))
     study["workloads"]["first"]["epochs"] = 2
+    study["host"]["start"] = "fork"
     checkout.configure(study)
     checkout.run("snakemake", "results/tiny/comprehensive_summary.csv")
     records = [read_record(path.parent) for path in checkout.root.glob("results/tiny/runs/*/run.json")]

@@ -16,7 +16,7 @@ SCALESTUDY = str(BIN / "scalestudy")
 def study(**changes: Any) -> dict[str, Any]:
     return small_content(
         repeats=1,
-        workloads={"mlp": mlp_workload()},
+        workloads={"mlp": mlp_workload(scaling=["strong"])},
         host={"device": "cpu", "start": "fork"},
         measure={"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 20, "max_steps": 20, "probe_rounds": 0},
         report={"overhead_reference": False},

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from builders import page_of, printed_of, results_of, study_of
+from conftest import mlp_workload, small_content
 from scalestudy.cli.main import main
 from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.numbers.model import NumbersFile
@@ -35,13 +36,13 @@ TIMES = {
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
 
 
-@pytest.fixture
-def plan(content: dict[str, Any]) -> Plan:
-    content["workloads"]["mlp"]["target_accuracy"] = 0.8
-    return make_plan(parse_study(content | {"repeats": 3, "scales": ["1x2", "1x4"]}, source="x"))
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    workloads = {"mlp": mlp_workload(target_accuracy=0.8)}
+    return make_plan(parse_study(small_content(repeats=3, scales=["1x2", "1x4"], workloads=workloads), source="x"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results(plan: Plan) -> Results:
     """A study with probes, notes and a trace, so that its documents have all of their parts."""
     runs = study_of(plan, TIMES)
@@ -50,7 +51,7 @@ def results(plan: Plan) -> Results:
     return results_of(plan, runs, probed(plain.summary), traces=[TRACE])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def numbers(plan: Plan, results: Results) -> NumbersFile:
     return make_numbers(plan, results)
 

@@ -18,8 +18,7 @@ def studied(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple
     """A study of 1, 2 and 4 ranks on one node and on two that was submitted, and the output of Snakemake."""
     root = make_checkout(tmp_path_factory.mktemp("studied") / "checkout").root
     submitting = Submitting(root, cluster)
-    references = {"overhead_reference": True}  # three batches on one process: runs that share a job
-    study = small_study(scales=["1x2", "2x1", "2x2"], report=references, allocations="blocks")
+    study = small_study(scales=["1x2", "2x2"], allocations="blocks")
     submitting.configure(study)
     return submitting, submitting.submit().stdout
 
@@ -58,8 +57,8 @@ def test_the_plan_says_how_many_jobs_there_will_be(studied: tuple[Submitting, st
     submitting, _ = studied
     said = submitting.run("scalestudy", "plan").stdout
     assert "on a cluster: 1 job" in said
-    # Six runs of five minutes on four devices: three single processes, two of two ranks, one of four.
-    assert "of these 2 device-hours, 1.08 idle" in said
+    # Three runs of five minutes on four devices: a single process, two ranks, four ranks.
+    assert "of these 1 device-hours, 0.417 idle" in said
 
 
 def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting, str]) -> None:
@@ -78,7 +77,7 @@ def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting,
 def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:
     submitting, _ = studied
     text = (submitting.results / "performance_report.txt").read_text()
-    assert "6 runs: 6 ok." in text
+    assert "3 runs: 3 ok." in text
     assert "node1, node2" in text
     assert "2 nodes" in text
     assert "does not cancel" not in text

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Checkout, planned, tiny_study
+from conftest import Checkout, finished_study, planned
 from scalestudy.record.parts import DATA_FILES
 from scalestudy.record.voucher import VOUCHER
 
@@ -49,6 +49,7 @@ def test_an_edited_analysis_aggregates_again_and_trains_nothing(edited: Checkout
     assert training(jobs) == 0
 
 
+@pytest.mark.slow
 def test_an_edited_diagnosis_leaves_the_summary_alone(edited: Checkout) -> None:
     append(edited, PACKAGE / "diagnose/verdicts.py", "\n\nANSWER = 42\n")
     jobs = plan_after(edited)
@@ -57,6 +58,7 @@ def test_an_edited_diagnosis_leaves_the_summary_alone(edited: Checkout) -> None:
     assert training(jobs) == 0
 
 
+@pytest.mark.slow
 def test_a_comment_in_the_training_code_changes_nothing(edited: Checkout) -> None:
     append(edited, PACKAGE / "train/loop.py", "\n# a comment\n")
     assert plan_after(edited) == {}
@@ -67,7 +69,7 @@ def test_a_comment_in_the_training_code_changes_nothing(edited: Checkout) -> Non
     [
         pytest.param("but no CUDA device is visible", "yet no CUDA device is visible", marks=pytest.mark.slow),
         pytest.param("available", "usable", marks=pytest.mark.slow),
-        ("Where a rank runs", "The place of a rank"),
+        pytest.param("Where a rank runs", "The place of a rank", marks=pytest.mark.slow),
     ],
     ids=["an error message", "a local variable", "a docstring"],
 )
@@ -80,7 +82,7 @@ def test_edited_training_code_measures_nothing_again(edited: Checkout, old: str,
 
 
 def test_an_edited_workload_measures_exactly_its_own_runs(edited: Checkout) -> None:
-    study = tiny_study()
+    study = finished_study()
     study["workloads"]["first"]["optimizer"]["learning_rate"] = 0.06
     edited.configure(study)
     output = edited.run("snakemake", "-n").stdout
@@ -90,7 +92,7 @@ def test_an_edited_workload_measures_exactly_its_own_runs(edited: Checkout) -> N
 
 
 def test_words_and_limits_measure_nothing(edited: Checkout) -> None:
-    study = tiny_study() | {"description": "Other words.", "time_limit_min": 3}
+    study = finished_study() | {"description": "Other words.", "time_limit_min": 3}
     study["report"] = {"overhead_reference": False, "confidence": 0.9}
     edited.configure(study)
     jobs = plan_after(edited)
@@ -99,7 +101,7 @@ def test_words_and_limits_measure_nothing(edited: Checkout) -> None:
 
 
 def test_more_repeats_keep_the_runs_that_are_there(edited: Checkout) -> None:
-    edited.configure(tiny_study() | {"repeats": 2})
+    edited.configure(finished_study() | {"repeats": 2})
     assert training(plan_after(edited)) == 4  # the second run of each of four points
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -31,25 +34,33 @@ KEY = "mlp.ddp.strong.n2.speedup"
 
 def write_study(folder: Path, name: str) -> Path:
     """A study file, and its results as far as verbs read them: the file."""
+    shutil.copytree(Path(made(name).name) / "study", folder, dirs_exist_ok=True)
+    return folder / f"{name}.yaml"
+
+
+@cache
+def made(name: str) -> TemporaryDirectory[str]:
+    """The folder `study` in it has these files, which are made once."""
+    kept = TemporaryDirectory(prefix="scalestudy-test-")
+    folder = Path(kept.name) / "study"
     content = small_content(study=name)
     plan = make_plan(parse_study(content, source="x"))
-    made = results_of(plan, study_of(plan, TIMES))
+    found = results_of(plan, study_of(plan, TIMES))
     results = folder / "results" / name
     results.mkdir(parents=True)
     (results / RESULTS["plan"]).write_text(plan.model_dump_json())
-    made.runs["record_sha256"] = [f"{name}{index}" for index in range(len(made.runs))]
+    found.runs["record_sha256"] = [f"{name}{index}" for index in range(len(found.runs))]
     for table in ("summary", "runs", "forecasts"):
-        getattr(made, table).to_csv(results / RESULTS[table], index=False)
+        getattr(found, table).to_csv(results / RESULTS[table], index=False)
     pd.DataFrame(columns=[column.name for column in FILES["epochs.csv"].columns]).to_csv(
         results / RESULTS["epochs"], index=False
     )
     write_document(results / RESULTS["environment"], StudyEnvironment(facts={"device": ("cpu",)}))
-    findings = diagnose_study(plan.study, made.summary, made.forecasts)
+    findings = diagnose_study(plan.study, found.summary, found.forecasts)
     write_document(results / RESULTS["findings"], FindingsFile(study=name, diagnoses=tuple(findings)))
-    write_document(results / RESULTS["numbers"], make_numbers(plan, made))
-    file = folder / f"{name}.yaml"
-    file.write_text(yaml.safe_dump(content))
-    return file
+    write_document(results / RESULTS["numbers"], make_numbers(plan, found))
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    return kept
 
 
 @pytest.fixture

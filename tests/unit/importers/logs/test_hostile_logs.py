@@ -172,6 +172,9 @@ def test_half_a_gigabyte_is_read_in_half_a_gigabyte(tmp_path: Path, kind: str) -
     assert float(mib) <= 500
 
 
+THIRTY_ROWS = "".join(f"| {devices} | {5 * devices} | 4 |\n" for devices in range(1, 31))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -184,7 +187,7 @@ def test_half_a_gigabyte_is_read_in_half_a_gigabyte(tmp_path: Path, kind: str) -
             "the table has no batch; add --batch-per-gpu",
         ),
         (
-            "| GPUs | img/s | batch per GPU |\n|--|--|--|\n| 1 | 5 | 4 |\n| 2 | 9 | 4 |\n\n" * 600,
+            f"| GPUs | img/s | batch per GPU |\n|--|--|--|\n{THIRTY_ROWS}\n" * 40,
             "add --line N for one",
         ),
     ],
