@@ -55,7 +55,7 @@ def long_study(**more: Any) -> dict[str, Any]:
                     kept="every finished run",
                     next_call="measures the missing runs",
                 ),
-                *([] if signum == signal.SIGKILL else [pytest.mark.slow]),
+                pytest.mark.slow,  # `demo` below is killed alone too
             ],
         )
         for signum in (signal.SIGKILL, signal.SIGHUP)

@@ -131,6 +131,7 @@ def test_a_base_case_of_one_rank_names_its_wrapper_and_what_it_takes(tmp_path: P
     assert diagnosed(plan, summary)
 
 
+@pytest.mark.slow
 def test_a_plain_base_case_has_no_wrapper(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(Fault(LOOP, ()).script, encoding="utf-8")
     content = study_of_script(Fault(LOOP, ()), tmp_path / "script", repeats=1, measure=MEASURE)

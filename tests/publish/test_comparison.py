@@ -274,6 +274,7 @@ def test_hostile_names_are_drawn_and_told_in_plain_letters(old: Path, new: Path,
     assert in_a_figure("5 $ é") == "5 \\$ é"
 
 
+@pytest.mark.slow
 def test_names_are_the_studies_own_or_their_folders(
     content: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

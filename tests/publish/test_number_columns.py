@@ -77,7 +77,8 @@ def test_numbers_of_any_length_are_where_siunitx_sets_them(tmp_path: Path) -> No
     assert ours == theirs
 
 
-@pytest.mark.parametrize("paper", [pytest.param("ieee", marks=pytest.mark.slow), "article"])
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", ["ieee", "article"])
 def test_every_table_is_as_siunitx_sets_it(content: dict[str, Any], tmp_path: Path, paper: str) -> None:
     """Limits beside numbers and under them, panels, and failures in the place of numbers."""
     plan, runs = mixed_study(content | {"report": {"paper": paper}})
