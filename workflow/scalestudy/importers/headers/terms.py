@@ -227,8 +227,8 @@ NOT_MEASURED = re.compile(
 """A cell of a row that is a plan or a target."""
 FAILED = re.compile(
     r"\W*(?:[1-9]\d{0,2}\W{1,3})?"
-    r"(?:timed[ -]?out|time-?out|failed|failure|fail|crash(?:ed)?|killed|aborted|did not finish|dnf|deadlock(?:ed)?|"
-    r"hung|incomplete|diverged)\W*",
+    r"(?:timed[ -]?out|time-?out|failed|failure|fail|crash(?:ed)?|killed|aborted|did not finish|dnf|"
+    r"deadlock(?:ed)?|hung|incomplete|diverged)\W*",
     re.IGNORECASE,
 )
 """A cell that says how a run ended that did not do its work."""
