@@ -31,6 +31,7 @@ from scalestudy.importers.markup.phrased import sentence_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
+from scalestudy.importers.markup.ruled import ruled_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
 from scalestudy.importers.markup.signs_of_lines import without_signs_of_lines
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
@@ -153,6 +154,9 @@ def find_tables(text: str) -> list[RawTable]:
         said = _in_text(lines) if not any(map(_names_devices, found)) else []
         return [_tidied(table) for table in said or found]
     taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
+    ruled = [table for table in ruled_tables(lines, taken) if _names_devices(table)]
+    taken |= {line for table in ruled for line in (table.line, *(row for row, _ in table.rows))}
+    tables += ruled
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]

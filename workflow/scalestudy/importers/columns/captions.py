@@ -10,6 +10,7 @@ from dataclasses import replace
 from scalestudy.importers.columns.labels import MOST_OF
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.headers.batches import without_batches_of_each
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -101,7 +102,7 @@ def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bo
 
 def _named_in(words: str) -> Meaning | None:
     """The measurement that a caption names with its unit: 'Throughput (images/s)'."""
-    words = _ONE_EACH.sub("", words)
+    words = without_batches_of_each(_ONE_EACH.sub("", words))
     for part in (
         words,
         *re.findall(r"[(\[\uff08]([^()\[\]\uff08\uff09]+)[)\]\uff09]", words),

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.headers.terms import OF_ALL, PER_DEVICE
+from scalestudy.importers.headers.terms import DEVICE, OF_ALL, PER_DEVICE, WORK
+
+_BATCH = r"(?:micro|mini)?-?(?:batch|bsz?\b)(?:[ _-]?sizes?)?(?!\w)(?! ?(?:/|per) ?s)"
+_OF_EACH = re.compile(
+    rf"(?<!per )(?<![/\w])(?:local[ _-])?{_BATCH}[^.,;:()]{{0,30}}?(?:\bper|/|\beach|\ba)[ -]?{DEVICE}\b"
+    r"(?: ?[:=]? ?\d+)?|"
+    rf"\b(?:per[- ]{DEVICE}|local)[ -]{_BATCH}|"
+    rf"\d{{1,6}} {WORK} ?(?:per|/|on each) ?{DEVICE}\b(?! ?(?:per|/|a) ?s)",
+    re.IGNORECASE,
+)
+"""The batch of a device, in the words of a rate."""
 
 
 def batch_of(bare: str) -> str:
@@ -17,3 +27,8 @@ def batch_of(bare: str) -> str:
 def is_of_micro_batches(header: str) -> bool:
     """Return whether a batch is that of a micro-batch, several of which may be accumulated: MBS."""
     return re.search(r"micro|\bmbs\b", header.lower()) is not None
+
+
+def without_batches_of_each(words: str) -> str:
+    """Return the words of a rate without the batch of a device, as in img/s (batch 64 per GPU)."""
+    return _OF_EACH.sub(" ", words)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from scalestudy.importers.headers.batches import batch_of
+from scalestudy.importers.headers.batches import batch_of, without_batches_of_each
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.ratios import ratio_of
 from scalestudy.importers.headers.spelling import spelled_out
@@ -138,7 +138,8 @@ def meaning_of(header: str) -> Meaning:
     if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
         role = "printed_efficiency"  # not EP
     scaling = next((kind for kind in ("weak", "strong") if re.search(rf"\b{kind}\b", text)), "")
-    per = "gpu" if PER_DEVICE.search(bare) else "all" if OF_ALL.search(bare) else ""
+    own = bare if "batch" in role else without_batches_of_each(bare)
+    per = "gpu" if PER_DEVICE.search(own) else "all" if OF_ALL.search(own) else ""
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
         unit = next((name for name, pattern in UNIT_OF_TIME.items() if re.search(pattern, unit_part(bare))), "")

@@ -220,7 +220,9 @@ def _placed(line: str, first: str, header: Sequence[str]) -> list[str] | None:
     """The cells of a line below the headers that they overlap; None if two are below one, or one below two."""
     spans, at = [], 0
     for name in header:
-        at = first.index(name, at)
+        at = first.find(name, at)
+        if at < 0:
+            return None
         spans.append((at, at + len(name)))
         at += len(name)
     result = [""] * len(header)

@@ -182,7 +182,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     ratios = [others[place] for place in stated]
     ratios += [place for place in reversed(beside) if numbers and across[place][0] == across[numbers[-1]][0]]
     ratios += [others[place] for place in of_the_last]
-    if corner == UNSAID and ratios and len(numbers) > 1:
+    if corner == UNSAID and ratios and len(numbers) > 1 and size_of(across[numbers[0]][0]):
         factor = size_of(across[numbers[-1]][0]) / size_of(across[numbers[0]][0])
         corner = by_ratio(table, (numbers[0], numbers[-1]), ratios[0], factor)
     quantities = list(dict.fromkeys(words or corner for _, words in across.values()))
