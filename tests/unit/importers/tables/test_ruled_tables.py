@@ -56,7 +56,14 @@ def test_the_batch_of_a_device_is_not_the_rate_of_a_device(header: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    "header", ["images/s/GPU (batch 64)", "Images per GPU per second", "Per-GPU images/s (batch size 64 per GPU)"]
+    "header",
+    [
+        "images/s/GPU (batch 64)",
+        "Images per GPU per second",
+        "Per-GPU images/s (batch size 64 per GPU)",
+        "node-c1 TFLOP/s/GPU",
+        "8 TFLOP/s/GPU",
+    ],
 )
 def test_the_rate_of_a_device_beside_its_batch(header: str) -> None:
     assert meaning_of(header).role == "throughput_per_gpu"

@@ -11,7 +11,7 @@ _OF_EACH = re.compile(
     rf"(?<!per )(?<![/\w])(?:local[ _-])?{_BATCH}[^.,;:()]{{0,30}}?(?:\bper|/|\beach|\ba)[ -]?{DEVICE}\b"
     r"(?: ?[:=]? ?\d+)?|"
     rf"\b(?:per[- ]{DEVICE}|local)[ -]{_BATCH}|"
-    rf"\d{{1,6}} {WORK} ?(?:per|/|on each) ?{DEVICE}\b(?! ?(?:per|/|a) ?s)",
+    rf"(?<![\w.-])\d{{1,6}} (?!t?flop|ops){WORK} ?(?:per|/|on each) ?{DEVICE}\b(?! ?(?:per|/|a) ?s)",
     re.IGNORECASE,
 )
 """The batch of a device, in the words of a rate."""
