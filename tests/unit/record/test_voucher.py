@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from scalestudy.errors import UserError
 from scalestudy.launch.run import record_unneeded
 from scalestudy.record.observation import read_record
+from scalestudy.record.voucher import sealed, write_voucher
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -142,3 +146,33 @@ def test_what_is_no_file_in_the_place_of_a_record_is_named(run: Path, what: str)
         f"{path}: {'is a folder, not a file' if what == 'directory' else 'is a link to nowhere'}"
     )
     assert "move the run's directory away" in said
+
+
+def test_a_run_that_is_replaced_while_it_is_read(run: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(run, again)
+    content = json.loads((run / "run.json").read_bytes())
+    del content["checksum"]
+    (again / "run.json").write_text(json.dumps(sealed(content | {"reason": "measured again"})))
+    write_voucher(again)
+    ended = threading.Event()
+
+    def replace() -> None:
+        while not ended.is_set():
+            run.rename(tmp_path / "aside")
+            again.rename(run)
+            (tmp_path / "aside").rename(again)
+            time.sleep(0.0005)
+
+    writer, found = threading.Thread(target=replace), set()
+    writer.start()
+    try:
+        for _ in range(1000):
+            try:
+                found.add(read_record(run).reason)
+            except UserError as error:
+                assert "missing; the run was not measured" in str(error)
+    finally:
+        ended.set()
+        writer.join()
+    assert found == {"three launches are enough", "measured again"}

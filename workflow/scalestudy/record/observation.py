@@ -24,7 +24,7 @@ from scalestudy.errors import UserError
 from scalestudy.record.entries import wrong_entry
 from scalestudy.record.files import MOST_TEXT, read_file
 from scalestudy.record.protocol import CURRENT
-from scalestudy.record.voucher import AGAIN, doubt
+from scalestudy.record.voucher import AGAIN, doubt, was_replaced
 from scalestudy.study.spec import AnySpec
 
 SCHEMA_VERSION: Literal[5] = 5
@@ -252,6 +252,8 @@ def read_record(directory: str | Path) -> RunRecord:
     except ValidationError as error:
         raise UserError(f"{path}: {_refusal(content, error)}") from None
     if doubted := doubt(path.parent, content):
+        if was_replaced(path.parent, content):
+            return read_record(directory)
         raise UserError(doubted)
     if wrong := wrong_entry(record.environment):
         raise UserError(f"{path}: {wrong}. {AGAIN}")

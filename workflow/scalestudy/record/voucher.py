@@ -68,6 +68,16 @@ def doubt(directory: Path, record: bytes) -> str | None:
     )
 
 
+def was_replaced(directory: Path, record: bytes) -> bool:
+    """Return whether run.json is no longer what was read, as when a run was just measured again."""
+    try:
+        return (directory / "run.json").read_bytes() != record
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
 def _own_checksum(content: Mapping[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != OWN}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
