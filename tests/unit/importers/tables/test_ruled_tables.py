@@ -47,6 +47,11 @@ def test_words_over_two_columns_are_no_ruled_table(tmp_path: Path) -> None:
         "img/s (batch=64/GPU)",
         "Throughput, per-GPU batch 64",
         "img/s (local batch 64)",
+        "Throughput (img/s, 1 process per GPU)",
+        "images/s (2 dataloader workers per GPU)",
+        "Throughput [samples/s] @ 32 per GPU",
+        "tokens/s, 4k tokens per GPU",
+        "env steps/s (64 envs per GPU)",
     ],
 )
 def test_the_batch_of_a_device_is_not_the_rate_of_a_device(header: str, tmp_path: Path) -> None:
@@ -74,6 +79,19 @@ def test_the_rate_of_a_device_beside_its_batch(header: str) -> None:
 )
 def test_the_batch_of_a_device_alone(header: str) -> None:
     assert meaning_of(header).role == "batch_per_gpu"
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [
+        ("Time per epoch (s), batch 256 per GPU", "total_time_s"),
+        ("Step time (ms) at 8 samples per GPU", "step_time_s"),
+        ("GPUs (batch 64 per GPU)", "gpus"),
+        ("it/s with 16 samples per GPU", "steps_per_s"),
+    ],
+)
+def test_other_headers_beside_the_batch_of_a_device(header: str, role: str) -> None:
+    assert meaning_of(header).role == role
 
 
 def test_columns_of_no_devices_beside_ratios(tmp_path: Path) -> None:

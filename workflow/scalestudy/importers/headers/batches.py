@@ -6,15 +6,20 @@ import re
 
 from scalestudy.importers.headers.terms import DEVICE, OF_ALL, PER_DEVICE, WORK
 
-_BATCH = r"(?:micro|mini)?-?(?:batch|bsz?\b)(?:[ _-]?sizes?)?(?!\w)(?! ?(?:/|per) ?s)"
+_BATCH = r"(?:micro|mini)?-?(?:batch|m?bsz?\b)(?:[ _-]?sizes?)?(?!\w)(?! ?(?:/|per) ?s)"
+_RUNNING = (
+    r"(?:[a-z]+ )?(?:envs?|environments?|instances?|models?|layers?|streams?|copies|loaders?|microbatch(?:es)?)"
+)
+_EACH = rf"(?:per|/|on each|for each) ?{DEVICE}\b(?! ?(?:per|/|a) ?s)"
 _OF_EACH = re.compile(
     rf"(?<!per )(?<![/\w])(?:local[ _-])?{_BATCH}[^.,;:()]{{0,30}}?(?:\bper|/|\beach|\ba)[ -]?{DEVICE}\b"
     r"(?: ?[:=]? ?\d+)?|"
-    rf"\b(?:per[- ]{DEVICE}|local)[ -]{_BATCH}|"
-    rf"(?<![\w.-])\d{{1,6}} (?!t?flop|ops){WORK} ?(?:per|/|on each) ?{DEVICE}\b(?! ?(?:per|/|a) ?s)",
+    rf"\b(?:per[- ]{DEVICE}|local)[ -]{_BATCH}(?: ?[:=]? ?\d+)?|"
+    rf"(?<![\w.-])\d[\d.,]*k? (?!t?flop|ops|gpus?\b)(?:{WORK}|(?:[a-z]+ )?{DEVICE}|{_RUNNING}) ?{_EACH}|"
+    rf"[@(=] ?\d[\d.,]*k? ?{_EACH}",
     re.IGNORECASE,
 )
-"""The batch of a device, in the words of a rate."""
+"""The batch of a device, or what runs on it, in the words of a rate."""
 
 
 def batch_of(bare: str) -> str:
@@ -30,5 +35,5 @@ def is_of_micro_batches(header: str) -> bool:
 
 
 def without_batches_of_each(words: str) -> str:
-    """Return the words of a rate without the batch of a device, as in img/s (batch 64 per GPU)."""
-    return _OF_EACH.sub(" ", words)
+    """Return words without the batch of a device, or what runs on it, as in img/s (batch 64 per GPU)."""
+    return re.sub(r"[(\[] *[)\]]|[,;@] *$", " ", _OF_EACH.sub(" ", words)).strip()

@@ -134,11 +134,12 @@ def meaning_of(header: str) -> Meaning:
     bare = _SETTINGS.sub(" ", text)
     for pattern in PRECISIONS.values():
         bare = re.sub(pattern, " ", bare)
-    role = _role(text, bare, precisions)
+    own = without_batches_of_each(bare)
+    if own == bare or (role := _role(text, own, precisions)) in ("ignore", "label"):
+        own, role = bare, _role(text, bare, precisions)
     if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
         role = "printed_efficiency"  # not EP
     scaling = next((kind for kind in ("weak", "strong") if re.search(rf"\b{kind}\b", text)), "")
-    own = bare if "batch" in role else without_batches_of_each(bare)
     per = "gpu" if PER_DEVICE.search(own) else "all" if OF_ALL.search(own) else ""
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
