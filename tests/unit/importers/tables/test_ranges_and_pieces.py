@@ -127,3 +127,19 @@ def test_rows_that_one_column_lacks_are_named_with_it(tmp_path: Path, capsys: py
     path.write_text(table("GPUs;model;A img/s;B img/s", *rows), encoding="utf-8")
     main(["audit", str(path)])
     assert "line 6 was not compared for B img/s:" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "expected"),
+    [
+        ("Tokens/s / MFU", ("8;9000 / 52%", "16;17500 / 51.2%"), [(8, 1.0), (16, 1.94)]),
+        ("Latency (ms) / Throughput (img/s)", ("1;10 / 400", "2;10.4 / 780"), [(1, 1.0), (2, 1.95)]),
+        ("Time (s) / Memory (GB)", ("8;90 / 12", "16;47 / 11.5"), [(8, 1.0), (16, 1.91)]),
+        ("Time / epoch", ("8;90 s", "16;47 s"), [(8, 1.0), (16, 1.91)]),
+    ],
+)
+def test_two_quantities_in_a_header(
+    tmp_path: Path, header: str, rows: tuple[str, ...], expected: list[tuple[int, float]]
+) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{header}", *rows))
+    assert speedups(found) == expected

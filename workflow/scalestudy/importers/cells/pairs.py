@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, never_a_label
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
-from scalestudy.importers.published import BATCHES, MEASURED
+from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 _EACH = rf"(?:per |/ ?){DEVICE}"
@@ -55,6 +55,7 @@ _NAMED_PAIR = re.compile(
 """A header with the names of two quantities in brackets."""
 _NAMED_PARTS = re.compile(r"(?P<name>[^()|]+?) ?\((?P<parts>[^()|/]{1,20}(?:/[^()|/]{1,20}){2,5})\)")
 """A header with three names or more in brackets."""
+_TWO_NAMES = re.compile(r"(?P<first>[^|]{2,40}?) (?:/|\|) (?P<second>[^|]{2,40})")
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
 
@@ -82,6 +83,11 @@ def _names_of_both(header: str) -> tuple[list[str], re.Pattern[str]]:
         return [product["first"], "batch size per GPU"], _OF_A_PRODUCT
     if _ACCUMULATED.fullmatch(header):
         return ["batch size per GPU", "gradient accumulation"], _OF_A_PRODUCT
+    if both := _TWO_NAMES.fullmatch(header):
+        names = [both["first"], both["second"]]
+        measured = any(meaning_of(name).role in MEASURED for name in names)
+        known = all(meaning_of(name).role in (*MEASURED, *STATED) or never_a_label(name) for name in names)
+        return names if measured and known else [], _CELL
     return [], _CELL
 
 
