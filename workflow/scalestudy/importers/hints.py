@@ -10,6 +10,7 @@ from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import single_devices
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
@@ -32,6 +33,7 @@ _PLANNED = re.compile(
 )
 OF_SEVERAL = re.compile(r"^[ts]_?\d+$|speed|time|\bp\d\d|percentile|\b(?:median|mean|avg|average|min|max|std)\b")
 """Headers of a statistic, which no number of devices is."""
+_SUMMED_TIME = re.compile(rf"\b(?:{DEVICE}|cpu|node)[-\u00b7* ]?(?:h|hrs?|hours?|days?|seconds)\b")
 
 
 def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
@@ -86,6 +88,9 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if other := next((one for one in meanings if one.role == "ignore" and is_over_another(one.header)), None):
         text = f"'{_short(other.header)}' is relative to another system, not to fewer devices"
         return f"{text}; add a column of a throughput or a time"
+    if summed := next((one for one in meanings if _SUMMED_TIME.search(normal(one.header))), None):
+        text = f"'{_short(summed.header)}' is a time summed over devices; add a column of the time of a run"
+        return f"{text}, which is that number divided by the devices"
     found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
     found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found

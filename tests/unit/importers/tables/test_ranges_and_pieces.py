@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.cli.main import main
+from scalestudy.errors import UserError
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.publish.audit import audit_view
 from test_groups_and_quantities import rows_of
@@ -143,3 +144,9 @@ def test_two_quantities_in_a_header(
 ) -> None:
     (found,) = audited(tmp_path, table(f"GPUs;{header}", *rows))
     assert speedups(found) == expected
+
+
+@pytest.mark.parametrize("header", ["GPU-hours", "Node hours", "Total GPU days", "core-h"])
+def test_times_of_all_devices_together_are_named(tmp_path: Path, header: str) -> None:
+    with pytest.raises(UserError, match="add a column of the time of a run, which is that number divided by"):
+        audited(tmp_path, table(f"GPUs;{header}", "8;100", "16;104", "32;112"))
