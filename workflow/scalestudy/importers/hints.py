@@ -9,7 +9,14 @@ from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import single_devices
-from scalestudy.importers.headers.meaning import NAMELESS, Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.meaning import (
+    NAMELESS,
+    Meaning,
+    meaning_of,
+    never_a_label,
+    normal,
+    place_of_devices,
+)
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
@@ -142,7 +149,7 @@ _COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNOR
 
 def _change(raw: RawTable, meanings: Sequence[Meaning], *, grow: bool) -> bool:
     """Whether the numbers of all columns that are not known grow, or fall, from the fewest devices to the most."""
-    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     columns = [place for place, one in enumerate(meanings) if _role(raw, place, one) == UNKNOWN]
     if devices is None:
         return False

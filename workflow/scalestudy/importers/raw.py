@@ -57,6 +57,11 @@ class RawTable:
         said = (_OF_BRACKETS.sub("", words) for words in self.captions)
         return tuple(part for words in said for part in _SENTENCE.split(words))
 
+    @property
+    def lines(self) -> set[int]:
+        """Return the lines of the header and the rows."""
+        return {self.line, *(line for line, _ in self.rows)}
+
     def noted(self, note: str) -> RawTable:
         """Return the table with a further note, if there is one."""
         return replace(self, note="; ".join(filter(None, (self.note, note))))

@@ -153,9 +153,9 @@ def find_tables(text: str) -> list[RawTable]:
     if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
         said = _in_text(lines) if not any(map(_names_devices, found)) else []
         return [_tidied(table) for table in said or found]
-    taken = {line for table in tables for line in (table.line, *(row for row, _ in table.rows))}
+    taken = {line for table in tables for line in table.lines}
     ruled = [table for table in ruled_tables(lines, taken) if _names_devices(table)]
-    taken |= {line for table in ruled for line in (table.line, *(row for row, _ in table.rows))}
+    taken |= {line for table in ruled for line in table.lines}
     tables += ruled
     tables += aligned_tables(lines, taken, only=not marked)
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):

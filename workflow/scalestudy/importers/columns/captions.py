@@ -11,7 +11,7 @@ from scalestudy.importers.columns.labels import MOST_OF
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.headers.batches import without_batches_of_each
-from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal, place_of_devices
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
@@ -60,7 +60,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
 
 def _explains(place: int, own: Meaning, raw: RawTable, meanings: Sequence[Meaning]) -> bool:
     """Whether all printed ratios of a table follow from a column of numbers, as the measurement that `own` is."""
-    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     ratios = [at for at, one in enumerate(meanings) if one.role in POWERS]
     if devices is None or not ratios:
         return False
@@ -91,7 +91,7 @@ def _is_of_another_column(meaning: Meaning, raw: RawTable) -> bool:
 
 def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
     """Whether no number of a column is far above its devices, so that it may be a speedup or an efficiency."""
-    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     for _, row in raw.rows if devices is not None else ():
         with suppress(ValueError, IndexError):
             cell = read_cell(row[place])

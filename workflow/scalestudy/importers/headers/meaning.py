@@ -171,6 +171,11 @@ def is_relative(header: str) -> bool:
     return bool(letter or (RELATIVE.search(text) and not NEVER.search(text)))
 
 
+def place_of_devices(meanings: Sequence[Meaning]) -> int | None:
+    """Return the place of the first column of devices or nodes; None if there is none."""
+    return next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+
+
 def with_role(meanings: Sequence[Meaning], place: int, role: str, **changes: Any) -> list[Meaning]:
     """Return the meanings of all columns, of which one has another role."""
     return [*meanings[:place], replace(meanings[place], role=role, **changes), *meanings[place + 1 :]]

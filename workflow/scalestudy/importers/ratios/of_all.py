@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import permutations, product
 
 from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.headers.meaning import Meaning, normal, place_of_devices, with_role
 from scalestudy.importers.headers.terms import DEVICE, PER_DEVICE, RATED, SECOND, WORK
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import TIMES
@@ -46,7 +46,7 @@ def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -
     rates = [at for at, one in enumerate(meanings) if one.role == "throughput" and not one.per]
     times = [at for at, one in enumerate(meanings) if one.role in TIMES and one.unit in ("", "s")]
     works = [at for at, one in enumerate(meanings) if one.role in ("ignore", "label")]
-    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     if len(rates) != 1 or devices is None or normal(meanings[rates[0]].header) in said:
         return meanings
     for time, work in product(times, works):
@@ -77,7 +77,7 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Leaves out a time that is another time over the devices in all rows, as a mean of all threads is."""
     times = [at for at, one in enumerate(meanings) if one.role in TIMES]
-    devices = next((at for at, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     if len(times) < 2 or devices is None or len(set(raw.cells(devices))) < _FEW:
         return meanings
     for whole, each in permutations(times, 2):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from scalestudy.importers.counts.labels import count_or_none
-from scalestudy.importers.headers.meaning import TEXTS, Meaning, normal, with_role
+from scalestudy.importers.headers.meaning import TEXTS, Meaning, normal, place_of_devices, with_role
 from scalestudy.importers.headers.terms import SERIAL_RUN
 from scalestudy.importers.numbers.printed import read_cell
 from scalestudy.importers.published import SERIAL, TIMES
@@ -28,7 +28,7 @@ def serial_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     """Reads times of a serial run beside others, which no devices change, as the baseline of printed speedups."""
     times = [place for place, one in enumerate(meanings) if one.role in TIMES]
     serial = [place for place in times if _SERIAL.search(normal(meanings[place].header))]
-    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    devices = place_of_devices(meanings)
     if len(serial) != 1 or len(times) < 2 or devices is None or normal(meanings[serial[0]].header) in said:
         return meanings
     if len(set(raw.cells(devices))) < 2:
