@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.devices.defined_headers import with_defined_headers
 from scalestudy.importers.devices.in_headings import with_devices_of_strategies
 from scalestudy.importers.devices.legends import with_legend
+from scalestudy.importers.devices.of_a_node import with_text_on_nodes
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices
 from scalestudy.importers.markup.arrays import array_tables
@@ -170,8 +172,9 @@ def find_tables(text: str) -> list[RawTable]:
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
         tables = tables if not short or any(map(_names_devices, tables)) else _in_text(lines) or tables
     tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
-    tables = [with_legend(table, printed) for table in sorted(tables, key=lambda table: table.line)]
-    return [with_devices_of_strategies(table, printed) for table in tables]
+    tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
+    tables = [with_legend(table, printed) for table in tables]
+    return [with_devices_of_strategies(with_text_on_nodes(table, printed), printed) for table in tables]
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:

@@ -12,12 +12,18 @@ from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS
 from scalestudy.importers.raw import RawTable
 
 _SIZE = r"(?:mini-?)?batch(?: ?size)?"
+_SAMPLES = (
+    r"(?:im(?:a)?ge?s?|samples?|examples?|sequences?|sentences?|utterances?|videos?|clips?|graphs?|volumes?|pairs?|"
+    r"patches?)"
+)
+_EACH = rf"(?:per|on each|on every|on one|for each) {DEVICE}\b(?! ?(?:per|/|a) ?s)"
 _PER_DEVICE = re.compile(
     rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE}|"
     rf"\b{_SIZE}(?: (?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
-    rf"(?:per|/|on each|on every) ?{DEVICE}\b"
+    rf"(?:per|/|on each|on every) ?{DEVICE}\b|"
+    rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}"
 )
-"""Sentences on the batch of a device: per-GPU batch fixed at 8, batch size 32 per GPU."""
+"""Sentences on the batch of a device: per-GPU batch fixed at 8, batch size 32 per GPU, 2 images per GPU."""
 _OF_ALL = re.compile(
     rf"\b(?:global|total|overall) {_SIZE} ?(?:is|of|was|=|:)? ?(?:\d|(?:kept |held )?(?:constant|fixed|the same))|"
     rf"\b(?:constant|fixed|same) (?:global|total|overall) {_SIZE}"

@@ -9,8 +9,8 @@ from dataclasses import replace
 from scalestudy.importers.cells.units import is_in_percent
 from scalestudy.importers.counts.cells import nodes_by_each, read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.devices.listed import ids_in
-from scalestudy.importers.headers.meaning import IN_WORDS, Meaning, meaning_of, normal
+from scalestudy.importers.devices.listed import are_ids, ids_in
+from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -92,6 +92,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
         return replace(in_brackets(meaning), role="time_s")  # 13s below `process (distributed)`
+    if role == "hardware" and _OF_HARDWARE.search(normal(meaning.header)) and are_ids(cells):
+        return replace(meaning, role="gpus", per=IDS)  # 0,1,2,3 below `GPU`
     if role == "hardware" and cells and all(_NODES.fullmatch(plain(cell)) for cell in cells):
         return replace(meaning, role="nodes")  # 4 machines below `Machine`
     if role == "nodes" and all(map(_BY_EACH.match, map(plain, cells))):

@@ -11,7 +11,14 @@ from scalestudy.importers.columns.labels import MOST_OF
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.headers.batches import without_batches_of_each
-from scalestudy.importers.headers.meaning import Meaning, meaning_of, never_a_label, normal, place_of_devices
+from scalestudy.importers.headers.meaning import (
+    Meaning,
+    meaning_of,
+    never_a_label,
+    normal,
+    place_of_devices,
+    with_role,
+)
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
@@ -23,8 +30,26 @@ from scalestudy.importers.raw import UNSAID, RawTable
 _ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
 """How the ranks are placed, which says nothing of a rate: one process per GPU."""
 _OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
+_OF_WHAT = ("step_time_s", "total_time_s")
+_BARE_TIME = re.compile(
+    r"(?:(?:wall|wall-clock|elapsed|run|real)[ -]?)?(?:time|duration|t)(?: ?[(\[][a-z]{1,7}[)\]])?"
+)
+"""Headers that do not say what a time is of."""
 _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
+
+
+def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `Time` as that of a step or of an epoch, if the caption says which: Time for 1000 iterations."""
+    near = filter(None, (raw.below, raw.caption, raw.opening, *raw.headings[-1:]))
+    own = next((named for words in near if (named := _named_in(words)) and named.role in _OF_WHAT), None)
+    times = [at for at, one in enumerate(meanings) if one.role in (*TIMES, "step_time_s")]
+    if own is None or len(times) != 1 or not _BARE_TIME.fullmatch(normal(meanings[times[0]].header)):
+        return meanings
+    time = meanings[times[0]]
+    if time.role != "time_s" or normal(time.header) in said:
+        return meanings
+    return with_role(meanings, times[0], own.role, factor=own.factor, unit=time.unit or own.unit)
 
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -15,7 +15,7 @@ from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, w
 from scalestudy.importers.columns.batch_in_words import batches_of_devices
 from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
-from scalestudy.importers.columns.captions import by_caption
+from scalestudy.importers.columns.captions import by_caption, times_by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
 from scalestudy.importers.columns.parts import parts_of_times, without_other_phases
 from scalestudy.importers.counts.cells import read_count
@@ -31,6 +31,7 @@ from scalestudy.importers.devices.hardware_in_labels import (
 )
 from scalestudy.importers.devices.in_headings import with_devices_of_crossed_rows, with_devices_of_headings
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
+from scalestudy.importers.devices.of_a_node import with_devices_of_a_node
 from scalestudy.importers.devices.products import threads_beside_processes
 from scalestudy.importers.devices.serial_rows import with_serial_rows
 from scalestudy.importers.headers.meaning import (
@@ -121,7 +122,7 @@ def arranged(raw: RawTable) -> RawTable:
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(named))
-    turned = with_ratios(upright(with_ratios(with_steps(named))))
+    turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_steps(named)))))
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 
 
@@ -177,6 +178,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
     result = ratio_of_columns(serial_times(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
+    result = times_by_caption(result, raw, said)
     of_a_caption = by_caption(result, raw, said)
     result = result if of_a_caption == result else ratio_of_columns(of_a_caption, raw, said)
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)

@@ -123,6 +123,8 @@ _LINK = re.compile(
 """How devices are connected: `4 GPUs, NVLink`."""
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
+_BACKEND = re.compile(r"(?:with |over )?(?:nccl|rccl|hccl|gloo|mpi|ucc)(?: backend)?", re.IGNORECASE)
+"""The library of the communication: `2 GPUs, gloo`."""
 _SHORTEST_NAME = 1
 """Letters in front of devices that may be those of a legend: `A (1 GPU)`."""
 _DATA_PARALLEL = "DP"
@@ -229,10 +231,10 @@ def read_count(text: str) -> Count:
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
     ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
-    other = rest.startswith("+") or bool(ways)  # no device
+    other = rest.startswith("+") or bool(ways) or bool(_BACKEND.fullmatch(rest))  # no device
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
     front = (named.get("front") or "").strip()
-    if re.fullmatch(rf"{MAKER}*{KIND}", front, re.IGNORECASE):
+    if re.fullmatch(rf"{MAKER}*{KIND}|cpus?", front, re.IGNORECASE):
         rest, front = rest or front, ""
     front = front if len(front) > _SHORTEST_NAME else ""
     way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))

@@ -121,7 +121,7 @@ def count_in_words(text: str) -> Count:
             if _SETTING.fullmatch(rest):
                 comment, rest = " ".join(filter(None, (comment, rest))), ""
             hardware, either = re.sub(r"(?<=\d)s$", "", parts.get("hardware") or ""), bool(parts.get("either"))
-            if not hardware and re.fullmatch(rf"{MAKER}*{KIND}", rest, re.IGNORECASE):
+            if not hardware and re.fullmatch(rf"{MAKER}*{KIND}|(?:intel |amd )?cpus?", rest, re.IGNORECASE):
                 hardware, rest = rest, ""
             return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")

@@ -7,6 +7,7 @@ from scalestudy.importers.headers.meaning import normal
 from scalestudy.importers.headers.terms import PER_NODE
 from scalestudy.importers.published import PublishedTable
 
+DEVICES = "devices"
 _NOUNS = (
     (r"gpu", "GPUs"),
     (r"tpu", "TPUs"),
@@ -18,6 +19,7 @@ _NOUNS = (
     (r"thread", "threads"),
     (r"core", "cores"),
     (r"rank", "ranks"),
+    (r"processing unit", DEVICES),
     (r"proc", "processes"),
     (r"cpu", "CPUs"),
     (r"\btasks?\b", "tasks"),
@@ -26,7 +28,6 @@ _NOUNS = (
 """Words of a header, and the plural noun; the first that fits counts."""
 _COUNTING = ("gpus", "gpus_per_node", "nodes")
 """Roles of columns that devices are counted in, the nearest first."""
-DEVICES = "devices"
 
 
 def noun_in(labels: Iterable[str]) -> str:

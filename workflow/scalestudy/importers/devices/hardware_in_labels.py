@@ -14,6 +14,8 @@ from scalestudy.importers.raw import RawTable
 _HARDWARE = "hardware"
 _SLICE = re.compile(r"(?P<kind>v\d\w*?)-\d{1,5}")
 """A slice of TPUs, whose name has their number: v5p-64."""
+_NUMBERED = re.compile(r"(?P<kind>\S.*[A-Za-z]\w*?)[-_ ]?(?P<count>\d{1,5})")
+"""A machine whose name ends with its devices: IPU-POD16, Cloud TPU v3-32."""
 _PIECES = re.compile(
     r"(?P<kind>[A-Za-z][\w. ]{1,20}?)[-_ ](?P<count>\d{1,4})p(?:cs?)?|"
     r"(?P<before>\d{1,4})p(?:cs?)?[-_ ](?P<behind>[^\W\d][\w. ]{1,20})",
@@ -32,10 +34,11 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
         if meaning_of(name).role == "gpus" and normal(name) != "n"  # of repeats
     ]
     roles = {meaning_of(name).role for name in table.header}
-    if len(devices) != 1 or _HARDWARE in roles or not table.rows:
+    if len(devices) != 1 or not table.rows:
         return table
     for place in range(min(_FIRST, devices[0])):
-        if meaning_of(table.header[place]).role not in ("label", "ignore", "strategy", "case"):
+        role = meaning_of(table.header[place]).role
+        if role not in (("label", "ignore", "strategy", "case") if _HARDWARE not in roles else (_HARDWARE,)):
             continue
         pairs = [(plain(row[place]), plain(row[devices[0]])) for _, row in table.rows if len(row) > devices[0]]
         counts = [count_or_none(label) for label, _ in pairs]
@@ -43,14 +46,18 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
             count and not (count.words or count.comment or count.model) and str(count.gpus) == own
             for count, (_, own) in zip(counts, pairs, strict=True)
         )
+        numbered = [(_NUMBERED.fullmatch(label), count_or_none(own)) for label, own in pairs]
+        machines = [one["kind"] for one, own in numbered if one and own and own.gpus == int(one["count"])]
+        of_machines = len(machines) == len(table.rows) > len(set(machines)) == 1
         slices = [_SLICE.fullmatch(label) for label, _ in pairs]
         kinds = [
             one["kind"] if one else count.hardware if count else ""
             for one, count in zip(slices, counts, strict=True)
         ]
+        kinds = machines if of_machines else kinds
         named = [kind for kind in kinds if kind]
-        known = all(slices) or all(re.search(HARDWARE, kind, re.IGNORECASE) for kind in named)
-        if not alike or not named or not known:
+        known = of_machines or all(slices) or all(re.search(HARDWARE, kind, re.IGNORECASE) for kind in named)
+        if not (alike or of_machines) or not named or not known:
             continue
         if "" in kinds[kinds.index(named[0]) :]:
             continue  # a blank cell would be that of the row above

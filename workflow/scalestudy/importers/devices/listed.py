@@ -20,17 +20,20 @@ def as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
         return meaning
     if is_of_several(cells) and _has_unread_names(cells):
         return replace(meaning, per=IN_WORDS)
+    return replace(meaning, per=IDS) if are_ids(cells) else meaning
+
+
+def are_ids(cells: Sequence[str]) -> bool:
+    """Return whether all cells list ids of devices, and one of them several: 0 and 0,1 and 0-3."""
     lists = [ids_in(cell) for cell in cells]
     ranges = [cell for cell in cells if re.fullmatch(r"[1-9]\d* ?[-\u2013] ?\d+", plain(cell))]
     ranges = [] if any("," in cell for cell in cells) else ranges  # beside lists such as 4,5 they are ids too
-    if all(lists) and any(len(one) > 1 for one in lists) and not ranges:
-        single = [one[0] for one in lists if len(one) == 1]
-        thousands = any("," in cell for cell in cells) and all(
-            re.fullmatch(r"\d{1,3},\d{3}", plain(cell)) for cell in cells if "," in cell
-        )
-        if len(set(single)) <= 1 and not thousands:
-            return replace(meaning, per=IDS)
-    return meaning
+    if not all(lists) or ranges or not any(len(one) > 1 for one in lists):
+        return False
+    single = [one[0] for one in lists if len(one) == 1]
+    listed = [plain(cell) for cell in cells if "," in cell]
+    thousands = bool(listed) and all(re.fullmatch(r"\d{1,3},\d{3}", cell) for cell in listed)
+    return len(set(single)) <= 1 and not thousands
 
 
 def ids_in(cell: str) -> list[int]:

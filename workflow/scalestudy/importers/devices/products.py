@@ -11,7 +11,7 @@ from operator import mul
 
 from scalestudy.importers.devices.degrees import OF_A_DEGREE
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
-from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.raw import RawTable
@@ -20,30 +20,8 @@ _MOST_THREADS = 1024
 _MOST_COLUMNS = 6
 """Columns of devices of which products are looked for."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
-_SOME = (
-    rf"(?P<each>[1-9]\d{{0,3}})[ -]?[x\u00d7]?[ -]?(?:{MAKER}*(?:{KIND}|{HARDWARE})s?[ -]?)?(?P<noun>{DEVICE})?"
-)
-"""A number of devices: 8x A100, 4 GPUs, 8 A100 GPUs."""
-_PER_NODE = rf"(?:each\b|per (?:{NODE})|/ ?(?:{NODE}))"
-_EACH = re.compile(
-    rf"(?:# ?|no\.? of |num(?:ber)? ?(?:of )?)?(?:compute )?{NODE} ?[(\[,] ?(?:with |of |x ?)?{_SOME} ?"
-    rf"{_PER_NODE}?[)\]]?"
-)
-"""Header of nodes that says how many devices each of them has."""
-_SEVERAL = rf"(?<![\w.])(?P<each>[1-9]\d{{0,2}})[ -]?[x\u00d7]?[ -]?(?:{MAKER}*{KIND}s?[ -]?)?(?P<noun>{DEVICE})"
-_SEVERAL_OF_A_KIND = rf"(?<![\w.])(?P<each>[1-9]\d{{0,2}})[ -]?[x\u00d7]?[ -]?{MAKER}*{KIND}s?(?P<noun>)"
-_A_NODE_HAS = (
-    rf"\b(?:each|every|per|one|a|1) (?:compute )?{NODE}(?: has| had| with| contains| consists of| comprises|:|,)"
-)
 _CODE = re.compile(r"(?P<nodes>\d{1,4})n[-_x]?(?P<each>\d{1,4})[gpc]")
 """Nodes with the devices of each: 2n4g."""
-_EACH_SAID = tuple(
-    re.compile(form, re.IGNORECASE)
-    for several in (_SEVERAL, _SEVERAL_OF_A_KIND)
-    for form in (rf"{several} ?(?:per|/) ?(?:compute )?{NODE}\b", rf"{_A_NODE_HAS} {several}\b")
-)
-"""Words above a table of nodes that say how many devices each of them has."""
-_OF_A_HOST = re.compile(r"cores?|threads?|v?cpus?|procs?|process(?:es|ors?)?")
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
 _RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
 _THREADS = re.compile(
@@ -79,7 +57,7 @@ def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[s
 
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
-    table = _of_a_job(_with_nodes_of_codes(_with_nodes(_with_devices_of_a_node(table))))
+    table = _of_a_job(_with_nodes_of_codes(_with_nodes(table)))
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
     if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
@@ -93,37 +71,6 @@ def with_product(table: RawTable) -> RawTable:
     if len(found) < 2:
         return table
     return _with_column(table, " x ".join(found).upper(), list(found.values()))
-
-
-def _with_devices_of_a_node(table: RawTable) -> RawTable:
-    """A table of nodes with the devices of each in a column of their own, if header or captions say how many.
-
-    So do `Nodes (8x A100 each)` as a header, and `Each node has 4 GPUs` above the table.
-    """
-    roles = [meaning_of(name).role for name in table.header]
-    own = [_EACH.fullmatch(normal(name)) for name in table.header]
-    nodes = [place for place, role in enumerate(roles) if role == "nodes" or own[place]]
-    if len(nodes) != 1 or {"gpus", "gpus_per_node"} & {*roles}:
-        return table
-    place = nodes[0]
-    each = own[place] or _each_said(table.captions)
-    if each is None:
-        return table
-    name = table.header[place] if roles[place] == "nodes" else "nodes"
-    names = (*table.header[:place], name, f"{each['noun'] or 'GPUs'} per node", *table.header[place + 1 :])
-    rows = tuple(
-        (line, (*cells[: place + 1], each["each"], *cells[place + 1 :])) if place < len(cells) else (line, cells)
-        for line, cells in table.rows
-    )
-    return replace(table, header=names, rows=rows)
-
-
-def _each_said(captions: Sequence[str]) -> re.Match[str] | None:
-    """What captions say of the devices of a node, if all say the same; the cores beside GPUs are not meant."""
-    found = [each for words in captions for form in _EACH_SAID for each in form.finditer(words)]
-    if any(re.search(r"\bgpus?\b", words, re.IGNORECASE) for words in captions):
-        found = [each for each in found if not _OF_A_HOST.fullmatch(each["noun"].lower())]
-    return found[0] if len({each["each"] for each in found}) == 1 else None
 
 
 def _with_nodes(table: RawTable) -> RawTable:

@@ -225,8 +225,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     ):
         return time
     each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
-    of_kind = "(?:compute|slurm|cluster|physical|hpc|dgx|server)"
-    if re.fullmatch(rf"{COUNT}(?:(?:{of_kind} )?{NODE}|(?:[cg]pu|worker) nodes){COUNT}{each}", bare):
+    of_kind = "(?:compute|slurm|cluster|physical|hpc|dgx|server|training|worker)"
+    if re.fullmatch(rf"{COUNT}(?:(?:{of_kind} )?{NODE}|[cg]pu nodes){COUNT}{each}", bare):
         return "nodes"
     if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"

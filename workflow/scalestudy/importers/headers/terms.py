@@ -262,5 +262,8 @@ EXACTLY = (
     "pe",
     "npe",
     "device ids",
+    "processing units",
+    "# acc",
+    "# accs",
 )
 """Headers of devices that say no more."""
