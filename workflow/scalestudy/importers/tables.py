@@ -78,8 +78,8 @@ _NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.
 """A rule, a directive, a bare tag or a row of another table."""
 _BELOW = re.compile(
     r"(?:[*_]{0,3}(?:table|tab\.|caption|:)[ \d.:*_-].*|\*[^*\s][^*]*\*|_[^_\s][^_]*_|"
-    r"\([^()]*\)\W*|"
-    r"[^|]{0,60}\b(?:batch[^|]{0,40} (?:per|global)|(?:per|global|total)[- ][^|]{0,20}batch)\b[^|]{0,60}|"
+    r"\([^()]*\)\W*|\d{1,5} [a-z]+ (?:per|on each) [a-z]+\W*|"
+    r"[^|]{0,60}\b(?:batch[^|]{0,40} (?:per|global|on each)|(?:per|global|total)[- ][^|]{0,20}batch)\b[^|]{0,60}|"
     r"(?:[\w-]+ ){0,3}(?:throughputs?|times?|speeds?|performance) ?[(\[][^()\[\]|]{1,30}[)\]][^|]{0,80}|"
     r"[^|]*\b(?:throughputs?|[a-z]+/s(?:ec)?|per second)\b[^|.]* per [a-z]+\W*|"
     r"\W*(?:note:? )?(?:all |the )?(?:numbers|values|figures|results|units?|times|throughputs?|speeds?)"

@@ -59,6 +59,7 @@ def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads one of two rates as that of each device if it is the other over the devices in all rows."""
     rates = [at for at, one in enumerate(meanings) if one.role == "throughput"]
+    rates = rates or [at for at, one in enumerate(meanings) if one.role == "steps_per_s"]  # each on its own
     devices = next((at for role in ("gpus", "nodes") for at, one in enumerate(meanings) if one.role == role), None)
     if len(rates) != 2 or devices is None or len(set(raw.cells(devices))) < 2:
         return meanings
@@ -70,7 +71,8 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
                 ratios.append(of_all / of_each / read_count(row[devices]).gpus)
         close = len(ratios) == len(raw.rows) and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said and meanings[each].per != "all":
-            return with_role(meanings, each, "throughput_per_gpu", per="gpu")
+            found = with_role(meanings, each, "throughput_per_gpu", per="gpu")
+            return with_role(found, whole, "throughput")
     return meanings
 
 

@@ -71,13 +71,23 @@ def _with_names(table: RawTable) -> RawTable:
 
 def _without_title(table: RawTable) -> RawTable:
     """The table without a title over all columns above its headers."""
-    names = {plain(name) for name in table.header}
-    if len(names) > 1 or len(table.header) < 2 or len(table.rows) < 2:
+    names = {plain(name) for name in table.header if plain(name)}
+    if len(names) != 1 or len(table.header) < 2 or len(table.rows) < 2:
         return table
     (line, header), *rows = table.rows
-    if len(header) != len(table.header) or any(_LIKE_A_NUMBER.match(plain(cell)) for cell in header):
+    if len(header) != len(table.header) or ("" in map(plain, table.header[1:-1]) and not _are_devices(header)):
+        return table
+    if any(_LIKE_A_NUMBER.match(plain(cell)) for cell in header) and not _are_devices(header):
         return table
     return replace(table, line=line, header=header, rows=tuple(rows), headings=(*table.headings, *names))
+
+
+def _are_devices(header: Sequence[str]) -> bool:
+    """Whether a line is one of devices across: GPUs | 1 | 2 | 4."""
+    first, *others = map(plain, header)
+    counts = [int(cell) for cell in others if re.fullmatch(r"[1-9]\d{0,5}", cell)]
+    of_devices = meaning_of(first).role in ("gpus", "nodes")
+    return of_devices and len(counts) == len(others) > 1 and counts == sorted(set(counts))
 
 
 def _with_counts(table: RawTable) -> RawTable:

@@ -19,6 +19,7 @@ _MOST_WORDS = 6
 """Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
 _LONGEST_NAME = 40
 """Characters of a sentence that is the name of a quantity as it is."""
+_RATE_INSIDE = re.compile(r"[(\[]([A-Za-z]+(?:/| per )s(?:ec(?:ond)?)?)[)\]]")
 _NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
 
@@ -59,7 +60,8 @@ def quantity_across(table: RawTable, across: Iterable[int]) -> str:
     ]
     units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
     times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
-    for words in (*inside, table.header[0], *map(_shortened, captions), *times):
+    inner: list[str] = [unit for words in table.captions for unit in _RATE_INSIDE.findall(words)]
+    for words in (*inside, table.header[0], *map(_shortened, captions), *times, *inner):
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words
     return UNSAID
