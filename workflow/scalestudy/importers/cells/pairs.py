@@ -48,7 +48,9 @@ _BATCHES = re.compile(
 """The batch of each device times the devices, or the other way round, with a remark."""
 _REMARK = re.compile(r"\(([^()]+)\)")
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
-_CELL = re.compile(r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*)")
+_CELL = re.compile(
+    r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*|[-\u2013\u2014]+|n\.?a\.?)", re.IGNORECASE
+)
 _NAMED_PAIR = re.compile(
     r"(?P<name>[^()|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
 )

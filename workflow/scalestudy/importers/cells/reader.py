@@ -127,7 +127,8 @@ class CellReader:
             said = meaning_of(cell.unit)
             if said.role == "throughput_per_gpu" or said.per == "gpu":
                 labels["throughput_unit"] = "/gpu"
-            return cell.printed.times(meaning.factor * said.factor * prefix_of(cell.unit, self.raw.cells(place)))
+            own = said.factor if said.factor != 1 else meaning.factor  # the unit of a cell, or that of the header
+            return cell.printed.times(own * prefix_of(cell.unit, self.raw.cells(place)))
         if self.binary[place] and re.fullmatch(r"\d+ ?k", plain(text).lower()):
             return cell.printed.times(1.024)
         return cell.printed.times(meaning.factor)

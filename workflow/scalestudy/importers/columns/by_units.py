@@ -14,7 +14,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import IDEAL, SPREAD
+from scalestudy.importers.headers.terms import IDEAL, OF_COMPUTING, SPREAD
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES, UTILIZATION
 from scalestudy.importers.quantities import of_a_step, quantity_of
@@ -45,7 +45,8 @@ def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         named = _quantities(cells)
         name = normal(meaning.header)
         never = never_a_label(meaning.header) or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
-        if meaning.role == "ignore" and normal(meaning.header) not in said and not never:
+        part = name.endswith(")") and OF_COMPUTING.search(name)
+        if meaning.role == "ignore" and normal(meaning.header) not in said and not never and not part:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
             own = meaning_of(most) if most else of_a_step(meaning, cells)
             whole = own.role in TIMES and bool(

@@ -48,7 +48,7 @@ def with_hardware_of_labels(table: RawTable) -> RawTable:
         )
         numbered = [(_NUMBERED.fullmatch(label), count_or_none(own)) for label, own in pairs]
         machines = [one["kind"] for one, own in numbered if one and own and own.gpus == int(one["count"])]
-        of_machines = len(machines) == len(table.rows) > len(set(machines)) == 1
+        of_machines = role == _HARDWARE and len(machines) == len(table.rows) > len(set(machines)) == 1
         slices = [_SLICE.fullmatch(label) for label, _ in pairs]
         kinds = [
             one["kind"] if one else count.hardware if count else ""

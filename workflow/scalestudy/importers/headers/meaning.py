@@ -21,6 +21,7 @@ from scalestudy.importers.headers.terms import (
     IDEAL,
     IN_CAMEL_CASE,
     LABELS,
+    MICRO_BATCHES,
     NEVER,
     NODE,
     OF_A_PART,
@@ -202,6 +203,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         return "ignore"
     if SPREAD.search(bare) or TIME_STEPS.fullmatch(bare):
         return "ignore"
+    if MICRO_BATCHES.fullmatch(bare):
+        return "accumulation"
     if re.search(r"accum|update ?freq|\bgas\b|grad\w* steps|grad\w*[ .-]?acc", bare) or bare == "ga":
         return "accumulation"
     if re.match(rf"{IDEAL}\b", bare) and re.search(
@@ -238,8 +241,8 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if re.search(r"batch(?!es)|\bm?bsz?\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
         return batch_of(bare)
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |training |[cgt]pu |local |physical |logical |active |"
-    of_kind += r"concurrent |max |gaudi ?\d? |v\d\w? )*"
+    of_kind += r"mpi |omp |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
+    of_kind += r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
     device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
     device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
     if timed and bare.startswith("pthread"):  # the times of a program

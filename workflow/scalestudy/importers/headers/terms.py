@@ -53,6 +53,10 @@ WORK = (
     r"rows?|episodes?|ep|pairs?|patches?|points?|edges?|nodes?|t?flop/?s?|users?|messages?|"
     r"ops|docs?|tasks?|jobs?|series|cells?|particles?|trials?|files?|reads?|events?|env(?:ironment)? steps?)"
 )
+MICRO_BATCHES = re.compile(
+    r"(?:num(?:ber)? ?(?:of)?|#) ?micro-?batch(?:es)?|micro-?batch(?:es)? (?:num(?:ber)?|count)|micro num"
+)
+"""Headers of how many micro-batches a step has."""
 STEP = (
     r"(?:(?:training |time ?|optimi[sz]er |update |micro-?)?"
     r"(?:steps?|it(?:er(?:ation)?)?s?|batch(?:es)?|updates?))"
@@ -94,6 +98,8 @@ OF_A_PART = re.compile(
     r"\b(?:validation|eval(?:uation)?) time|" + SIMULATED
 )
 """Times of a part of a step, or of what is done once, device-seconds, and rates over a time."""
+OF_COMPUTING = re.compile(r"\b(?:comm(?:unication)?|comput(?:e|ation))\.? ?[(\[]")
+"""Headers of the parts of a step: Compute (s), Comm(s)."""
 PRECISIONS = {
     "fp32": r"(?:fp|float)-?32|single precision",
     "tf32": r"tf-?32",
@@ -131,13 +137,17 @@ SERIAL_RUN = (
 )
 """Words for a run of one process, in the languages of headers."""
 IDEAL = r"(?:linear|ideal|perfect|theor\w*|expected)"
-_WITH_SPREAD = r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
+_WITH_SPREAD = (
+    r"\b(?:mean|avg|average)\b ?[(\u00b1+&/,]|\w.*\u00b1|\w.* \+ ?/ ?- ?|"
+    r"\bst(?:an)?d\w* in (?:brackets|parenthes[ei]s)"
+)
 """Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
     rf"^\W*(?:\+ ?/? ?-|\u00b1)\W*$|^(?!.*(?:{_WITH_SPREAD})).*(?:"
     r"\bstd\b|\bs\.d\.?(?!\w)|"
     r"\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
-    r"\bconfidence|\bjitter)"
+    r"\bconfidence|\bjitter|\biqr\b|\bp\d\d ?(?:-|\u2013|to) ?p\d\d\b|\d\d ?% ?ci\b|^range\b|\brange$|"
+    r"^min ?(?:-|\u2013) ?max\b)"
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
@@ -222,7 +232,9 @@ STRATEGIES = re.compile(
 ALONE = ("baseline", "single", "reference")
 """Words behind the hardware of a run that no strategy distributes."""
 NOT_MEASURED = re.compile(
-    r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|target(?: \w+){0,3})\W*", re.IGNORECASE
+    r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|"
+    r"target(?! (?:enc|net|detect|speech|domain|task|lang))(?: \w+){0,3})\W*",
+    re.IGNORECASE,
 )
 """A cell of a row that is a plan or a target."""
 FAILED = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.headers.meaning import Meaning, is_utilization, normal, with_role
+from scalestudy.importers.headers.meaning import Meaning, is_utilization, normal, place_of_devices, with_role
 from scalestudy.importers.numbers.printed import read_cell, share
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.quantities import most_are
@@ -14,6 +14,8 @@ from scalestudy.importers.raw import RawTable
 
 _CLOSE = 0.03
 """Relative difference up to which a ratio follows from the measurement beside it. Wider than rounding."""
+_CLOSE_TO_FEW_DIGITS = 0.1
+"""The same for speedups below 1, which have few digits: 0.06."""
 _ABOVE = 110.0
 """Per cent above which a number is rather a speedup than an efficiency."""
 _FAR_ABOVE = 150.0
@@ -71,10 +73,22 @@ def without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
         if one.role == "printed_speedup"
         and len(raw.cells(at)) > 1
         and _are_at_most_one(raw.cells(at))
+        and not _follow(meanings, raw, at)
         and normal(one.header) not in said
         else one
         for at, one in enumerate(meanings)
     ]
+
+
+def _follow(meanings: list[Meaning], raw: RawTable, place: int) -> bool:
+    """Whether all speedups of at most 1 follow from the measurement: more devices are slower."""
+    devices, measured = place_of_devices(meanings), [at for at, one in enumerate(meanings) if one.role in MEASURED]
+    if devices is None or len(measured) != 1:
+        return False
+    of_times = meanings[measured[0]].role in TIMES
+    places = (devices, measured[0], place)
+    close = following(raw, meanings, places, of_times=of_times, close=_CLOSE_TO_FEW_DIGITS, power=0)
+    return len(close) > 1 and all(close)
 
 
 def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:

@@ -11,6 +11,7 @@ from itertools import permutations, product
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, place_of_devices, with_role
 from scalestudy.importers.headers.terms import DEVICE, PER_DEVICE, RATED, SECOND, WORK
+from scalestudy.importers.headers.units import is_of_flops
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.columns import CLOSE, is_quotient
@@ -74,6 +75,18 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
             found = with_role(meanings, each, "throughput_per_gpu", per="gpu")
             return with_role(found, whole, "throughput")
     return meanings
+
+
+def without_flops_of_unknown_devices(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
+    """Leaves out FLOP/s that do not say of how many devices, beside a rate of each device that says so."""
+    if not any(one.role == "throughput_per_gpu" and not is_of_flops(one.unit) for one in meanings):
+        return meanings
+    return [
+        replace(one, role="ignore")
+        if one.role == "throughput" and not one.per and is_of_flops(one.unit) and normal(one.header) not in said
+        else one
+        for one in meanings
+    ]
 
 
 def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
