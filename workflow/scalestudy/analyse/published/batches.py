@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import isclose, prod
 
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import STATED, PublishedRow
 
 GLOBAL, EACH = "global batch", "batch per device"
 
@@ -82,7 +82,8 @@ def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[st
         elif words == GLOBAL:
             best, kept = None, comparable
     distinct = len({(row.gpus, row.label("strategy")) for row in rows}) == len(rows)
-    distinct = distinct and not _are_blocks(rows)
+    stated = any(role in row.numbers for row in rows for role in STATED)
+    distinct = distinct and not _are_blocks(rows) and (stated or not _are_both(rows))
     if best is None or distinct or len({row.gpus for row in rows}) < 2:
         return [(said, rows)]
     words, parts = best
@@ -107,6 +108,17 @@ def _by_other_batch(
         if len({row.gpus for row in part}) == len(part) > 1:
             found[value] = part
     return found
+
+
+def _are_both(rows: list[PublishedRow]) -> bool:
+    """Whether some rows have one batch per device, and others one global batch: r50(512*8), (512*16), (128*32)."""
+    found = []
+    for batch in (batch_per_gpu, global_batch):
+        sizes: dict[float | None, set[int]] = {}
+        for row in rows:
+            sizes.setdefault(batch(row), set()).add(row.gpus)
+        found.append(None not in sizes and max(map(len, sizes.values())) > 1 and len(sizes) > 1)
+    return all(found)
 
 
 def _are_blocks(rows: list[PublishedRow]) -> bool:

@@ -8,6 +8,7 @@ from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_ac
 from scalestudy.importers.columns.batch_in_labels import without_batch
 from scalestudy.importers.columns.labels import is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.listed import PLACEMENT
 from scalestudy.importers.devices.serial_rows import names_serial_run
 from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.shape.variants import additions, is_distributed
@@ -39,6 +40,8 @@ PLAIN = (
     "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
+_REMARKS = ("comment", PLACEMENT)
+"""Labels of some rows only. A row without one is that of all."""
 NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
@@ -101,11 +104,11 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
     sizes = {row.gpus for row in rows if not row.label(name)}
-    if name == "comment" and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
+    if name in _REMARKS and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
         free = parts.pop("", [])  # rows without a comment are those of all
         values = list(parts)
     fewest = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
-    if name == "comment" and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
+    if name in _REMARKS and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
         free = fewest  # so is the one on the fewest devices
         parts = _without(parts, free)
         values = list(parts)
@@ -128,7 +131,8 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
-    if len(values) < 2 or not several or (one_scale_each and not of_work):
+    of_models = name == "model" and not stated  # each of which has its own work
+    if len(values) < 2 or not several or (one_scale_each and not (of_work or of_models)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     own_base = name == "strategy" or name not in KINDS_OF_SETUP

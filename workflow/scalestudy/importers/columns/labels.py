@@ -42,7 +42,7 @@ _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: p
 _WAY = re.compile(
     r"(?:(?:serial|sequential|parallel|single|multi|baseline|distributed|process|threaded|gpu)[ -]?)+"
 )
-_NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment")
+_NO_VARIANTS = ("throughput_unit", "scaling", "precision", "hardware", "model", "comment", "placement")
 """Labels in which a number of devices would be something else."""
 _DISTRIBUTED = re.compile(
     rf"\b(?:distributed|parallel|(?:multi|single)-?(?:gpu|node)|\d{{1,5}} ?-?{NODE})\b", re.IGNORECASE

@@ -30,6 +30,7 @@ from scalestudy.importers.devices.hardware_in_labels import (
     with_pieces,
 )
 from scalestudy.importers.devices.in_headings import with_devices_of_crossed_rows, with_devices_of_headings
+from scalestudy.importers.devices.listed import with_placements
 from scalestudy.importers.devices.numbered_labels import with_numbered_labels
 from scalestudy.importers.devices.of_a_node import with_devices_of_a_node
 from scalestudy.importers.devices.products import threads_beside_processes
@@ -113,7 +114,7 @@ NOTHING_CORRECTED = Corrections({})
 
 def arranged(raw: RawTable) -> RawTable:
     """Return a table with a row per number of devices and a column per quantity."""
-    whole = with_lists_in_cells(without_moved_rows(raw))
+    whole = with_placements(with_lists_in_cells(without_moved_rows(raw)))
     whole = with_dittos_filled_down(with_pieces(whole))
     whole = with_groups_filled_down(whole)
     whole = with_dashes_filled_down(whole)

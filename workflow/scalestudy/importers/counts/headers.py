@@ -57,6 +57,8 @@ _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 """A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
 
 
+_ADDITION = r" ?(?:\+|\bw/|\bwith\b|\busing\b)"
+"""Before what a run had beside its devices: 4xV100+UCX."""
 _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
 """How long each was measured: `10 nodes (100 steps)`."""
 
@@ -141,7 +143,8 @@ def _count_of(header: str) -> tuple[Count, str] | None:
     if found := _TIMES_A_KIND.fullmatch(words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), _inside(found["rest"])
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):
-        return Count(int(found["gpus"]), hardware=found["rest"]), ""
+        kind = re.split(_ADDITION, found["rest"], maxsplit=1)[0]
+        return Count(int(found["gpus"]), hardware=kind), found["rest"][len(kind) :].strip()
     if found := re.fullmatch(
         rf"(?P<gpus>\d{{1,4}}) ?x ?(?P<hardware>{GEFORCE}) ?[(\[](?P<rest>[^()]+)[)\]]", words
     ):

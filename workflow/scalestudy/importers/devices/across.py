@@ -10,7 +10,7 @@ from dataclasses import replace
 from scalestudy.importers.counts.cells import Count, nodes_by_each, noun_of_a_node
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import DEVICE, HARDWARE, NODE, STRATEGIES
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import BATCHES, MEASURED
 from scalestudy.importers.quantities import known_role, quantity_of
@@ -31,6 +31,7 @@ _NOUN_OF_A_WAY = (
 """What is counted where a way to run in parallel is named."""
 _PLACED = re.compile(rf"(\d ?(?:{DEVICE})) ?\( ?\d{{1,4}} ?{NODE} ?\)")
 """Devices with the nodes that they are on: `16 GPUs (2 nodes)`."""
+_OF_A_KIND = re.compile(rf"\d{{1,6}} ?x ?{MAKER}*{KIND}")
 _OF_ANY_DEVICE = re.compile(r".*(?<![a-z])(?:p|n) ?[=(_ ]? ?\d.*")
 """Headers with the letter of any devices: P=4, T(p=4)."""
 _PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")
@@ -82,6 +83,8 @@ def counted_across(headers: Iterable[str]) -> str:
     headers = [_PLACED.sub(r"\1", header) for header in headers]
     of_a_node = noun_of_a_node(headers)
     nouns = [of_a_node] if of_a_node else [found[0] for header in headers if (found := _NOUN.search(header))]
+    kinds = [header for header in headers if _OF_A_KIND.match(header) and not _NOUN.search(header)]
+    nouns = [] if len(kinds) > len(nouns) and not of_a_node else nouns  # the cores of a CPU beside 4x V100
     nouns = nouns or [noun for header in headers for form, noun in _NOUN_OF_A_WAY if form.search(header)]
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     if meaning_of(noun).role in ("gpus", "nodes"):

@@ -10,8 +10,12 @@ from itertools import pairwise
 
 from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning
+from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of
 from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.raw import RawTable
+
+PLACEMENT = "placement"
+"""Header of the ids of devices beside their number."""
 
 
 def as_listed(meaning: Meaning, cells: Sequence[str]) -> Meaning:
@@ -46,6 +50,35 @@ def ids_in(cell: str) -> list[int]:
             return []
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     return found if found == sorted(set(found)) else []
+
+
+def with_placements(table: RawTable) -> RawTable:
+    """Return a table with ids of devices beside their number as the placement of rows on equal numbers of devices.
+
+    On other numbers of devices the ids say nothing, so their cells are empty.
+    """
+    counts = [place for place, name in enumerate(table.header) if meaning_of(name).role == "gpus"]
+    for place in range(len(table.header)):
+        pairs = [
+            (plain(row[counts[0]]), ids_in(row[place]))
+            for _, row in table.rows
+            if counts and len(row) > max(place, counts[0])
+        ]
+        lists = [ids for _, ids in pairs]
+        if place in counts[:1] or len(pairs) < len(table.rows) or not any(len(ids) > 1 for ids in lists):
+            continue
+        if not all(count == str(len(ids)) for count, ids in pairs):
+            continue
+        known = [count for count, _ in pairs]
+        rows = [
+            (line, (*row[:place], row[place] if known.count(count) > 1 else "", *row[place + 1 :]))
+            for (line, row), count in zip(table.rows, known, strict=True)
+        ]
+        rows.sort(key=lambda row: bool(row[1][place]))  # an empty cell below a label would be that of the label
+        return replace(
+            table, header=(*table.header[:place], PLACEMENT, *table.header[place + 1 :]), rows=tuple(rows)
+        )
+    return table
 
 
 def lists_across(header: Sequence[str]) -> dict[int, str]:

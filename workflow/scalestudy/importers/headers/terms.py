@@ -218,7 +218,7 @@ LABELS = (
         r"resolution|(?:image|input|crop) ?size|"
         r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
         r"(?:config(?:uration)?s?|setups?)|settings?|optimi[sz]er|compiler?|xla|"
-        r"dali|data ?loader|storage|"
+        r"dali|data ?loader|storage|placement|"
         r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|cuda graphs?|run|name|type",
     ),
 )
