@@ -232,7 +232,7 @@ def test_only_numbers_that_were_checked_are_called_consistent(
     _, output, _ = run(tmp_path, capsys, "GPUs,img/s,Memory\n1,100,9\n2,190,9\n")
     assert "Not read: Memory." in output
     assert "follow from the throughputs" not in output
-    assert "no printed speedup or efficiency that could be checked" in " ".join(output.split())
+    assert "No printed speedup or efficiency was checked for this case" in " ".join(output.split())
 
 
 def test_a_series_that_grows_shows_whose_the_throughput_of_the_others_is(tmp_path: Path) -> None:

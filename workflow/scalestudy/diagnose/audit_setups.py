@@ -7,7 +7,7 @@ from scalestudy.analyse.published.batches import batch_per_gpu, global_batch
 from scalestudy.analyse.published.series import KINDS_OF_SETUP, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.columns.labels import framework_of, is_length
+from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import PublishedRow
 
@@ -23,6 +23,11 @@ def other_setups(table: Table) -> Iterator[Remark]:
         values = [row.label(what) for row in rows]
         if len({_distinct(what, value) for value in values} - {""}) > 1:
             yield _changes("sequence length" if what in lengths else what, rows, values)
+    works = [name for name in dict.fromkeys(name for row in rows for name in row.labels) if is_other_work(name)]
+    for what in works:
+        values = [row.label(what) for row in rows]
+        if len(set(values)) == len(values) > 1 and are_names(values):
+            yield _changes(what, rows, values)
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

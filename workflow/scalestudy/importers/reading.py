@@ -16,6 +16,7 @@ from scalestudy.importers.columns.meanings import (
     columns_of,
 )
 from scalestudy.importers.counts.labels import note_on_servers
+from scalestudy.importers.devices.counted import ON_ONE
 from scalestudy.importers.devices.from_ratios import with_devices_of_ratios
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
@@ -149,7 +150,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         for one in meanings
         if one.header not in used and one.role != "ignore" and normal(one.header) in map(normal, corrected)
     ]
-    notes += [*_notes_on_empty_columns(raw, meanings), *_notes_on_nodes(meanings)]
+    notes += [*_notes_on_empty_columns(raw, meanings), *_notes_on_nodes(meanings), *_notes_on_one(meanings)]
     notes += note_on_servers(cell for _, row in raw.rows for cell in (*raw.header, *row))
     notes += [f"line {line} has a measurement too, but it was not read as a row" for line in raw.left_out]
     if "" not in used and (names := _nameless(raw)):
@@ -198,6 +199,12 @@ def _notes_on_nodes(meanings: Sequence[Meaning]) -> list[str]:
     return [
         "rates of all devices are those of one device of each node: the table does not say how many a node has"
     ]
+
+
+def _notes_on_one(meanings: Sequence[Meaning]) -> list[str]:
+    """Return a note if the column of devices counts processes that share one device."""
+    shared = [plain(one.header) for one in meanings if one.role == "gpus" and ON_ONE.search(normal(one.header))]
+    return [f"'{name}' counts what shares one device, so this is no scaling over devices" for name in shared]
 
 
 def _notes_on_empty_columns(raw: RawTable, meanings: Sequence[Meaning]) -> list[str]:

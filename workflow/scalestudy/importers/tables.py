@@ -24,6 +24,7 @@ from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of
 from scalestudy.importers.markup.footnotes import without_projected
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
+from scalestudy.importers.markup.headed_runs import headed_runs
 from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
@@ -170,7 +171,8 @@ def find_tables(text: str) -> list[RawTable]:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
-        tables = tables if not short or any(map(_names_devices, tables)) else _in_text(lines) or tables
+        unknown = short and not any(map(_names_devices, tables))
+        tables = (headed_runs(lines) or _in_text(lines) or tables) if unknown else tables
     tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
     tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
     tables = [with_legend(table, printed) for table in tables]

@@ -110,6 +110,8 @@ class CellReader:
             text = unit_of_repeats(text)
         else:
             cell = read_cell(text, comma=self.comma[place])
+        if meaning.role in MEASURED and cell.spread:
+            self._note_mark("the spread behind numbers", f"\u00b1 {cell.spread:g}")
         if self.gain[place] and (cell.percent or says_percent(meaning.header)):
             return _speedup_of(cell.printed.times(0.01), saved=meaning.per == SAVED)
         if meaning.role in CLOCKED:

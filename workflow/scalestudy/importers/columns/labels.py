@@ -30,8 +30,8 @@ _SIZE_OF_WORK = re.compile(
 )
 """Names of labels that say how much is computed."""
 _OF_WORK = re.compile(
-    r"(?:[a-z]+ )?(?:data ?sets?|tasks?|benchmarks?|problems?|workloads?|test ?cases?|graphs?|quer(?:y|ies)|"
-    r"circuits?)"
+    r"(?:[a-z]+ )?(?:data ?sets?(?: size)?|tasks?|benchmarks?|problems?|workloads?|test ?cases?|graphs?|"
+    r"quer(?:y|ies)|circuits?)"
 )
 """Names of labels that say what is computed."""
 _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
@@ -265,7 +265,7 @@ def _without_devices(label: str, gpus: int) -> str:
     """A label without the number of devices of its row, and without `distributed` and the like."""
     if (found := _CODE.fullmatch(label.strip())) and int(found["nodes"]) * int(found["each"]) == gpus:
         return ""
-    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?{DEVICE}\b", " ", label, flags=re.IGNORECASE)
+    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?(?:{DEVICE}|n(?=\W))\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
     words = _DISTRIBUTED.sub(" ", words)
     return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())
@@ -281,6 +281,11 @@ def is_length(name: str) -> bool:
 def is_other_work(name: str) -> bool:
     """Return whether a label says what is computed: on a data set, for a task, of a problem."""
     return bool(_OF_WORK.fullmatch(name))
+
+
+def are_names(values: Sequence[str]) -> bool:
+    """Return whether all values of a label are names, and not sizes."""
+    return all(value[:1].isalpha() for value in values)
 
 
 def is_size_of_work(name: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from scalestudy.importers.headers.meaning import normal
-from scalestudy.importers.headers.terms import PER_NODE
+from scalestudy.importers.headers.terms import DEVICE, PER_NODE
 from scalestudy.importers.published import PublishedTable
 
 DEVICES = "devices"
@@ -26,6 +26,8 @@ _NOUNS = (
     (r"node|machine|host|server|instance", "nodes"),
 )
 """Words of a header, and the plural noun; the first that fits counts."""
+ON_ONE = re.compile(rf"\b(?:on|per|of|in) (?:one|a single|a|1) {DEVICE}\b")
+"""What processes share that are counted: Client processes on one GPU."""
 _COUNTING = ("gpus", "gpus_per_node", "nodes")
 """Roles of columns that devices are counted in, the nearest first."""
 
@@ -44,7 +46,7 @@ def counted_in(table: PublishedTable) -> str:
     column = next((found for role in _COUNTING if (found := table.column(role)) is not None), None)
     if column is not None and column.role == "gpus" and column.unit:
         return column.unit  # the noun of its labels
-    words = normal(column.header) if column is not None else ""
+    words = ON_ONE.sub("", normal(column.header)) if column is not None else ""
     if column is not None and column.role == "gpus_per_node":
         words = PER_NODE.sub("", words)
     noun = next((noun for form, noun in _NOUNS if re.search(form, words)), DEVICES)

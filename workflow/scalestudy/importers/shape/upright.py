@@ -81,7 +81,13 @@ def upright(table: RawTable) -> RawTable:
         ratios = [place for place in others if _is_ratio(table, place, best)]
         left = [plain(table.header[place]) for place in others if place not in ratios and table.header[place]]
         table = table.noted(f"{' and '.join(left)} is of no number of devices, so it was left out" if left else "")
-        return _with_ratios(_turned(table, across, first), table, ratios, best)
+        rest = [
+            name
+            for at, (name, (_, cells)) in enumerate(zip(first, table.rows, strict=True))
+            if at != best and at in measured and any(not is_blank(cells[at]) for at in ratios if at < len(cells))
+        ]
+        said = f"the ratio of {' and '.join(rest)} is not read, only that of {first[best]}" if rest else ""
+        return _with_ratios(_turned(table.noted(said), across, first), table, ratios, best)
     return _stacked(table, across)
 
 
