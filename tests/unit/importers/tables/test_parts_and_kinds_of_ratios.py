@@ -37,7 +37,7 @@ def test_a_spread_may_have_the_unit_of_its_number(tmp_path: Path) -> None:
 """
     audits, _, notes = read(tmp_path, text)
     assert [*series(audits).values()] == [[(1, 1.0), (2, 1.4), (4, 1.76)]]
-    assert notes == ("the spread behind numbers, such as '± 7.6', is not read",)
+    assert notes == "the spread behind numbers, such as '± 7.6', is not read"
     assert not audits[0].remarks
 
 

@@ -54,7 +54,7 @@ WORK = (
     r"ops|docs?|tasks?|jobs?|series|cells?|particles?|trials?|files?|reads?|events?|env(?:ironment)? steps?)"
 )
 MICRO_BATCHES = re.compile(
-    r"(?:num(?:ber)? ?(?:of)?|#) ?micro-?batch(?:es)?|micro-?batch(?:es)? (?:num(?:ber)?|count)|micro num"
+    r"(?:num(?:ber)? ?(?:of)?|#) ?micro[- ]?batch(?:es)?|micro[- ]?batch(?:es)? (?:num(?:ber)?|count)|micro num"
 )
 """Headers of how many micro-batches a step has."""
 STEP = (

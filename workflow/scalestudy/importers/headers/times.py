@@ -39,7 +39,10 @@ def time_of(bare: str) -> str:
         or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare))
     ):
         return "step_time_s"
-    if re.fullmatch(r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each) epochs?", bare):
+    if re.fullmatch(
+        r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each|one|an?|1|single|full) epochs?",
+        bare,
+    ):
         return "total_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
     if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
