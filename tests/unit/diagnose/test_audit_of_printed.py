@@ -102,13 +102,22 @@ def test_a_baseline_that_is_wrong_is_one_remark(tmp_path: Path) -> None:
     assert "all printed speedups are relative to a throughput of 100" in remark.sentence
 
 
-@pytest.mark.parametrize("what", ["Model", "Hardware", "Framework", "Strategy"])
+@pytest.mark.parametrize("what", ["Hardware", "Framework", "Strategy"])
 def test_what_changes_within_a_series_is_said(tmp_path: Path, what: str) -> None:
     text = markdown(f"{what},GPUs,img/s,Efficiency", "A,2,100,100%", "A,4,190,95%", "B,8,300,91%")
     (audit,) = audits(tmp_path, text)
     assert [remark.kind for remark in audit.remarks] == ["confounded"]
     assert f"the {what.lower()} changes between rows (A on 2, A on 4, B on 8)" in audit.remarks[0].sentence
     assert audit.checked.efficiencies == 0
+
+
+def test_another_model_is_another_series_unless_its_ratio_is_over_the_first(tmp_path: Path) -> None:
+    own = markdown("Model,GPUs,img/s,Efficiency", "A,2,100,100%", "A,4,190,95%", "B,8,300,91%")
+    (audit,) = audits(tmp_path, own)
+    assert ([scale.row.gpus for scale in audit.table.scales], audit.remarks) == ([2, 4], ())
+    over_the_first = markdown("Model,GPUs,img/s,Efficiency", "A,2,100,100%", "A,4,190,95%", "B,8,364,91%")
+    (audit,) = audits(tmp_path, over_the_first)
+    assert [remark.kind for remark in audit.remarks] == ["confounded"]
 
 
 def test_columns_of_two_precisions_that_are_exchanged(tmp_path: Path) -> None:

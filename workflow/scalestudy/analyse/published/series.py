@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isclose
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
 from scalestudy.importers.columns.batch_in_labels import without_batch
@@ -15,6 +16,8 @@ from scalestudy.importers.shape.variants import additions, is_distributed
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
 """Labels that change what is measured."""
+_CLOSE = 0.1
+"""Relative difference up to which a printed ratio may be over a row. Wider than rounding."""
 UNITS = ("throughput_unit", "scaling", OF_COLUMNS)
 """Labels that do not tell configurations apart."""
 PLAIN = (
@@ -129,6 +132,7 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     one_scale_each = all(len(found | {row.gpus for row in free}) < 2 for found in scales.values())
     several = count > len(set().union(*scales.values()))
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
+    stated = stated and not (name == "model" and _are_of_each(rows, name))
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
     of_models = name == "model" and not stated  # each of which has its own work
@@ -145,6 +149,21 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
         )
         for value, part in parts.items()
     ]
+
+
+def _are_of_each(rows: list[PublishedRow], name: str) -> bool:
+    """Whether no printed ratio of a row with another label than the row on the fewest devices is over that row."""
+    base = min(rows, key=lambda row: row.gpus)
+    others = [row for row in rows if row.label(name) != base.label(name)]
+    pairs = [(row, row.number("throughput"), base.number("throughput")) for row in others]
+    known = [(row, rate / first) for row, rate, first in pairs if rate and first]
+    for row, growth in known:
+        speedup, efficiency = row.number("printed_speedup"), row.number("printed_efficiency")
+        if speedup is not None and isclose(growth, speedup, rel_tol=_CLOSE):
+            return False
+        if efficiency is not None and isclose(growth, efficiency * row.gpus / base.gpus, rel_tol=_CLOSE):
+            return False
+    return bool(known)
 
 
 def _was_scaled_too(rows: list[PublishedRow], name: str, plain: tuple[str, ...]) -> bool:

@@ -9,6 +9,9 @@ from scalestudy.importers.headers.units import OF_SEVERAL_STEPS
 
 _STATISTIC = r"(?:median|mean|avg|average|min|minimum|max|maximum|best|worst|fastest|slowest)"
 
+_OF_AN_EPOCH = re.compile(
+    r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each|one|an?|1|single|full) epochs?"
+)
 OF_SCALING = re.compile(rf"(?:(?:weak|strong) )?scaling ?[(\[](?:{TIME_UNIT}|h|hours)[)\]]")
 """Times under the name of what they show: Weak scaling (sec)."""
 
@@ -39,10 +42,7 @@ def time_of(bare: str) -> str:
         or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare))
     ):
         return "step_time_s"
-    if re.fullmatch(
-        r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each|one|an?|1|single|full) epochs?",
-        bare,
-    ):
+    if _OF_AN_EPOCH.fullmatch(bare):
         return "total_time_s"
     hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
     if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
