@@ -1,7 +1,8 @@
 """Checks a published table: claims that its own numbers contradict, and information that it lacks.
 
 A remark is made only if rounding cannot explain it: a printed number represents all values that are less than one
-unit of its last digit away. A table is only checked against its own claims.
+unit of its last digit away, or half a unit above it if another is rounded up. A table is only checked against its
+own claims.
 """
 
 from collections.abc import Iterator, Sequence
@@ -191,15 +192,13 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
             yield Remark("no base case", None, text)
         elif table.scales:
             devices = "one device" if table.base_gpus == 1 else f"{table.base_gpus} devices"
-            unit = next((row for row in rows if row.number("printed_speedup") == 1), None)
+            own = [*(scale.row for scale in table.scales), *rows]  # those of the series first
+            unit = next((row for row in own if row.number("printed_speedup") == 1), None)
             whose = f"assumed to be relative to {devices}"
             whose = whose if unit is None else f"relative to line {unit.line} with 1x"
             ratios = "speedups" if any(scale.row.printed_speedup for scale in table.scales) else "efficiencies"
-            text = (
-                "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                f" printed {ratios} are {whose}"
-            )
-            yield Remark("no base case", None, text)
+            text = "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
+            yield Remark("no base case", None, f"{text} printed {ratios} are {whose}")
         return
     if len({scale.row.gpus for scale in table.scales}) < 2:
         devices = "one device was" if base.gpus == 1 else f"{base.gpus} devices were"

@@ -42,8 +42,8 @@ class RawTable:
     """Lines of a list with a measurement like its others, which were not read as rows."""
     note: str = ""
     """How it was read, in words for the user, such as the devices of its labels from a legend."""
-    of_a_node: str = ""
-    """What the text of the file says of the devices of a node, in its words: 8 GPUs per node."""
+    text: tuple[str, ...] = ()
+    """The lines of the file that belong to no table, as far as they are near or the file is short."""
     legend_lacks: str = ""
     """What the text around it does not say of the devices of its labels, in words for the user."""
 

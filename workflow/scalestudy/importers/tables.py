@@ -12,7 +12,6 @@ from scalestudy.errors import UserError
 from scalestudy.importers.devices.defined_headers import with_defined_headers
 from scalestudy.importers.devices.in_headings import with_devices_of_strategies
 from scalestudy.importers.devices.legends import with_legend
-from scalestudy.importers.devices.of_a_node import with_text_on_nodes
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.markup.aligned import aligned_tables, label_devices
 from scalestudy.importers.markup.arrays import array_tables
@@ -21,7 +20,7 @@ from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.benchmarks import benchmark_tables
 from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
-from scalestudy.importers.markup.footnotes import without_projected
+from scalestudy.importers.markup.footnotes import without_ideal, without_projected
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.headed_runs import headed_runs
@@ -75,6 +74,10 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 """A line that says the unit of a table: Unit: images/sec."""
+_LONGEST_TEXT = 400
+"""Characters of a line of text that may say something of a table."""
+_SHORT, _NEAR_TEXT = 300, 40
+"""Lines of a file whose whole text may speak of its tables, and how far it may be in a longer one."""
 _NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.*\S {2,}\S.*")
 """A rule, a directive, a bare tag or a row of another table."""
 _BELOW = re.compile(
@@ -176,7 +179,25 @@ def find_tables(text: str) -> list[RawTable]:
     tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
     tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
     tables = [with_legend(table, printed) for table in tables]
-    return [with_devices_of_strategies(with_text_on_nodes(table, printed), printed) for table in tables]
+    tables = without_ideal(tables)
+    tables = _with_text(tables, printed)
+    return [with_devices_of_strategies(table, printed) for table in tables]
+
+
+def _with_text(tables: Sequence[RawTable], lines: Sequence[str]) -> list[RawTable]:
+    """The tables with the lines of the file that belong to none: all of a short file, else those near it."""
+    taken = {line for table in tables for line in table.lines}
+    text = {
+        at: plain(line)
+        for at, line in enumerate(lines, start=1)
+        if at not in taken and line.strip() and len(line) <= _LONGEST_TEXT and not line.lstrip().startswith("|")
+    }
+    if len(lines) <= _SHORT:
+        return [replace(table, text=tuple(text.values())) for table in tables]
+    return [
+        replace(table, text=tuple(words for at, words in text.items() if abs(at - table.line) <= _NEAR_TEXT))
+        for table in tables
+    ]
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:

@@ -39,12 +39,31 @@ class Held:
 
     @property
     def outside(self) -> tuple[tuple[Recomputed, Printed, Interval], ...]:
-        """Those that rounding does not explain."""
-        return tuple(pair for pair in self.pairs if not overlap(pair[1], pair[2]))
+        """Those that rounding does not explain.
+
+        A number may be cut instead of rounded, unless another of the same ratios is rounded up.
+        """
+        rounded = any(_is_rounded_up(printed, computed) for _, printed, computed in self.pairs)
+        return tuple(
+            (scale, printed, computed)
+            for scale, printed, computed in self.pairs
+            if not overlap(printed, computed) or (rounded and _is_cut(printed, computed))
+        )
 
     def without_outside(self) -> Held:
         """Returns the ratios that rounding explains."""
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair not in self.outside))
+
+
+def _is_rounded_up(printed: Printed, computed: Interval) -> bool:
+    """Whether a printed number is above the computed one, by no more than rounding: 6.15 for 6.146."""
+    slack = 1e-9 * abs(printed.value)
+    return computed.high < printed.value - slack and computed.low >= printed.value - printed.last / 2 - slack
+
+
+def _is_cut(printed: Printed, computed: Interval) -> bool:
+    """Whether a computed number is nearer to the next printed one: 10.277 beside 10.2."""
+    return computed.low > printed.value + printed.last / 2 + 1e-9 * abs(printed.value)
 
 
 def overlap(printed: Printed, computed: Interval) -> bool:

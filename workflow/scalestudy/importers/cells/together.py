@@ -8,11 +8,12 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
+from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
-from scalestudy.importers.headers.terms import DEVICE, IDEAL
+from scalestudy.importers.headers.terms import DEVICE, IDEAL, SECONDS
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
@@ -53,6 +54,8 @@ _QUANTITIES = re.compile(
 _OF_THE_PEAK = re.compile(r"\bmfu\b|\bmodel flops? util", re.IGNORECASE)
 RATIOS = ("speedup", "efficiency")
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
+_SAME_TIME = 0.05
+"""Relative difference of two times that are one in two units. Wider than rounding: 0.30 min beside 18.2 s."""
 _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
 """A quantity with another one in brackets behind it."""
 
@@ -108,9 +111,22 @@ def _parts(cell: str) -> list[str]:
         behind = both[2].split(", ")
         behind = behind if len(behind) == 1 else [part for part in behind if quantity_of(part)]
         kinds = [quantity_of(part) or _kind(part) for part in (both[1], *behind)]
+        if len(behind) == 1 and _is_again(both[1], behind[0]):
+            return [text]
         if len(kinds) > 1 and all(kinds) and len(set(kinds)) == len(kinds) and not {*RATIOS} & {*kinds}:
             return [both[1], *behind]
     return _QUANTITIES.split(text)
+
+
+def _is_again(first: str, second: str) -> bool:
+    """Whether the second of two times is the first in another unit: 73.0 s (1.22 min)."""
+    units = [unit_of_time(part) for part in (first, second)]
+    if not all(units):
+        return False
+    times = [
+        read_cell(part).printed.value * SECONDS[unit] for part, unit in zip((first, second), units, strict=True)
+    ]
+    return isclose(*times, rel_tol=_SAME_TIME)
 
 
 def _kinds(parts: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
 from scalestudy.importers.headers.terms import COUNT, DEVICE, WORK
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS
+from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.raw import RawTable
 
 _SIZE = r"(?:mini-?)?batch(?: ?size)?"
@@ -19,7 +19,7 @@ _SAMPLES = (
 _EACH = rf"(?:per|on each|on every|on one|for each) {DEVICE}\b(?! ?(?:per|/|a) ?s)"
 _PER_DEVICE = re.compile(
     rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE}|"
-    rf"\b{_SIZE}(?: (?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
+    rf"\b{_SIZE}(?: ?(?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
     rf"(?:per|/|on each|on every) ?{DEVICE}\b|"
     rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}"
 )
@@ -58,8 +58,14 @@ def batches_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
     """Return `weak` or `strong` if a sentence says which batch step times or rates are of; else ''."""
     roles = {one.role for one in columns}
-    if not roles & {*OF_STEPS} or roles & {*BATCHES}:
+    if not roles & {*OF_STEPS, *RATES} or roles & {*BATCHES}:
         return ""
-    said = [normal(words) for words in raw.sentences]
+    near = _batch_of(raw.sentences) if roles & {*OF_STEPS} else ""
+    return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text))
+
+
+def _batch_of(texts: Sequence[str]) -> str:
+    """`weak` if texts speak of a batch of a device, `strong` of a global one; '' for both or none."""
+    said = list(map(normal, texts))
     per_device, of_all = (any(map(form.search, said)) for form in (_PER_DEVICE, _OF_ALL))
     return "" if per_device == of_all else "weak" if per_device else "strong"

@@ -37,6 +37,8 @@ _BARE_TIME = re.compile(
 """Headers that do not say what a time is of."""
 _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
+_OF_ONE = 0.1
+"""How far the ratio of one device may be from 1."""
 
 
 def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -120,7 +122,9 @@ def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bo
     for _, row in raw.rows if devices is not None else ():
         with suppress(ValueError, IndexError):
             cell = read_cell(row[place])
-            if not cell.percent and cell.printed.value > _MOST_TIMES * max(2, read_count(row[devices or 0]).gpus):
+            gpus = read_count(row[devices or 0]).gpus
+            of_one = gpus != 1 or abs(cell.printed.value - 1) <= _OF_ONE
+            if not cell.percent and (cell.printed.value > _MOST_TIMES * max(2, gpus) or not of_one):
                 return False
     return True
 

@@ -135,7 +135,12 @@ SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
 _OF_ONE_NODE = re.compile(rf"\b(\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\b", re.IGNORECASE)
 """The devices behind `single node`."""
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
-_NODES_ONLY = re.compile(rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?", re.IGNORECASE)
+_NODES_ONLY = re.compile(
+    rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?"
+    rf"(?:[,(: ](?!.*\b\d+ ?x? ?-?(?:{DEVICE}|{MAKER}*{KIND})).*)?",
+    re.IGNORECASE,
+)
+"""Nodes without the number of their devices: `2 nodes, sockets`."""
 _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
 _NO_KIND = re.compile(
@@ -145,7 +150,8 @@ _NO_KIND = re.compile(
 )
 """What in brackets is no kind of hardware: `16 (2-node, sockets)`, `2x A100 (WSL2 NCCL)`, `4 GPUs (Part 2)`."""
 _NODE_OF = re.compile(
-    rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?(?:(?P<noun>{DEVICE})|{MAKER}*{KIND}s?)\)?",
+    rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?(?:(?P<noun>{DEVICE})|{MAKER}*{KIND}s?)\)?"
+    r"(?: ?\([^()]*\))?",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,7 @@ from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
 from scalestudy.importers.headers.languages import in_english
-from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER
+from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER, RATED
 from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
 
@@ -57,6 +57,8 @@ _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 """A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
 
 
+_TIMES_A_RATE = re.compile(r"(?P<gpus>\d{1,4}) ?x (?P<rest>[a-z].*)")
+"""A number of devices in front of what was measured: 2x tokens/s."""
 _ADDITION = r" ?(?:\+|\bw/|\bwith\b|\busing\b)"
 """Before what a run had beside its devices: 4xV100+UCX."""
 _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
@@ -140,6 +142,8 @@ def _count_of(header: str) -> tuple[Count, str] | None:
         rest = re.sub(r"(?:^|(?<= ))(?:on|with|using|at|for)$", "", found["rest"]).strip()
         unit = _timed(found["unit"]) if "time" not in rest else found["unit"].strip()
         return Count(int(found["gpus"])), f"{rest} {unit}".strip()
+    if (found := _TIMES_A_RATE.fullmatch(words)) and re.search(rf"{RATED}|\btime\b", found["rest"]):
+        return Count(int(found["gpus"])), found["rest"]
     if found := _TIMES_A_KIND.fullmatch(words):
         return Count(int(found["gpus"]), hardware=found["hardware"]), _inside(found["rest"])
     if found := re.fullmatch(r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>(?:nvidia )?[a-z]{1,4}-?\d.*)", words):

@@ -84,6 +84,7 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
         degree = is_degree(meaning.header) and devices_of_labels(meanings, raw) == meanings
+        degree = degree and not _divides_others(raw, place)
         if counted and (beside or degree) and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
     for place, meaning in enumerate(meanings[:_FIRST]):
@@ -95,6 +96,17 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 for at, one in enumerate(with_role(meanings, place, "gpus", per=INSTANCES))
             ]
     return devices_of_labels(meanings, raw)
+
+
+def _divides_others(raw: RawTable, degree: int) -> bool:
+    """Whether a degree of parallelism times another column is the same number in all rows: of all devices."""
+    for place in range(len(raw.header)):
+        pairs = [(plain(row[degree]), plain(row[place])) for _, row in raw.rows if len(row) > max(degree, place)]
+        if place == degree or not all(re.fullmatch(r"[1-9]\d{0,5}", cell) for pair in pairs for cell in pair):
+            continue
+        if len(pairs) > 1 and len({int(own) * int(other) for own, other in pairs}) == 1:
+            return True
+    return False
 
 
 def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:

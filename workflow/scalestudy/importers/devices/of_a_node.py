@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE
-from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _SOME = (
@@ -33,23 +32,6 @@ _EACH_SAID = tuple(
 )
 """Words on a table of nodes that say how many devices each of them has."""
 _OF_A_HOST = re.compile(r"cores?|threads?|v?cpus?|procs?|process(?:es|ors?)?")
-_LONGEST = 300
-"""Characters of a line that may say what a node has."""
-
-
-def with_text_on_nodes(table: RawTable, lines: Sequence[str]) -> RawTable:
-    """Return a table with what the text of its file says of the devices of a node. lines: of the file.
-
-    The text counts only if all of it says the same number.
-    """
-    own = table.lines
-    text = [
-        plain(line)
-        for at, line in enumerate(lines, start=1)
-        if at not in own and len(line) <= _LONGEST and not line.lstrip().startswith("|")
-    ]
-    said = _said(text)
-    return replace(table, of_a_node=said[0].strip(" ,:")) if said else table
 
 
 def with_devices_of_a_node(table: RawTable) -> RawTable:
@@ -65,8 +47,8 @@ def with_devices_of_a_node(table: RawTable) -> RawTable:
     place = nodes[0]
     each = own[place] or _said(table.captions)
     if each is None:
-        each = _said([table.of_a_node])
-        table = table.noted(f"the text says what a node has: '{table.of_a_node}'" if each else "")
+        each = _said(table.text)
+        table = table.noted(f"the text says what a node has: '{each[0].strip(' ,:')}'" if each else "")
     if each is None:
         return table
     name = table.header[place] if roles[place] == "nodes" else "nodes"

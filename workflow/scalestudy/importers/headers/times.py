@@ -27,6 +27,7 @@ def time_of(bare: str) -> str:
         return ""
     if OF_SCALING.fullmatch(bare):
         return "time_s"
+    bare = re.sub(r"\bbatch[- ]?size ?=? ?\d*", " ", bare).strip()
     timed = re.search(TIMED, bare)
     inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
     if re.search(OF_ONE, bare):

@@ -1,4 +1,4 @@
-"""Rows whose numbers a footnote calls projected: `0.06*` above `*Projections from local runs`."""
+"""What was not measured: rows that a footnote calls projected, `*Projections from local runs`, and ideal lists."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.headers.terms import IDEAL
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _NEAR = 6
@@ -16,6 +18,10 @@ _PROJECTED = re.compile(
     r"simulated)\b",
     re.IGNORECASE,
 )
+_IDEAL = re.compile(
+    rf"\W*(?:{IDEAL}\b.{{0,20}}|(?:[a-z-]+ ){{0,2}}(?:scaling|speed-?ups?) ?\(?{IDEAL}\)?)\W*", re.IGNORECASE
+)
+"""The caption of what was not measured: Linear scaling (ideal)."""
 
 
 def without_projected(table: RawTable, lines: Sequence[str]) -> RawTable:
@@ -30,6 +36,16 @@ def without_projected(table: RawTable, lines: Sequence[str]) -> RawTable:
     left_out = set(projected)
     rows = tuple((line, cells) for line, cells in table.rows if line not in left_out)
     return replace(table, rows=rows).noted(note)
+
+
+def without_ideal(tables: Sequence[RawTable]) -> list[RawTable]:
+    """Return the tables without those that their caption calls ideal, with a note on them at the first other."""
+    ideal = [table for table in tables if _IDEAL.fullmatch(plain(table.caption or (*table.headings, "")[-1]))]
+    kept = [table for table in tables if table not in ideal]
+    if not ideal or not kept:
+        return list(tables)
+    lines = " and ".join(str(table.line) for table in ideal)
+    return [kept[0].noted(f"what begins at line {lines} is called ideal, so it was left out"), *kept[1:]]
 
 
 def _has_mark(cell: str, marks: set[str]) -> bool:

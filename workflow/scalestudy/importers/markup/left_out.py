@@ -19,6 +19,8 @@ WITH_UNIT = re.compile(
     rf"(?<![\d.,\u2013-])~?\d[\d.,]*[kM]? ?(?:-|\u2013|~) ?\d[\d.,]*{_UNIT}|(?<![\d.,\u2013-])~?\d[\d.,]*{_UNIT}"
 )
 """A number, or a range, with its unit; no gain such as `2 % faster`."""
+_TITLE = re.compile(r"\s*(?:#.*|(?:\*\*|__).*(?:\*\*|__)):?\s*")
+"""A heading, also one in bold."""
 
 
 def with_lines_left_out(tables: Iterable[RawTable], lines: Sequence[str]) -> list[RawTable]:
@@ -30,7 +32,8 @@ def with_lines_left_out(tables: Iterable[RawTable], lines: Sequence[str]) -> lis
         own = [line for line, _ in table.rows]
         units = set().union(*(_quantities(lines[line - 1]) for line in own))
         near = range(max(1, own[0] - 1), min(len(lines), own[-1] + 1) + 1)
-        left = tuple(line for line in near if line not in used and _quantities(lines[line - 1]) & units)
+        others = [line for line in near if line not in used and not _TITLE.fullmatch(lines[line - 1][:LONGEST])]
+        left = tuple(line for line in others if _quantities(lines[line - 1]) & units)
         result.append(replace(table, left_out=left))
     return result
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
+from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import TEXTS, meaning_of
-from scalestudy.importers.numbers.printed import is_blank
+from scalestudy.importers.numbers.printed import is_blank, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.whose import is_over_another
@@ -15,6 +16,10 @@ from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.devices_across import size_of
 from scalestudy.importers.shape.quantities_of_rows import quantity_of_names
 
+_LARGEST = 2000.0
+"""What is above this is no speedup and no efficiency in per cent."""
+_FAR = 0.1
+"""How far the ratio of one device may be from 1."""
 _MOST_WORDS = 6
 """Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
 _LONGEST_NAME = 40
@@ -40,7 +45,20 @@ def with_measured_base(table: RawTable, across: dict[int, tuple[str, str]]) -> d
     }
 
 
-def quantity_across(table: RawTable, across: Iterable[int]) -> str:
+def _may_be_ratios(table: RawTable, across: Sequence[int]) -> bool:
+    """Whether no number below devices is too large for a ratio, and those of one device are 1 or 100 %."""
+    for place in across:
+        count = count_of_header(table.header[place])
+        values = [read_cell(cell).printed.value for cell in table.cells(place) if share([cell], read_cell)]
+        if any(value > _LARGEST for value in values):
+            return False
+        of_one = count is not None and count[0].gpus == 1
+        if of_one and not all(abs(value - 1) < _FAR or abs(value - 100) < 100 * _FAR for value in values):
+            return False
+    return True
+
+
+def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     """Return what the cells of a table with devices across hold: by their units, else by headers and headings."""
     cells = [cells[place] for _, cells in table.rows for place in across if place < len(cells)]
     cells = [cell for cell in cells if not is_blank(cell)]
@@ -55,8 +73,11 @@ def quantity_across(table: RawTable, across: Iterable[int]) -> str:
         return named
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
     captions = [words for words in table.sentences if meaning_of(words).role != "scaling_ratio"]
+    ratios = _may_be_ratios(table, across)
     captions = [
-        words for words in captions if meaning_of(words).role not in STATED or len(words.split()) <= _MOST_WORDS
+        words
+        for words in captions
+        if meaning_of(words).role not in STATED or (ratios and len(words.split()) <= _MOST_WORDS)
     ]
     units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
     times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
