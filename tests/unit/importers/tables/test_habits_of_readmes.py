@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.errors import UserError
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
 
@@ -121,3 +123,98 @@ def test_what_a_run_had_beside_its_devices_is_named(tmp_path: Path) -> None:
     found = audited(tmp_path, own)
     assert {speedups(one)[-1] for one in found} >= {(4, 2.8), (4, 3.65)}
     assert all("20 cores" not in one.case for one in found)
+
+
+def test_the_batch_of_each_device_in_labels(tmp_path: Path) -> None:
+    rows = (
+        "Single A100, batch=256;1.2 ms",
+        "DDP 2x A100, batch=256 each;1.26 ms",
+        "DDP 4x A100, batch=256 each;1.37 ms",
+    )
+    (found,) = audited(tmp_path, table("Configuration;Time per Step", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.9), (4, 3.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("We fixed the batch size per GPU.", "weak"),
+        ("- **Batch Size:** 8 per GPU", "weak"),
+        ("- Batch per GPU: 8", "weak"),
+        ("The global batch size is 4096.", "strong"),
+        ("One GPU has a global batch size of 4, two have a global batch size of 8.", ""),
+        ("The batch is 8 per GPU, and the global batch size is 64 on all.", ""),
+        ("Batch size 8 per GPU here. Batch size 16 per GPU there.", ""),
+    ],
+)
+def test_the_text_of_a_file_says_which_batch_is_constant(text: str, kind: str, tmp_path: Path) -> None:
+    (found,) = audited(
+        tmp_path, f"# Setup\n\n{text}\n\n## Results\n\n" + table("GPUs;img/s", "1;50", "2;95", "4;175")
+    )
+    assert (speedups(found), found.scaling) == (ONCE, kind)
+
+
+@pytest.mark.parametrize("title", ["**Linear scaling (ideal):**", "Ideal:", "Perfect scaling"])
+def test_an_ideal_list_is_left_out(title: str, tmp_path: Path) -> None:
+    ideal = "1 GPU: 50 img/s\n2 GPUs: 100 img/s (2.0x)\n4 GPUs: 200 img/s (4.0x)"
+    real = "1 GPU: 50 img/s\n2 GPUs: 95 img/s (1.9x)\n4 GPUs: 175 img/s (3.5x)"
+    (found,) = audited(tmp_path, f"{title}\n\n```\n{ideal}\n```\n\n**Measured:**\n\n```\n{real}\n```\n")
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+    assert any("ideal" in note for note in found.source.notes)
+
+
+def test_a_time_in_two_units_is_one(tmp_path: Path) -> None:
+    rows = ("1;73.00s (1.22 min);1.00x", "2;46.47s (0.77 min);1.57x", "8;18.20s (0.30 min);4.01x")
+    (found,) = audited(tmp_path, table("GPUs;Training Time;Speedup", *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.57), (8, 4.01)]
+
+
+def test_devices_in_front_of_rates(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Run;1x tokens/s;2x tokens/s;4x tokens/s", "bf16;50k;95k;175k"))
+    assert speedups(found) == ONCE
+
+
+def test_nodes_with_a_remark_have_the_devices_of_one_node(tmp_path: Path) -> None:
+    rows = ("1 node, 8 GPU (NVLink);50;1.00x", "2 nodes, sockets;40;0.80x", "2 nodes, 8 NICs + GDR;95;1.90x")
+    (found,) = audited(tmp_path, table("Config;img/s;Scaling vs 1 node", *rows))
+    assert speedups(found) == [(8, 1.0), (16, 0.8), (16, 1.9)]
+
+
+def test_degrees_on_a_constant_number_of_devices_are_no_scale(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("FSDP;CP;TPS/GPU", "8;1;76", "4;2;47", "2;4;31", "1;8;16"))
+    with pytest.raises(UserError, match="no column of devices"):
+        read_published(path)
+
+
+@pytest.mark.parametrize("heading", ["### GPU weak scaling (FP16)", "### Scaling efficiency, steady state"])
+def test_numbers_that_are_no_ratios_are_not_those_of_the_heading(heading: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(f"{heading}\n\n" + table("GPUs;Conda;NGC", "1;0.31;0.59", "2;0.57;1.07", "4;1.12;1.55"))
+    with pytest.raises(UserError, match="Conda=throughput"):
+        read_published(path)
+
+
+def test_a_sentence_on_efficiency_is_no_header_of_rates_across(tmp_path: Path) -> None:
+    rows = ("small;949K;3141K;3.31x;82.7%", "large;121K;411K;3.40x;85.0%")
+    text = (
+        table("Model;1 GPU;4 GPUs;Speedup;Efficiency", *rows)
+        + "\nFinding: larger models scale with more efficiency!\n"
+    )
+    found = audited(tmp_path, text)
+    assert [speedups(one)[-1] for one in found] == [(4, 3.31), (4, 3.4)]
+    assert kinds(found) == []
+
+
+def test_times_below_a_batch_size_are_not_those_of_a_step() -> None:
+    assert meaning_of("Batch-size 64 Time(sec)").role == "time_s"
+    assert meaning_of("Time per batch (s)").role == "step_time_s"
+
+
+def test_a_cut_ratio_beside_a_rounded_one_is_a_contradiction(tmp_path: Path) -> None:
+    rows = ("1;1034.64;1", "16;6358.43;6.15", "32;10633.22;10.2")
+    (found,) = audited(tmp_path, table("GPUs;samples/s;speedup", *rows))
+    assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("speedup", 32)]
+    rows = ("1;1034.64;1", "16;6358.43;6.14", "32;10633.22;10.2")
+    (found,) = audited(tmp_path, table("GPUs;samples/s;speedup", *rows))
+    assert kinds([found]) == [], "all are cut"

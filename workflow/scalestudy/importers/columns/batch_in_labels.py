@@ -15,7 +15,7 @@ from scalestudy.importers.raw import RawTable
 _BATCH = re.compile(
     r"[\s,;/|+-]*\(?\b"
     r"(?P<name>(?:(?:global|total|micro|local|per[- ]\w+) )?(?:mini-?)?batch(?:[ _-]?size)?|[gmu]?bs)"
-    r" ?(?:[:=]|of)? ?(?P<size>\d[\d,]*k?)(?P<whose> ?(?:per|/) ?[a-z]+)?\b\)?",
+    r" ?(?:[:=]|of)? ?(?P<size>\d[\d,]*k?)(?P<whose> ?(?:per|/) ?[a-z]+| each)?\b\)?",
     re.IGNORECASE,
 )
 _FEW = 3
@@ -56,6 +56,11 @@ def with_batch_of_labels(table: RawTable) -> RawTable:
             continue
         bare = [without_batch(plain(cell)) for cell in cells]
         names = {_name(batch) for batch in found if batch}
+        counts = [count_or_none(label) for label in bare]
+        named = [(_name(batch), count) for batch, count in zip(found, counts, strict=True) if batch and count]
+        of_several = {name for name, count in named if count.gpus > 1}
+        # one device has one batch: batch=256 beside `2 GPUs, batch=256 each`
+        names = of_several if of_several == {"batch size per GPU"} and len(named) == len(found) else names
         if len(names) != 1 or not all(label and count_or_none(label) for label in bare):
             continue
         rows = tuple(
@@ -80,6 +85,7 @@ def _name(batch: re.Match[str]) -> str:
         name in ("mbs", "ubs")
         or name.startswith(("micro", "local", "per"))
         or PER_DEVICE.search(batch["whose"] or "")
+        or (batch["whose"] or "").strip().lower() == "each"
     ):
         return "batch size per GPU"
     return "global batch size" if name == "gbs" or name.startswith(("global", "total")) else "batch size"

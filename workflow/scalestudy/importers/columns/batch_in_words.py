@@ -30,6 +30,7 @@ _OF_ALL = re.compile(
 )
 """Sentences on a global batch that is the same in all rows."""
 
+_SIZE_SAID = re.compile(r"(?<![\w.])\d[\d,]*")
 _WORK_OF_A_DEVICE = re.compile(
     rf"{COUNT}(?:training )?{WORK}{COUNT}(?: ?/ ?| per | each ){DEVICE}|{COUNT}envs?{COUNT}(?: ?/ ?| per ){DEVICE}"
 )
@@ -66,6 +67,13 @@ def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
 
 def _batch_of(texts: Sequence[str]) -> str:
     """`weak` if texts speak of a batch of a device, `strong` of a global one; '' for both or none."""
-    said = list(map(normal, texts))
-    per_device, of_all = (any(map(form.search, said)) for form in (_PER_DEVICE, _OF_ALL))
+    found = [
+        [one for words in map(normal, texts) for one in form.finditer(words)] for form in (_PER_DEVICE, _OF_ALL)
+    ]
+    if any(
+        len({size[0] for one in ones if (size := _SIZE_SAID.search(one.string, one.start()))}) > 1
+        for ones in found
+    ):
+        return ""  # batches of several runs
+    per_device, of_all = map(bool, found)
     return "" if per_device == of_all else "weak" if per_device else "strong"
