@@ -244,7 +244,8 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
         table = replace(table, opening=unit)
     last = max((line for line, _ in table.rows), default=table.line)
     below = (line.strip() for line in lines[last : last + 6] if line.strip(" |+-=") and not _TAGS.fullmatch(line))
-    first = next(below, "")
+    first, behind = next(below, ""), next(below, "")
+    first = "" if behind.startswith("|") else first  # the title of another table
     if not first or len(first) > LONGEST_CAPTION or not (_BELOW.fullmatch(first) or _is_of_a_unit(first)):
         return table
     return replace(table, below=first.strip("*_: "))

@@ -218,3 +218,26 @@ def test_a_cut_ratio_beside_a_rounded_one_is_a_contradiction(tmp_path: Path) -> 
     rows = ("1;1034.64;1", "16;6358.43;6.14", "32;10633.22;10.2")
     (found,) = audited(tmp_path, table("GPUs;samples/s;speedup", *rows))
     assert kinds([found]) == [], "all are cut"
+
+
+def test_degrees_in_labels_beside_nodes_are_the_devices(tmp_path: Path) -> None:
+    rows = ("TP8 PP1 DP1;1;50k", "TP8 PP1 DP2;2;95k", "TP8 PP1 DP4;4;175k", "TP8 PP2 DP2;4;160k")
+    (found,) = audited(tmp_path, table("Parallelism;Nodes;Tokens/s", *rows))
+    assert speedups(found) == [(8, 1.0), (16, 1.9), (32, 3.5)]
+    assert kinds([found]) == []
+
+
+def test_the_cores_of_a_host_beside_its_gpus_are_no_strategy(tmp_path: Path) -> None:
+    rows = ("16 CPU, 1 GPU;50", "32 CPU, 2 GPU;95", "64 CPU, 4 GPU;175")
+    (found,) = audited(tmp_path, table("Devices;img/s", *rows))
+    assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_the_time_of_a_million_steps() -> None:
+    assert meaning_of("Time (min) for 1M steps").factor == pytest.approx(1e-6)
+
+
+def test_the_title_of_the_next_table_is_no_caption_of_this_one(tmp_path: Path) -> None:
+    rows = ("1;50", "2;95", "4;175")
+    text = "\n".join(f"**{kind} Scaling**\n\n{table('GPUs;img/s', *rows)}" for kind in ("Strong", "Weak"))
+    assert [one.scaling for one in audited(tmp_path, text)] == ["strong", "weak"]

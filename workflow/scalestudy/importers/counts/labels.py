@@ -74,8 +74,8 @@ _HOST_OF_DEVICES = re.compile(
 """The processors of the hosts of accelerators: `8 x A100, CPU: 192 cores`."""
 _A_KIND = re.compile(rf"{MAKER}*P(?:40|100|[2-6]000)(?:-PCIe|-SXM2)?")
 """Devices that are called as processes may be: P100."""
-_SETTING = re.compile(r"[A-Za-z_]{1,12} ?= ?\d[\d.,]*[kKMB]?")
-"""A setting behind the devices: `p=2, d=5440`."""
+_SETTING = re.compile(r"[A-Za-z_]{1,12} ?= ?\d[\d.,]*[kKMB]?|\d{1,4} ?x? ?(?:v?cpus?|cpu cores)", re.IGNORECASE)
+"""A setting beside the devices: `p=2, d=5440`, `16 CPU, 1 GPU`."""
 _SERVERS = re.compile(
     r"\b(?P<servers>\d{1,4} ?-?(?:ps|param(?:eter)?[ -]servers?)"
     r"(?:[ ,;/&+-]+(?:and |with )?\d{1,6} ?-?workers?(?=.*\d ?x? ?-?gpus?\b))?)\b[ ,;/&+-]*(?:(?:and|with) )?",

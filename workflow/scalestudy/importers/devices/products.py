@@ -9,6 +9,7 @@ from itertools import combinations, permutations
 from math import prod
 from operator import mul
 
+from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.devices.degrees import OF_A_DEGREE
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
 from scalestudy.importers.headers.terms import DEVICE, NODE
@@ -57,7 +58,7 @@ def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[s
 
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
-    table = _of_a_job(_with_nodes_of_codes(_with_nodes(table)))
+    table = _of_a_job(_with_degrees_of_labels(_with_nodes_of_codes(_with_nodes(table))))
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
     if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
@@ -107,6 +108,35 @@ def _with_nodes_of_codes(table: RawTable) -> RawTable:
             for (line, row), one in zip(table.rows, found, strict=True)
         )
         return replace(table, header=(*table.header[:place], "nodes", *table.header[place + 1 :]), rows=rows)
+    return table
+
+
+def _with_degrees_of_labels(table: RawTable) -> RawTable:
+    """A table of nodes whose labels are degrees of parallelism, TP8 PP1 DP2, with their product as the devices.
+
+    The label keeps the degrees without that of the data.
+    """
+    roles = [meaning_of(name).role for name in table.header]
+    if roles.count("nodes") != 1 or {"gpus", "gpus_per_node"} & {*roles}:
+        return table
+    nodes = roles.index("nodes")
+    for place in range(len(table.header)):
+        found = [count_of_degrees(plain(row[place])) if place < len(row) else None for _, row in table.rows]
+        known = [
+            (count.gpus, degrees) for count, degrees in filter(None, found) if "dp" in degrees and len(degrees) > 1
+        ]
+        counts = [plain(row[nodes]) for _, row in table.rows if nodes < len(row)]
+        if len(known) < len(table.rows) or len(counts) < len(table.rows) or not all(map(str.isdecimal, counts)):
+            continue
+        if len({gpus / int(own) for (gpus, _), own in zip(known, counts, strict=True)}) != 1:
+            continue
+        rows = []
+        for (line, row), (gpus, degrees) in zip(table.rows, known, strict=True):
+            label = " ".join(f"{kind.upper()}{size}" for kind, size in degrees.items() if kind != "dp")
+            rows.append((line, (*row[:place], label, *row[place + 1 :], str(gpus))))
+        return replace(table, header=(*table.header, "gpus"), rows=tuple(rows)).noted(
+            "the devices are the product of the degrees in the labels"
+        )
     return table
 
 

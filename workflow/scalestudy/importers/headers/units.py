@@ -8,12 +8,12 @@ from scalestudy.importers.headers.terms import DEVICE, PERIODS, SECOND, STEP, TI
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
-_OF_STEPS = r"(?P<count>\d[\d,]{0,9}) ?(?P<thousands>k?) ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
+_OF_STEPS = r"(?P<count>\d[\d,]{0,9}) ?(?P<factor>k?|m?) ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
 """A number of steps: 100 iters, 1k steps."""
 _STEPS = re.compile(rf"(?:^|\(|, ?|\bfor |\bof |\bper |\bover |\bin |\bacross |/ ?){_OF_STEPS}")
 OF_SEVERAL_STEPS = re.compile(
     rf"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?{_OF_STEPS}|"
-    r"^\d[\d,]{0,9} ?k? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
+    r"^\d[\d,]{0,9} ?[km]? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
 )
 """Headers of the time of several steps: s / 100 iters, 1000 steps (s)."""
 _OF_ONE = re.compile(
@@ -104,7 +104,7 @@ def share_of_a_step(header: str) -> float:
     found = None if _OF_ONE.search(header) else _STEPS.search(header)
     if found is None:
         return 1.0
-    return 1 / max(int(found["count"].replace(",", "")) * (1000 if found["thousands"] else 1), 1)
+    return 1 / max(int(found["count"].replace(",", "")) * _FACTORS.get(found["factor"], 1), 1)
 
 
 def clock_of(header: str) -> str:
