@@ -19,7 +19,23 @@ def unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
     products = {round(gpus * batch, 6) for gpus, batch in kinds}
     quotients = {round(batch / gpus, 6) for gpus, batch in kinds}
     role = "global_batch" if len(quotients) == 1 else "batch_per_gpu" if len(products) == 1 else ""
+    role = role or ("global_batch" if _grows_for_some(kinds) else "")
     return [row.having(**{role: row.numbers.get("batch")}) for row in rows] if role else rows
+
+
+def _grows_for_some(kinds: list[tuple[int, float]]) -> bool:
+    """Whether a batch grows with the devices for some rows, and is the same on two numbers of devices for none."""
+    shares: dict[float, set[int]] = {}
+    wholes: dict[float, set[int]] = {}
+    for gpus, batch in kinds:
+        shares.setdefault(round(batch / gpus, 6), set()).add(gpus)
+        wholes.setdefault(batch, set()).add(gpus)
+    distinct = len({gpus for gpus, _ in kinds}) < len(kinds)
+    return (
+        distinct
+        and any(len(found) > 1 for found in shares.values())
+        and all(len(found) == 1 for found in wholes.values())
+    )
 
 
 def with_accumulation(rows: list[PublishedRow]) -> list[PublishedRow]:

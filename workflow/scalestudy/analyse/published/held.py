@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from scalestudy.analyse.published.table import Recomputed
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import MEASURED, PublishedRow
 
 ONE = Interval(1.0, 1.0, 1.0)
 FEWEST = 2
@@ -43,11 +43,14 @@ class Held:
 
         A number may be cut instead of rounded, unless another of the same ratios is rounded up.
         """
-        rounded = any(_is_rounded_up(printed, computed) for _, printed, computed in self.pairs)
+        close = 2 * max((_rounding_of_zeros(scale.row) for scale, _, _ in self.pairs), default=0.0)
+        rounded = any(_is_rounded_up(printed, computed, close) for _, printed, computed in self.pairs)
         return tuple(
             (scale, printed, computed)
             for scale, printed, computed in self.pairs
-            if not overlap(printed, computed) or (rounded and _is_cut(printed, computed))
+            if not overlap(printed, computed)
+            or (rounded and _is_cut(printed, computed, close))
+            or _is_above(printed, computed, close)
         )
 
     def without_outside(self) -> Held:
@@ -55,15 +58,35 @@ class Held:
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair not in self.outside))
 
 
-def _is_rounded_up(printed: Printed, computed: Interval) -> bool:
-    """Whether a printed number is above the computed one, by no more than rounding: 6.15 for 6.146."""
-    slack = 1e-9 * abs(printed.value)
-    return computed.high < printed.value - slack and computed.low >= printed.value - printed.last / 2 - slack
+def _rounding_of_zeros(row: PublishedRow) -> float:
+    """The largest share by which measurements may be rounded that end with zeros: 12,300 may be 12,250."""
+    numbers = [row.numbers[role].value for role in MEASURED if role in row.numbers]
+    zeros = [(len(text) - len(text.rstrip("0")), float(text)) for text in map("{:.0f}".format, numbers)]
+    return max((10**count / value / 2 for count, value in zeros if count and value > 0), default=0.0)
 
 
-def _is_cut(printed: Printed, computed: Interval) -> bool:
+def _is_rounded_up(printed: Printed, computed: Interval, close: float) -> bool:
+    """Whether a printed number is above the computed one, by no more than rounding: 6.15 for 6.146.
+
+    close: share by which the computed one may be another, since measurements end with zeros.
+    """
+    slack = close * abs(printed.value) + 1e-9 * abs(printed.value)
+    return computed.high < printed.value - slack and computed.low >= printed.value - _half(printed)
+
+
+def _is_cut(printed: Printed, computed: Interval, close: float) -> bool:
     """Whether a computed number is nearer to the next printed one: 10.277 beside 10.2."""
-    return computed.low > printed.value + printed.last / 2 + 1e-9 * abs(printed.value)
+    return computed.low > printed.value + _half(printed) + (close + 1e-9) * abs(printed.value)
+
+
+def _is_above(printed: Printed, computed: Interval, close: float) -> bool:
+    """Whether a printed number is above what rounding and cutting give: 92.0 for 91.905."""
+    return computed.high < printed.value - _half(printed) - (close + 1e-9) * abs(printed.value)
+
+
+def _half(printed: Printed) -> float:
+    """Half a unit of the last digit; all of an uncertainty that is no such unit, as that of ~3.5."""
+    return printed.last / 2 if printed.plain else printed.last
 
 
 def overlap(printed: Printed, computed: Interval) -> bool:

@@ -118,7 +118,10 @@ class CellReader:
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             last = cell.printed.last * 10 ** self.padded[place]
-            cell = replace(cell, printed=Printed(cell.printed.value, max(last, cell.spread)))
+            plainly = (
+                not self.padded[place] and not cell.spread and bool(re.match(r"\W*\d", text)) and "~" not in text
+            )
+            cell = replace(cell, printed=Printed(cell.printed.value, max(last, cell.spread), plainly))
         if meaning.role in STATED and of_another_quantity(cell.unit):
             raise ValueError(f"{text} has another unit")
         if self.percent[place]:

@@ -54,6 +54,9 @@ _QUANTITIES = re.compile(
 _OF_THE_PEAK = re.compile(r"\bmfu\b|\bmodel flops? util", re.IGNORECASE)
 RATIOS = ("speedup", "efficiency")
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
+_TWO_RATIOS = re.compile(
+    r"(?P<number>[~]?\d[^()]*?) ?\((?P<first>[\d.]+ ?x)[,;/] ?(?P<second>[\d.]+ ?%[^()]*)\)", re.IGNORECASE
+)
 _SAME_TIME = 0.05
 """Relative difference of two times that are one in two units. Wider than rounding: 0.30 min beside 18.2 s."""
 _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
@@ -86,6 +89,7 @@ def with_ratios(table: RawTable) -> RawTable:
 
 def with_quantities(table: RawTable) -> RawTable:
     """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
+    table = _with_one_ratio(table)
     columns = {}
     for place in range(1, len(table.header)):
         if _OF_DATA.fullmatch(normal(table.header[place])):
@@ -102,6 +106,26 @@ def with_quantities(table: RawTable) -> RawTable:
         if any(len(one) == len(units) for one in columns[place]):
             table = _in_columns(table, place, units)
     return table
+
+
+def _with_one_ratio(table: RawTable) -> RawTable:
+    """The table with the first of two ratios in brackets behind a number, 23.3 (6.6x, 83 %), and a note."""
+    first = ""
+    rows = []
+    for line, cells in table.rows:
+        found = [_TWO_RATIOS.fullmatch(plain(cell)) for cell in cells]
+        first = first or next((one["second"].strip() for one in found if one), "")
+        rows.append(
+            (
+                line,
+                tuple(
+                    f"{one['number']} ({one['first']})" if one else cell
+                    for one, cell in zip(found, cells, strict=True)
+                ),
+            )
+        )
+    note = f"the second ratio in brackets, such as '{first}', is not read"
+    return replace(table, rows=tuple(rows)).noted(note) if first else table
 
 
 def _parts(cell: str) -> list[str]:

@@ -61,6 +61,11 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="ignore")  # relative to the time of something else: 0.9x
     if role == "label" and _has_a_measured_twin(meanings, place, raw):
         return replace(meaning, role="ignore")  # by the unit of its cells, below
+    speed = role == "throughput" and re.search(r"speed|rate|epoch", normal(meaning.header))
+    if speed and not meaning.unit and are_times(cells):  # Speed per epoch: 0.76 h
+        kind = "total_time_s" if re.search(r"\bepoch", normal(meaning.header)) else "time_s"
+        alone = all(one.role not in MEASURED for one in meanings if one is not meaning)
+        return replace(in_brackets(meaning), role=kind if alone else "ignore", per="")
     if _is_no_measurement(meaning, cells) or _is_work_of_models(meanings, place, raw):
         return replace(meaning, role="ignore")
     if role == "throughput" and most_are("efficiency", cells):

@@ -91,11 +91,11 @@ def _count_of(header: str) -> tuple[Count, str] | None:
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,6}}|single|one) ?-?{_NODE}"
         rf"(?: ?\((?P<gpus>\d{{1,6}}) ?x? ?(?:{DEVICE}|(?P<hardware>{_KINDS})s?)\))?"
-        r"(?P<rest> (?:speed-?up|efficiency)|)",
+        rf"(?P<rest> (?:speed-?up|efficiency)| ?\((?!.*\d+ ?(?:x|{DEVICE}|{_KINDS}))[a-z][^()]*\)|)",
         words,
     ):
         nodes = int(found["nodes"]) if found["nodes"].isdecimal() else 1
-        return Count(int(found["gpus"] or nodes), nodes, found["hardware"] or ""), found["rest"].strip()
+        return Count(int(found["gpus"] or nodes), nodes, found["hardware"] or ""), _inside(found["rest"])
     if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
         rest = _inside(found["rest"].strip(" :,-"))
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest

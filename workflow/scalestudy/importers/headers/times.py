@@ -45,7 +45,10 @@ def time_of(bare: str) -> str:
         return "step_time_s"
     if _OF_AN_EPOCH.fullmatch(bare):
         return "total_time_s"
-    hours = re.search(r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?ep(?:och)?\b", bare)
+    hours = re.search(
+        r"\b(?:s|secs?|seconds?|min(?:ute)?s?|hours?|hrs?|h)\W*(?:/|\bper\b) ?(?:train(?:ing)? )?ep(?:och)?\b",
+        bare,
+    )
     if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
         return "time_s"
     if hours or re.fullmatch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 
@@ -96,6 +96,8 @@ class Printed:
 
     value: float
     last: float = 0.0
+    plain: bool = field(default=False, compare=False)
+    """Whether it is a ratio with nothing but its digits, so that it is at most half a unit above its value."""
 
     @property
     def low(self) -> float:
@@ -107,7 +109,7 @@ class Printed:
 
     def times(self, factor: float) -> Printed:
         """Return the number in another unit; factor > 0."""
-        return Printed(self.value * factor, self.last * factor)
+        return Printed(self.value * factor, self.last * factor, self.plain)
 
 
 @dataclass(frozen=True)
@@ -226,11 +228,12 @@ def _without_interval(text: str, *, comma: bool) -> tuple[str, float]:
             if len(ends) != 2 or not found.start():
                 continue
             try:
-                low, value, high = (
-                    read_cell(one, comma=comma).printed.value for one in (ends[0], text[: found.start()], ends[1])
-                )
+                cells = [read_cell(one, comma=comma) for one in (ends[0], text[: found.start()], ends[1])]
             except ValueError:
                 continue
+            low, value, high = (cell.printed.value for cell in cells)
+            if len({(cell.unit, cell.percent) for cell in cells} - {("", False)}) > 1:
+                continue  # two ratios: (6.61x, 83 % efficiency)
             if low <= value <= high and low < high:
                 return text[: found.start()] + text[found.end() :], max(value - low, high - value)
     return text, 0.0
