@@ -241,3 +241,60 @@ def test_the_title_of_the_next_table_is_no_caption_of_this_one(tmp_path: Path) -
     rows = ("1;50", "2;95", "4;175")
     text = "\n".join(f"**{kind} Scaling**\n\n{table('GPUs;img/s', *rows)}" for kind in ("Strong", "Weak"))
     assert [one.scaling for one in audited(tmp_path, text)] == ["strong", "weak"]
+
+
+def test_a_header_of_the_numbers_above_numbers_of_cards(tmp_path: Path) -> None:
+    rows = ("1 card;50;10", "2 cards;95;19", "4 cards;175;35")
+    found = audited(tmp_path, table("Training speed <br> (images/second);AlexNet;VGGNet", *rows))
+    assert [(one.case, speedups(one)) for one in found] == [("alexnet", ONCE), ("vggnet", ONCE)]
+
+
+def test_one_device_of_a_kind_beside_two(tmp_path: Path) -> None:
+    rows = ("T4;40", "T4 x2;60", "2080Ti;81", "2080Ti x2;140", "K80;11")
+    found = audited(tmp_path, table("GPUs;images/sec", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.5)], [(1, 1.0), (2, 1.73)]]
+
+
+def test_hardware_with_the_devices_of_its_row_is_one(tmp_path: Path) -> None:
+    rows = ("Hardware;1× RTX 4090;2× RTX 4090", "Throughput;6614 img/s;11390 img/s")
+    (found,) = audited(tmp_path, table("Metric;1 GPU;2 GPUs", *rows))
+    assert (speedups(found), kinds([found])) == ([(1, 1.0), (2, 1.72)], [])
+
+
+def test_letters_in_front_of_nodes_and_devices_of_each(tmp_path: Path) -> None:
+    rows = ("N=1;M=1;100 s", "N=1;M=2;52.6 s", "N=2;M=2;28.57 s")
+    (found,) = audited(tmp_path, table("#Nodes;#GPUs per node;runtime", *rows))
+    assert speedups(found) == ONCE
+
+
+def test_two_ratios_in_brackets_are_no_interval(tmp_path: Path) -> None:
+    rows = ("1;3.523", "8;23.28 (6.61x, 83 % scaling efficiency)")
+    (found,) = audited(tmp_path, table("GPUs;samples/s", *rows))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (8, 6.61)], 1)
+    assert not any("±" in note for note in found.source.notes)
+
+
+def test_nodes_across_with_a_way(tmp_path: Path) -> None:
+    rows = ("tok/s;16,700;35,000", "Speedup;-;2.1x")
+    (found,) = audited(tmp_path, table("Metric;1 Machine;2 Machines (DDP v2)", *rows))
+    assert (speedups(found), found.checked.speedups) == ([(1, 1.0), (2, 2.1)], 1)
+
+
+def test_times_below_a_speed_of_an_epoch(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Speed/epoch", "1 TitanX;0.70 hr", "8 TitanX;0.10 hr"))
+    assert speedups(found) == [(1, 1.0), (8, 7.0)]
+
+
+def test_batches_that_grow_with_the_devices_for_some_rows(tmp_path: Path) -> None:
+    rows = ("1;1;100 s", "1;4;80 s", "2;8;50 s", "4;16;25 s")
+    (found,) = audited(tmp_path, table("#GPUs;batch size;time/epoch", *rows))
+    assert (speedups(found), found.case) == ([(1, 1.0), (2, 1.6), (4, 3.2)], "batch per device 4")
+
+
+def test_a_ratio_above_its_rounding_is_a_contradiction(tmp_path: Path) -> None:
+    rows = ("8;36,421;100%", "16;70,234;96.4%", "32;133,892;92.0%")
+    (found,) = audited(tmp_path, table("GPUs;Throughput (img/s);Efficiency", *rows))
+    assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("efficiency", 32)]
+    zeros = ("1;12,300;100%", "16;172,000;88%")
+    (found,) = audited(tmp_path, table("GPUs;Throughput (img/s);Efficiency", *zeros))
+    assert kinds([found]) == [], "12,250 and 172,500 give 88.0 %"

@@ -38,6 +38,8 @@ FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 _ANSWERED = {WEAK: (WEAK,), STRONG: (TOTAL, STRONG)}
 """Kind of scaling that the user says -> readings of a time."""
+_CLEARLY = 0.85
+"""Share of the first number below which the last one is said to fall."""
 EPOCH = "epoch"
 """Word of a header of times that states the work: one pass over the data."""
 
@@ -56,7 +58,7 @@ class Question:
     @property
     def course(self) -> str:
         """How the numbers change, in words."""
-        return "falls" if self.last < self.first * HARDLY[0] else "hardly changes"
+        return "falls" if self.last < self.first * _CLEARLY else "hardly changes"
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ from scalestudy.importers.ratios.of_all import (
     without_flops_of_unknown_devices,
 )
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
-from scalestudy.importers.ratios.rows import with_ratio_rows, with_unit_of_labels
+from scalestudy.importers.ratios.rows import with_quantity_of_the_first, with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
 from scalestudy.importers.ratios.whose import (
     by_statistic,
@@ -123,7 +123,7 @@ def arranged(raw: RawTable) -> RawTable:
     named = without_batch_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
     named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
-    named = with_ratio_rows(with_unit_of_labels(named))
+    named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
     turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_steps(named)))))
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 

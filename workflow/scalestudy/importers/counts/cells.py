@@ -84,7 +84,7 @@ _FORMS = tuple(
         r"(?:(?P<slices>\d{1,4}) ?x ?)?(?:cloud )?(?:tpu[ -]?)?v(?:4|5p)-(?P<cores>\d{1,5})",
         r"(?:cloud )?(?:tpu[ -]?)?(?P<rest>v\d\w*)-(?P<gpus>\d{1,5})",
         r"2 ?\^ ?(?P<power>\d{1,2})",
-        rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=) ?(?P<gpus>\d{{1,9}})",
+        rf"(?:(?:x|n|cpu|{DEVICE}) ?[=:_x*-]?|np? ?=|p ?=|m ?=) ?(?P<gpus>\d{{1,9}})",
         r"-j ?(?P<gpus>\d{1,4})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE}|(?P<rest>{MAKER}*{KIND})s?)?",
@@ -208,6 +208,8 @@ def read_count(text: str) -> Count:
     own = named.get("gpus")
     times = nodes or int(named.get("parts") or 1)
     gpus = int(named["each"]) * times if own is None else int(float(own.replace(",", "")))
+    if either and nodes and gpus < nodes:  # of each: 2 nodes, 1 GPU
+        gpus, either = gpus * nodes, None
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from scalestudy.importers.counts.cells import Count
-from scalestudy.importers.headers.terms import KIND, LINK, MAKER, NODE, STRATEGIES
+from scalestudy.importers.headers.terms import GEFORCE, KIND, LINK, MAKER, NODE, STRATEGIES
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import PublishedRow
 
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
-_SEVERAL = re.compile(r"^\d{1,5} ?[x*] ?")
+_SEVERAL = re.compile(r"^\d{1,5} ?[x*\u00d7] ?")
 _COMMENT = re.compile(
     rf" ?\([^()]*\b(?:{LINK}|sxm|\d{{1,4}} ?{NODE})\b[^()]*\)$",
     re.IGNORECASE,
@@ -25,14 +25,15 @@ _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNO
 """The number in front of instances, whose devices a column has: 4 g4dn.12xlarge."""
 
 
-_A_KIND = re.compile(rf"{MAKER}*{KIND}", re.IGNORECASE)
+_A_KIND = re.compile(rf"{MAKER}*(?:{KIND}|{GEFORCE})", re.IGNORECASE)
 """Hardware without a number."""
 
 
 def one_of_its_kind(text: str, cells: Sequence[str]) -> Count | None:
     """Return one device for hardware without a number, of which other cells name several: V100 beside 2 V100."""
     kind = plain(text)
-    several = re.compile(rf"\d{{1,4}} ?x? ?{re.escape(kind)}\b", re.IGNORECASE)
+    own = re.escape(kind)
+    several = re.compile(rf"\d{{1,4}} ?x? ?{own}\b|{own} ?x ?\d{{1,4}}\b", re.IGNORECASE)
     named = _A_KIND.fullmatch(kind) and any(several.match(plain(cell)) for cell in cells)
     return Count(1, hardware=kind) if named else None
 
@@ -67,6 +68,11 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         name: kind for name in names if (kind := _COMMENT.sub("", name)) != name and _is_alone(kind, names)
     }
     plainer |= {name: kind for name in names if (kind := _SEVERAL.sub("", name)) != name and kind in names}
+    counted = {(row.label("hardware"), row.gpus) for row in rows}
+    alike = {_SEVERAL.sub("", name) for name in names}
+    own = [re.match(r"\d+", name) for name, _ in counted]
+    if len(alike) == 1 and all(one and int(one[0]) == gpus for one, (_, gpus) in zip(own, counted, strict=True)):
+        plainer |= dict.fromkeys(names, alike.pop())  # 1x RTX 4090 on 1, and 2x RTX 4090 on 2
     return tuple(
         replace(row, labels={**row.labels, "hardware": plainer[name]})
         if (name := row.label("hardware")) in plainer

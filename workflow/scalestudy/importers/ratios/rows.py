@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
+_COUNTED = re.compile(rf"\d{{1,6}} ?x? ?-?(?:{DEVICE}|{NODE})", re.IGNORECASE)
 _FEW = 2
 _WITH_UNIT = re.compile(r"(?P<label>.*\S) ?[(\[](?P<unit>[^()\[\]]{2,20})[)\]]")
 _RATIO = re.compile(
@@ -52,6 +54,21 @@ def with_ratio_rows(table: RawTable) -> RawTable:
                     row.insert(place + 1, cells[place] if at == most else "")
     lines = [line for line, _ in table.rows[:below]]
     return replace(table, header=tuple(header), rows=tuple(zip(lines, map(tuple, rows), strict=True)))
+
+
+def with_quantity_of_the_first(table: RawTable) -> RawTable:
+    """Return a table whose first header is of its numbers, `Speed (img/s)` above `1 card`, with it in the caption.
+
+    So it is if no other header is of a measurement.
+    """
+    roles = [meaning_of(name).role for name in table.header]
+    cells = list(map(plain, table.cells(0)))
+    counted = len(cells) == len(table.rows) > 1 and all(map(_COUNTED.fullmatch, cells))
+    measured = any(role in (*MEASURED, *STATED) for role in roles[1:])
+    if not counted or measured or not roles or roles[0] not in MEASURED:
+        return table
+    words = plain(table.header[0])
+    return replace(table, header=("devices", *table.header[1:]), caption=f"{words} {table.caption}".strip())
 
 
 def with_unit_of_labels(table: RawTable) -> RawTable:
