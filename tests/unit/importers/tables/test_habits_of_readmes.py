@@ -91,7 +91,7 @@ def test_rows_of_two_kinds_of_batches_are_compared_with_both(tmp_path: Path) -> 
 def test_processes_on_one_device_are_named(tmp_path: Path) -> None:
     rows = ("1;100", "2;52.6", "4;28.57")
     (found,) = audited(tmp_path, table("Client processes on one GPU;Total runtime (s)", *rows))
-    assert any("no scaling over devices" in note for note in found.source.notes)
+    assert any("does not show scaling over devices" in note for note in found.source.notes)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def with_defined_headers(table: RawTable, lines: Sequence[str]) -> RawTable:
         return table
     note = ", ".join(f"'{plain(table.header[place])}' is {words}" for place, words in found.items())
     headers = tuple(found.get(place, name) for place, name in enumerate(table.header))
-    return replace(table, header=headers).noted(f"{note}, as the text around the table says")
+    return replace(table, header=headers).noted(f"{note}, as stated in the text around the table")
 
 
 def _near(table: RawTable, lines: Sequence[str]) -> list[str]:

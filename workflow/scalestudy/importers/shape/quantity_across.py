@@ -24,7 +24,7 @@ _MOST_WORDS = 6
 """Words of a caption that says that numbers are ratios. A longer one may speak of other numbers."""
 _LONGEST_NAME = 40
 """Characters of a sentence that is the name of a quantity as it is."""
-_RATE_INSIDE = re.compile(r"[(\[]([A-Za-z]+(?:/| per )s(?:ec(?:ond)?)?)[)\]]")
+_RATE_INSIDE = re.compile(r"[(\[]([A-Za-z]+(?:/| per )s(?:ec|econd)?)[)\]]")
 _NO_QUANTITIES = ("ignore", "gpus", "nodes", "gpus_per_node", *BATCHES, *TEXTS)
 """What the header of the first column may be, which says nothing of the numbers beside it."""
 
