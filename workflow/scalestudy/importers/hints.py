@@ -140,7 +140,7 @@ def _of_several_numbers(raw: RawTable, meanings: Sequence[Meaning]) -> str:
 
 
 _OF_THE_DATA = re.compile(
-    r"\b(?:rows?|columns?|size|features?|records?|items?|samples?|epochs?|steps?|iterations?)\b"
+    r"\b(?:rows?|columns?|size|env(?:ironment)?s?|features?|records?|items?|samples?|epochs?|steps?|iterations?)\b"
 )
 """Headers of how much is computed."""
 _COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNORECASE)

@@ -204,7 +204,9 @@ def _notes_on_nodes(meanings: Sequence[Meaning]) -> list[str]:
 def _notes_on_one(meanings: Sequence[Meaning]) -> list[str]:
     """Return a note if the column of devices counts processes that share one device."""
     shared = [plain(one.header) for one in meanings if one.role == "gpus" and ON_ONE.search(normal(one.header))]
-    return [f"'{name}' counts what shares one device, so this does not show scaling over devices" for name in shared]
+    return [
+        f"'{name}' counts what shares one device, so this does not show scaling over devices" for name in shared
+    ]
 
 
 def _notes_on_empty_columns(raw: RawTable, meanings: Sequence[Meaning]) -> list[str]:

@@ -298,3 +298,17 @@ def test_a_ratio_above_its_rounding_is_a_contradiction(tmp_path: Path) -> None:
     zeros = ("1;12,300;100%", "16;172,000;88%")
     (found,) = audited(tmp_path, table("GPUs;Throughput (img/s);Efficiency", *zeros))
     assert kinds([found]) == [], "12,250 and 172,500 give 88.0 %"
+
+
+def test_ratios_behind_the_times_of_two_programs_are_those_of_each(tmp_path: Path) -> None:
+    header = "Devices;Pyg's Epoch Time;Pyg's Scalability;Quiver's Epoch Time;Quiver's Scalability"
+    rows = ("1;36.5;1.0;11.1;1.0", "2;30;1.22;5.8;1.91", "3;27.7;1.32;4.7;2.71", "4;28.2;1.29;3.25;3.42")
+    pyg, quiver = audited(tmp_path, table(header, *rows))
+    assert (pyg.checked.speedups, [one.kind for one in pyg.remarks]) == (4, ["turns back"])
+    assert [(one.kind, one.gpus) for one in quiver.remarks] == [("speedup", 3)]
+
+
+def test_a_rate_that_the_text_multiplies_with_devices_is_per_device(tmp_path: Path) -> None:
+    text = "Expected on 256 GPUs: 3.6M tokens/s (14,123 × 256 GPUs).\n"
+    (found,) = audited(tmp_path, table("GPUs;Tokens/s", "8;14,700", "128;14,123") + f"\n{text}")
+    assert speedups(found) == [(8, 1.0), (128, 15.37)]

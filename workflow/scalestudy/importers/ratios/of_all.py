@@ -28,11 +28,12 @@ _SAID_PER_DEVICE = re.compile(
     rf" per[- ]{DEVICE}(?: [a-z]+)? (?:throughputs?|speeds?|rates?)\b"
 )
 """A sentence that says that the rates of a table are those of a device."""
+_PRODUCT = re.compile(rf"(?P<rate>\d[\d,.]*\d) ?[x*\u00d7] ?\d{{1,6}} ?{DEVICE}\b", re.IGNORECASE)
 
 
 def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read throughputs as those of a device if a sentence beside the table says so: Samples/s are per GPU."""
-    if not _is_said_per_device(raw):
+    if not _is_said_per_device(raw) and not _is_multiplied(raw, meanings):
         return meanings
     return [
         replace(one, role="throughput_per_gpu", per="gpu")
@@ -112,8 +113,15 @@ def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
     per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
     if not per_device or any(map(PER_DEVICE.search, per_device)):
         return []
-    said = _is_said_per_device(raw)
+    said = _is_said_per_device(raw) or _is_multiplied(raw, [replace(one, role="throughput") for one in meanings])
     return ["the throughputs are per device, as stated beside the table"] if said else []
+
+
+def _is_multiplied(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
+    """Whether the text multiplies a rate of the table with devices: 3.6M tokens/s (14,123 x 256 GPUs)."""
+    cells = {plain(cell) for at, one in enumerate(meanings) if one.role == "throughput" for cell in raw.cells(at)}
+    products = [found["rate"] for words in raw.text for found in _PRODUCT.finditer(words)]
+    return any(rate in cells for rate in products)
 
 
 def _is_said_per_device(raw: RawTable) -> bool:

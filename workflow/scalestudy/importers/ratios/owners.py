@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import Meaning
-from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.ratios.columns import CLOSE
 from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import RawTable
@@ -22,7 +22,7 @@ def owners_of_ratios(meanings: Sequence[Meaning], raw: RawTable) -> dict[int, in
     found: dict[int, int] = {}
     if devices is None or len(measured) < 2:
         return found
-    for place in [at for at, one in enumerate(meanings) if one.role in POWERS][:_MOST_COLUMNS]:
+    for place in [at for at, one in enumerate(meanings) if one.role in STATED][:_MOST_COLUMNS]:
         own = [at for at in measured if _follows(raw, meanings, (devices, at, place), best in TIMES)]
         if len(own) == 1:
             found[place] = own[0]
@@ -30,6 +30,9 @@ def owners_of_ratios(meanings: Sequence[Meaning], raw: RawTable) -> dict[int, in
 
 
 def _follows(raw: RawTable, meanings: Sequence[Meaning], places: tuple[int, int, int], of_times: bool) -> bool:
-    power = POWERS[meanings[places[2]].role]
-    close = following(raw, meanings, places, of_times=of_times, close=CLOSE, power=power)
-    return bool(close) and all(close)
+    role = meanings[places[2]].role
+    for power in (POWERS[role],) if role in POWERS else POWERS.values():  # a scaling ratio may be either
+        close = following(raw, meanings, places, of_times=of_times, close=CLOSE, power=power)
+        if close and all(close):
+            return True
+    return False

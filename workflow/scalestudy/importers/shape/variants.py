@@ -195,10 +195,18 @@ def _abbreviates(short: str, long: str) -> bool:
     return initials or (len(short) >= _SHORTEST and len(words) == 1 and long.startswith(short))
 
 
+def _sharing_words(own: str, order: Sequence[str]) -> list[str]:
+    """The variants with a word of their own that is in `own` too: `pyg epoch` for `pyg scalability`."""
+    words = {one: set(one.split()) for one in order}
+    others = {one: set().union(*(words[other] for other in order if other != one)) for one in order}
+    telling = {one: words[one] - others[one] for one in order}
+    return [one for one in order if telling[one] & set(own.split())]
+
+
 def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], index: int) -> bool:
     """Whether a column is of a variant: its key says so, or it is of all of them."""
     if own is not None:
-        short = [one for one in order if _abbreviates(own, one)]
+        short = [one for one in order if _abbreviates(own, one)] or _sharing_words(own, order)
         return own == key or (own not in order and (_alike(own, key) or short == [key]))
     if meaning.role in (*MEASURED, *STATED):
         named = _precision(meaning) or _words(meaning)
