@@ -26,7 +26,7 @@ OF_COLUMNS = "variant of columns"
 _QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""
-BY_TABLE, BY_TEXT, BY_USER = "table", "text", "user"
+BY_TABLE, BY_TEXT, BY_SIZE, BY_USER = "table", "text", "size", "user"
 STATED = ("printed_speedup", "printed_efficiency", "scaling_ratio")
 """Roles of columns that state a speedup or an efficiency."""
 
@@ -124,7 +124,7 @@ class PublishedTable:
     scaling: str = ""
     """'weak' or 'strong' if its headers or headings say so."""
     scaling_by: str = BY_TABLE
-    """Who says it: BY_TABLE, BY_TEXT (a sentence on the batch) or BY_USER."""
+    """What says it: BY_TABLE, BY_TEXT (a sentence on the batch), BY_SIZE (a size of the work) or BY_USER."""
     unknown_units: frozenset[str] = frozenset()
     """Roles of times whose unit is not stated. Ratios do not need it."""
     notes: tuple[str, ...] = ()

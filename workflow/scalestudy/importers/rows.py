@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.reader import CellReader
-from scalestudy.importers.columns.batch_in_words import scaling_by_batch
 from scalestudy.importers.columns.labels import of_one_variant
-from scalestudy.importers.columns.sizes import growing_size
+from scalestudy.importers.columns.sizes import growing_size, scaling_beside
 from scalestudy.importers.counts.cells import Count, read_count, with_node
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
@@ -23,7 +22,6 @@ from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_di
 from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
     BY_TABLE,
-    BY_TEXT,
     CLOCKED,
     MEASURED,
     STATED,
@@ -82,14 +80,14 @@ class Reader:
         kinds = (re.findall(r"\b(weak|strong)[ -]scaling", words.lower()) for words in contexts)
         named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
-        by_batch = "" if scaling else scaling_by_batch(self.raw, columns)
+        beside, by = ("", BY_TABLE) if scaling else scaling_beside(self.raw, columns, self.meanings, rows)
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
             rows=of_one_hardware(of_one_variant(rows)),
             columns=tuple(columns),
-            scaling=scaling.pop() if len(scaling) == 1 else by_batch,
-            scaling_by=BY_TEXT if by_batch else BY_TABLE,
+            scaling=scaling.pop() if len(scaling) == 1 else beside,
+            scaling_by=by,
             unknown_units=frozenset(one.role for one in columns if self.cells.is_without_unit(one)),
             notes=self._few_notes(),
             ratios=tuple(ratios),

@@ -12,6 +12,7 @@ from scalestudy.importers.devices.counted import counted_in, number_of
 from scalestudy.importers.headers.meaning import NAMELESS, PART, Meaning
 from scalestudy.importers.numbers.printed import Printed, plain
 from scalestudy.importers.published import (
+    BY_SIZE,
     BY_TABLE,
     BY_TEXT,
     BY_USER,
@@ -57,6 +58,7 @@ WHOSE = {
 STATED_BY = {
     BY_TABLE: "as printed",
     BY_TEXT: "as stated beside the table",
+    BY_SIZE: "as a size of the work shows",
     BY_USER: "as --scaling says",
 }
 MOST_LINES = 5
@@ -125,7 +127,7 @@ def _not_compared(lines: list[int], of: str) -> str:
         return ""
     named = ", ".join(map(str, lines[:MOST_LINES])) + (" and others" if len(lines) > MOST_LINES else "")
     where = f"line {named} was" if len(lines) == 1 else f"lines {named} were"
-    where += f" not compared for {of}" if of else " not compared"
+    where += f" not compared{f' for {of}' if of else ''}"
     return f"{where}: no other number of devices has the same labels and batch"
 
 
@@ -201,7 +203,8 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
     if settled is not None and role == settled.rate == "time_s" and settled.whose == settle.TOTAL:
         return f"{words} of work that is constant ({_why_constant(table, settled)})"
     if settled is not None and role == settled.rate and role != "throughput_per_gpu" and settled.whose in WHOSE:
-        words += f" {WHOSE[settled.whose]}"
+        grown = role == "time_s" and settled.whose == settle.WEAK
+        words += " of work that grows with the devices" if grown else f" {WHOSE[settled.whose]}"
         if settled.by_numbers:
             words += " (the printed ratios show it)"
         elif role == "throughput" and settled.whose == settle.PER_DEVICE:
@@ -239,11 +242,7 @@ def _checked(audit: Audit) -> str:
         (audit.checked.efficiencies, "efficiency"),
         (audit.checked.precisions, "ratio of two columns"),
     )
-    plural = {
-        "speedup": "speedups",
-        "efficiency": "efficiencies",
-        "ratio of two columns": "ratios of two columns",
-    }
+    plural = {"speedup": "speedups", "efficiency": "efficiencies", "ratio of two columns": "ratios of two columns"}
     found = [f"{count} {name if count == 1 else plural[name]}" for count, name in counts if count]
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 

@@ -312,3 +312,16 @@ def test_a_rate_that_the_text_multiplies_with_devices_is_per_device(tmp_path: Pa
     text = "Expected on 256 GPUs: 3.6M tokens/s (14,123 × 256 GPUs).\n"
     (found,) = audited(tmp_path, table("GPUs;Tokens/s", "8;14,700", "128;14,123") + f"\n{text}")
     assert speedups(found) == [(8, 1.0), (128, 15.37)]
+
+
+def test_a_rate_times_a_time_is_work_that_grows(tmp_path: Path) -> None:
+    header = "DDP;GPUs;Samples per epoch;s per epoch;tok/s"
+    rows = ("No DDP;1;408;4.93;5296.6", "Naive DDP;2;816;13.227;3948.3")
+    (found,) = audited(tmp_path, table(header, *rows))
+    assert speedups(found) == [(1, 1.0), (2, 0.75)]
+
+
+def test_a_size_that_grows_as_the_devices_is_weak_scaling(tmp_path: Path) -> None:
+    rows = ("1;10 GB (26M rows);310.22 s", "10;100 GB (260M rows);326.86 s")
+    (found,) = audited(tmp_path, table("Workers;Data Size;Performance", *rows))
+    assert (speedups(found), found.scaling) == ([(1, 1.0), (10, 9.49)], "weak")

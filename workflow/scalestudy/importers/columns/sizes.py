@@ -1,25 +1,49 @@
-"""Whether the size of the work grows with the devices, by a column of it."""
+"""What a size of the work, or the text, says of the kind of scaling."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from math import isclose
 
+from scalestudy.importers.columns.batch_in_words import scaling_by_batch
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.numbers.printed import read_cell
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import BY_SIZE, BY_TABLE, BY_TEXT, RATES, TIMES, PublishedRow
 from scalestudy.importers.raw import RawTable
 
 _FEW = 3
 
 
-def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> str:
-    """Return the header of a size, such as `N` or `grid`, that is larger on each larger number of devices, or ''.
+def scaling_beside(
+    raw: RawTable, columns: Sequence[Meaning], meanings: Sequence[Meaning], rows: Sequence[PublishedRow]
+) -> tuple[str, str]:
+    """Return the kind of scaling that no word of a table names, and what shows it: the text, or a size of work.
 
-    rows: what was read of the table.
+    columns: those of a variant; meanings: of all columns; rows: what was read.
     """
+    if kind := scaling_by_batch(raw, columns):
+        return kind, BY_TEXT
+    timed = any(one.role in TIMES for one in columns) and not any(one.role in RATES for one in columns)
+    return ("weak", BY_SIZE) if timed and _grows_as_devices(raw, meanings, rows) else ("", BY_TABLE)
+
+
+def _grows_as_devices(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> bool:
+    """Whether a size of the work is the same for each device in all rows: 10 GB on 1, and 100 GB on 10."""
+    for _, sizes in _sizes(raw, meanings, rows):
+        if len(sizes) == len(rows) and len({gpus for gpus, _ in sizes}) > 1:
+            first = sizes[0][1] / sizes[0][0]
+            if first > 0 and all(isclose(size / gpus, first, rel_tol=1e-9) for gpus, size in sizes):
+                return True
+    return False
+
+
+def _sizes(
+    raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]
+) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+    """The header of each size of the work, and (devices, size) of its rows, fewest devices first."""
     devices = {row.line: row.gpus for row in rows}
     for place, one in enumerate(meanings):
         if one.role not in ("label", "ignore") or not is_size_of_work(normal(one.header)):
@@ -28,8 +52,16 @@ def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[Publ
         for line, cells in raw.rows:
             with suppress(ValueError, IndexError):
                 sizes.append((devices.get(line, 0), read_cell(cells[place]).printed.value))
-        sizes = sorted(pair for pair in sizes if pair[0])
+        yield one.header, sorted(pair for pair in sizes if pair[0])
+
+
+def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> str:
+    """Return the header of a size, such as `N` or `grid`, that is larger on each larger number of devices, or ''.
+
+    rows: what was read of the table.
+    """
+    for header, sizes in _sizes(raw, meanings, rows):
         known = len(sizes) == len(rows) >= _FEW
         if known and all(few[0] < many[0] and few[1] < many[1] for few, many in pairwise(sizes)):
-            return one.header
+            return header
     return ""

@@ -44,7 +44,10 @@ def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) 
 
 
 def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads a rate as that of all devices if it is another column over a time, and work that does not grow."""
+    """Reads a rate as that of all devices if it is another column over a time: work that is constant or grows.
+
+    Work that grows with the devices may have another unit than the rate, such as samples beside tokens/s.
+    """
     rates = [at for at, one in enumerate(meanings) if one.role == "throughput" and not one.per]
     times = [at for at, one in enumerate(meanings) if one.role in TIMES and one.unit in ("", "s")]
     works = [at for at, one in enumerate(meanings) if one.role in ("ignore", "label")]
@@ -55,7 +58,26 @@ def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -
         pairs = {(plain(row[work]), plain(row[devices])) for _, row in raw.rows if len(row) == len(meanings)}
         if len(pairs) > len({done for done, _ in pairs}) and is_quotient(raw, rates[0], (work, time)):
             return with_role(meanings, rates[0], "throughput", per="all")
+        if _is_of_growing_work(raw, (devices, rates[0], time, work)):
+            return with_role(meanings, rates[0], "throughput", per="all")
     return meanings
+
+
+def _is_of_growing_work(raw: RawTable, places: tuple[int, int, int, int]) -> bool:
+    """Whether a rate times a time is the same share of a work that grows as the devices do.
+
+    places: of the devices, the rate, the time and the work.
+    """
+    found = []
+    for _, row in raw.rows:
+        with suppress(ValueError, IndexError, ZeroDivisionError):
+            rate, time, work = (read_cell(row[place]).printed.value for place in places[1:])
+            found.append((read_count(row[places[0]]).gpus, work, rate * time / work))
+    if len(found) < max(2, len(raw.rows)) or len({gpus for gpus, _, _ in found}) < 2:
+        return False
+    _, _, share = found[0]
+    grows = len({round(work / gpus, 6) for gpus, work, _ in found}) == 1
+    return grows and all(abs(own / share - 1) < CLOSE for _, _, own in found)
 
 
 def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
