@@ -69,6 +69,7 @@ _ABOVE_UNIT = 80
 """Lines above a table, also of other tables, after which nothing is its unit."""
 _NEAR_UNIT = 8
 """Lines of text above a table in which its unit may be."""
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*\s*")
 _UNIT = re.compile(
     r"\W*(?:units?|\u5355\u4f4d|\u55ae\u4f4d|\u5358\u4f4d|\ub2e8\uc704) ?[:\uff1a]\W*(?P<unit>\w[^|]{0,40}?)\W*",
     re.IGNORECASE,
@@ -237,6 +238,8 @@ def _with_captions(table: RawTable, lines: list[str]) -> RawTable:
         title = next((line for line in reversed(above) if line and not _NO_TITLE.fullmatch(line)), "")
         table = replace(table, caption=title.strip("#*:> ")) if len(title) <= LONGEST_CAPTION else table
     above = lines[max(0, table.line - 1 - _ABOVE_UNIT) : table.line - 1]
+    titles = [found[1] for line in above if (found := _HEADING.fullmatch(line[:LONGEST_CAPTION]))]
+    table = replace(table, headings=tuple(titles[-1:])) if not table.headings else table
     said = [line for line in above if line.strip() and not line.lstrip().startswith("|")]
     near = reversed(said[-_NEAR_UNIT:])
     unit = next((found["unit"] for line in near if (found := _UNIT.fullmatch(plain(line)))), "")

@@ -325,3 +325,37 @@ def test_a_size_that_grows_as_the_devices_is_weak_scaling(tmp_path: Path) -> Non
     rows = ("1;10 GB (26M rows);310.22 s", "10;100 GB (260M rows);326.86 s")
     (found,) = audited(tmp_path, table("Workers;Data Size;Performance", *rows))
     assert (speedups(found), found.scaling) == ([(1, 1.0), (10, 9.49)], "weak")
+
+
+def test_a_noun_in_the_middle_above_numbers_of_nodes(tmp_path: Path) -> None:
+    own = "|    |    |    | Nodes |    |\n|----|----|----|-------|----|\n|    |    | 1 | 2 | 4 |\n"
+    own += (
+        "|    | Tokens per Second | 50 | 95 | 175 |\n| 5B | Perfect Linear Scaling (Tokens) | 50 | 100 | 200 |\n"
+    )
+    own += "|    | Speed-up | 1x | 1.90x | 3.50x |\n"
+    (found,) = audited(tmp_path, own)
+    assert (speedups(found), found.checked.speedups, kinds([found])) == (ONCE, 3, [])
+
+
+def test_codes_of_nodes_and_cards_with_their_product(tmp_path: Path) -> None:
+    rows = ("A100单机单卡（1x1）;50", "A100单机8卡（1x8）;350", "A100两机8卡（2x8）;650")
+    (found,) = audited(tmp_path, table("配置;p_whole", *rows))
+    assert (speedups(found), kinds([found])) == ([(1, 1.0), (8, 7.0), (16, 13.0)], [])
+
+
+def test_remarks_behind_batches_tell_rows_apart(tmp_path: Path) -> None:
+    rows = ("2;64 (4 chunks);50;1.0x", "4;128 (4 chunks);95;1.9x", "4;128 (2 chunks);80;1.6x")
+    found = audited(tmp_path, table("GPUs;Batch size;img/s;Speedup", *rows))
+    assert "twice" not in " ".join(kinds(found))
+
+
+def test_names_of_slices_and_kinds_with_their_number(tmp_path: Path) -> None:
+    rows = ("TPU v3-32;2.1h", "TPU v3-8;4.4h", "v100_x8;13.2h")
+    (found,) = audited(tmp_path, table("Name;Walltime", *rows))
+    assert speedups(found) == [(8, 1.0), (32, 2.1)]
+
+
+def test_the_heading_above_a_block_of_code_says_the_kind_of_scaling(tmp_path: Path) -> None:
+    rows = "procs,train_time,speedup\n1,100,1.00\n2,52.6,1.90\n4,28.57,3.50"
+    (found,) = audited(tmp_path, f"# A\n\n## Strong scaling\n\nConfig: relu\n\n```csv\n{rows}\n```\n")
+    assert (speedups(found), found.scaling) == (ONCE, "strong")

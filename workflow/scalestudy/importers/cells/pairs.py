@@ -47,6 +47,7 @@ _BATCHES = re.compile(
 )
 """The batch of each device times the devices, or the other way round, with a remark."""
 _REMARK = re.compile(r"\(([^()]+)\)")
+_BATCH_AND_REMARK = re.compile(r"(?P<batch>\d[\d,]*k?) ?\((?P<remark>\d{1,5} [a-z][a-z -]{2,20})\)", re.IGNORECASE)
 _RATE_PRODUCT = re.compile(r"(?P<rate>\d+(?:\.\d+)?) ?[x*\u00d7] ?(?P<times>\d{1,6})", re.IGNORECASE)
 _CELL = re.compile(
     r"(?P<first>[^/|]*\d[^/|]*?) *[/|] *(?P<second>[^/|]*\d[^/|]*|[-\u2013\u2014]+|n\.?a\.?)", re.IGNORECASE
@@ -91,6 +92,22 @@ def _names_of_both(header: str) -> tuple[list[str], re.Pattern[str]]:
         known = all(meaning_of(name).role in (*MEASURED, *STATED) or never_a_label(name) for name in names)
         return names if measured and known else [], _CELL
     return [], _CELL
+
+
+def with_remarks_of_batches(table: RawTable) -> RawTable:
+    """Return a table with the remarks behind batches, `64 (4 chunks)`, as labels, if two of them differ."""
+    for place, header in enumerate(table.header):
+        found = [_BATCH_AND_REMARK.fullmatch(plain(cell)) for cell in table.cells(place)]
+        remarks = {one["remark"] for one in found if one}
+        if meaning_of(header).role not in BATCHES or len(remarks) < 2:
+            continue
+        rows = []
+        for line, row in table.rows:
+            one = _BATCH_AND_REMARK.fullmatch(plain(row[place])) if place < len(row) else None
+            own = (one["batch"], one["remark"]) if one else (row[place] if place < len(row) else "", "default")
+            rows.append((line, (own[1], *row[:place], own[0], *row[place + 1 :])))
+        return replace(table, header=("setting", *table.header), rows=tuple(rows))
+    return table
 
 
 def with_batch_products(table: RawTable) -> RawTable:

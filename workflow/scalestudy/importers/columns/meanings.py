@@ -9,7 +9,12 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.importers.cells.nouns import without_nouns
-from scalestudy.importers.cells.pairs import with_batch_products, with_pairs, with_rate_products
+from scalestudy.importers.cells.pairs import (
+    with_batch_products,
+    with_pairs,
+    with_rate_products,
+    with_remarks_of_batches,
+)
 from scalestudy.importers.cells.together import with_ratios
 from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_batch_of_names
 from scalestudy.importers.columns.batch_in_words import batches_of_devices
@@ -121,7 +126,7 @@ def arranged(raw: RawTable) -> RawTable:
     whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
     named = without_batch_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
-    named = with_batch_of_labels(with_batch_products(with_rate_products(named)))
+    named = with_batch_of_labels(with_remarks_of_batches(with_batch_products(with_rate_products(named))))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
     turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_steps(named)))))

@@ -56,6 +56,7 @@ _FORMS = tuple(
     for form in (
         rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
         rf"(?P<rest>{GEFORCE}) ?[x*] ?(?P<gpus>\d{{1,3}})",
+        rf"(?P<rest>{MAKER}*{KIND})[_-]x(?P<gpus>\d{{1,4}})",
         rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
         rf"(?P<nodes>\d{{1,4}}) ?x ?(?P<each>\d{{1,4}}) ?x ?(?P<rest>{HARDWARE})s?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",

@@ -48,6 +48,12 @@ _NODES_OF_CARDS = re.compile(
     re.IGNORECASE,
 )
 """Nodes and the devices of each in front of other words: `2机8卡耗时`."""
+_WITH_A_PRODUCT = re.compile(
+    rf"^(?P<kind>{MAKER}*{KIND})? ?(?:\d{{1,4}}|{'|'.join(_HAN)})\u673a(?:\d{{1,5}}|{'|'.join(_HAN)})\u5361 ?"
+    r"[(\uff08](?P<product>\d{1,4} ?x ?\d{1,4})[)\uff09]$",
+    re.IGNORECASE,
+)
+"""Nodes and devices of a kind with their product behind: `A100两机8卡（2x8）`."""
 _COUNTED = re.compile(
     rf"(?:(?P<nodes>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:机|节点|個?ノード|노드))?"
     rf"(?:(?P<gpus>\d{{1,6}}|{'|'.join(_HAN)}) ?(?:张|块|块)?(?:gpu)?(?:卡|显卡|台|枚|基|体|개|장|대))?"
@@ -67,6 +73,7 @@ def spelled(words: str) -> str:
 
 def in_digits(words: str) -> str:
     """Chinese and Japanese counts in our own words, 2 nodes 16 gpus; kinds of devices without a noun behind."""
+    words = _WITH_A_PRODUCT.sub(r"\g<product> \g<kind>", words)
     words = _NODES_IN_WORDS.sub(lambda found: str(NUMBERS[found[1].lower()]), simplified(words))
     words = _NOUN_OF_A_KIND.sub(lambda found: found[1], words)
     if words.isascii() or not (found := _COUNTED.fullmatch(words)):

@@ -88,8 +88,10 @@ class Meaning:
     """Words of the header that tell it from another column of the same role."""
 
 
+_OF_A_PROGRAM = r"^p (?:whole|train|core)$"
+_NO_RATE = r"(?!p core$)"
 _RATE = re.compile(
-    r"throughput|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up| at step)|^rates?$|"
+    rf"throughput|{_OF_A_PROGRAM}|^rates?$|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up| at step)|"
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
     r"^(?:\w+ )?rate \(.+/"
 )
@@ -243,7 +245,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
     of_kind += r"mpi |omp |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
     of_kind += r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
-    device = rf"(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
+    device = rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
     device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
     if timed and bare.startswith("pthread"):  # the times of a program
         return "ignore"

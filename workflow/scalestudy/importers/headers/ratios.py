@@ -15,6 +15,7 @@ _OVER_A_LIMIT = re.compile(
     r"\b(?:vs\.?|versus|against|over) (?:[a-z-]+ )?(?:ceiling|limit|bound|peak|roof(?:line)?|max(?:imum)?)\b"
 )
 """Efficiencies over a limit other than the number of devices."""
+_OF_AN_IDEAL = re.compile(r"(?:perfect|ideal|theor\w*) (?:linear )?(?:scaling|speed)")
 
 
 def says_percent(header: str) -> bool:
@@ -28,7 +29,7 @@ def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     efficiency = re.search(EFFICIENCY, bare)
     if not (scaling or speedup or efficiency) or OF_SCALING.fullmatch(bare):
         return ""
-    if OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
+    if _OF_AN_IDEAL.match(bare) or OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
         return "ignore"
     if efficiency:
         return "ignore" if _OVER_A_LIMIT.search(bare) else "printed_efficiency"

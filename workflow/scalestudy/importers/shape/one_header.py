@@ -29,7 +29,9 @@ def tidied(table: RawTable) -> RawTable:
     """
     table = _with_header_below_its_cells(_with_names(table))
     return _with_sections(
-        _with_blocks_below(_below_each_other(_with_one_header(_with_counts(_without_title(table)))))
+        _with_blocks_below(
+            _below_each_other(_with_one_header(_with_counts(_without_title(_with_noun_above(table)))))
+        )
     )
 
 
@@ -88,6 +90,29 @@ def _are_devices(header: Sequence[str]) -> bool:
     counts = [int(cell) for cell in others if re.fullmatch(r"[1-9]\d{0,5}", cell)]
     of_devices = meaning_of(first).role in ("gpus", "nodes")
     return of_devices and len(counts) == len(others) > 1 and counts == sorted(set(counts))
+
+
+def _with_noun_above(table: RawTable) -> RawTable:
+    """Joins `Nodes` in the middle of the first line with the numbers below it, as `1 nodes`, `2 nodes`.
+
+    A name that stands in the first column alone, such as that of a model, becomes a heading.
+    """
+    nouns = [plain(name) for name in table.header if plain(name)]
+    if len(nouns) != 1 or meaning_of(nouns[0]).role not in ("gpus", "nodes") or len(table.rows) < 2:
+        return table
+    below = [plain(cell) for cell in table.rows[0][1]]
+    places = [place for place, cell in enumerate(below) if cell]
+    counts = [int(below[place]) for place in places if re.fullmatch(r"[1-9]\d{0,5}", below[place])]
+    if len(counts) != len(places) or len(counts) < 2 or counts != sorted(set(counts)) or 0 in places:
+        return table
+    kind = "nodes" if meaning_of(nouns[0]).role == "nodes" else "GPUs"
+    header = [f"{below[place]} {kind}" if place in places else "" for place in range(len(table.header))]
+    rows = table.rows[1:]
+    names = {plain(cells[0]) for _, cells in rows if cells and plain(cells[0])}
+    if min(places) > 1 and len(names) == 1:
+        rows = tuple((line, cells[1:]) for line, cells in rows)
+        return replace(table, header=tuple(header[1:]), rows=rows, headings=(*table.headings, names.pop()))
+    return replace(table, header=tuple(header), rows=rows)
 
 
 def _with_counts(table: RawTable) -> RawTable:
