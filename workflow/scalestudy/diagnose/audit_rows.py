@@ -108,14 +108,24 @@ def _batches(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Re
         return  # the same number of micro-batches everywhere, or sequences of several parts
     column = table.column("batch_per_gpu")
     micro = column is not None and is_of_micro_batches(column.header) and table.column("accumulation") is None
+    odd = _only_other_factor(stated)
     for row, each, whole in stated:
         count = replicas(row)
-        if micro and isclose(whole / (each * count) % 1, 0, abs_tol=1e-6):
+        if micro and row is not odd and isclose(whole / (each * count) % 1, 0, abs_tol=1e-6):
             continue  # accumulated, as the table need not say
         if not isclose(each * count, whole, rel_tol=0.005):
             which = f"{count} devices" if count == row.gpus else f"{count} replicas of the model"
             text = f"{each:g} samples on each of {which} are {each * count:g}"
             yield Remark("batch", row.gpus, f"line {row.line}: {text}, but a global batch of {whole:g} is printed")
+
+
+def _only_other_factor(stated: Sequence[tuple[PublishedRow, float, float]]) -> PublishedRow | None:
+    """The only row with micro-batches beside others without, if it is not the one on the fewest devices."""
+    factors = [(row, round(whole / (each * replicas(row)), 6)) for row, each, whole in stated if each > 0]
+    other = [row for row, factor in factors if factor != 1]
+    fewest = min((row.gpus for row, _ in factors), default=0)
+    alone = len(other) == 1 and len(factors) > FEWEST and other[0].gpus > fewest
+    return other[0] if alone else None
 
 
 def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
@@ -359,3 +360,27 @@ def test_the_heading_above_a_block_of_code_says_the_kind_of_scaling(tmp_path: Pa
     rows = "procs,train_time,speedup\n1,100,1.00\n2,52.6,1.90\n4,28.57,3.50"
     (found,) = audited(tmp_path, f"# A\n\n## Strong scaling\n\nConfig: relu\n\n```csv\n{rows}\n```\n")
     assert (speedups(found), found.scaling) == (ONCE, "strong")
+
+
+def test_a_second_line_of_headers_below_cells_over_both_lines(tmp_path: Path) -> None:
+    html = "<table><tr><th rowspan=2>Method</th><th rowspan=2>GPUs</th><th colspan=2>Length</th></tr>"
+    html += "<tr><th>256</th><th>512</th></tr>"
+    html += "<tr><td>LoRA</td><td>1</td><td>20.1G / 1.0s/it</td><td>20.4G / 2.0s/it</td></tr>"
+    html += "<tr><td>LoRA</td><td>2</td><td>20.1G / 0.5s/it</td><td>20.4G / 1.25s/it</td></tr></table>"
+    found = audited(tmp_path, html)
+    assert [speedups(one)[-1] for one in found] == [(2, 2.0), (2, 1.6)]
+    assert any("memory" in name for name in found[0].source.unread)
+
+
+def test_another_strategy_that_is_faster_says_nothing_of_the_work(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    rows = ("7B;LoRA;1;1.2", "7B;LoRA;4;2.1", "72B;Q-LoRA;1;27.4", "72B;LoRA + ZeRO-3;4;17.6")
+    path.write_text(table("Model;Method;GPUs;s/it", *rows))
+    _, asked = audit_file(read_published(path), "table")
+    assert asked
+
+
+def test_one_row_with_a_multiple_of_its_global_batch_is_a_contradiction(tmp_path: Path) -> None:
+    rows = ("4;8;32;50", "8;8;64;95", "16;8;512;175")
+    (found,) = audited(tmp_path, table("GPUs;micro batch size;global batch size;img/s", *rows))
+    assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("batch", 16)]

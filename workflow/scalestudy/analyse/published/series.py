@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 
@@ -61,6 +62,16 @@ class Series:
 def is_undistributed(strategy: str) -> bool:
     """Return whether a strategy is that of one process."""
     return without_batch(strategy.lower()) in PLAIN or names_serial_run(strategy)
+
+
+def is_of_one_setup(rows: Sequence[PublishedRow]) -> bool:
+    """Return whether rows have one model, hardware, framework and precision, and one strategy on several devices."""
+    for what in KINDS_OF_SETUP:
+        values = {row.label(what) for row in rows}
+        values = {value for value in values if what != "strategy" or not is_undistributed(value)}
+        if len(values) > 1:
+            return False
+    return True
 
 
 def series_of(table: PublishedTable) -> list[Series]:

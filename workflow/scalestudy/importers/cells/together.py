@@ -57,6 +57,8 @@ _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
 _TWO_RATIOS = re.compile(
     r"(?P<number>[~]?\d[^()]*?) ?\((?P<first>[\d.]+ ?x)[,;/] ?(?P<second>[\d.]+ ?%[^()]*)\)", re.IGNORECASE
 )
+_OF_MEMORY = re.compile(r"\d+(?:\.\d+)? ?[GT]i?")
+"""Memory in short: 20.1G."""
 _SAME_TIME = 0.05
 """Relative difference of two times that are one in two units. Wider than rounding: 0.30 min beside 18.2 s."""
 _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
@@ -169,8 +171,9 @@ def _kind(part: str) -> str:
         unit = read_cell(part).unit.lower()
     except ValueError:
         unit = ""
-    data = "memory" if re.fullmatch(r"[kmgt]i?b", unit) else "data rate" if _DATA_RATE.fullmatch(unit) else ""
-    return quantity_of(part) or (f"{data} ({unit})" if data else "")
+    memory = re.fullmatch(r"[kmgt]i?b", unit) or _OF_MEMORY.fullmatch(part.strip())
+    data = "memory" if memory else "data rate" if _DATA_RATE.fullmatch(unit) else ""
+    return quantity_of(part) or (f"{data} ({unit or 'gb'})" if data else "")
 
 
 def _in_columns(table: RawTable, place: int, units: list[str]) -> RawTable:

@@ -226,7 +226,8 @@ LABELS = (
 )
 
 STRATEGIES = re.compile(
-    r"\b(?:ddp|fsdp2?|hsdp|zero[- ]?(?:stage[- ]?)?[123]?|deepspeed|horovod|data ?parallel|megatron(?:-lm)?|"
+    r"\b(?:ddp|fsdp2?|hsdp|zero[- ]?(?:stage[- ]?)?[123]?|deepspeed|horovod|"
+    r"(?:distributed ?)?data ?parallel|megatron(?:-lm)?|"
     r"(?:tensor|pipeline|expert|context|sequence|model)[- ]parallel\w*)\b",
     re.IGNORECASE,
 )

@@ -13,11 +13,11 @@ from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import PERFORMANCE, RawTable, words_of
+from scalestudy.importers.shape.second_lines import LIKE_A_NUMBER, with_second_line
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
 _UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
-_LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 _DEVICES = re.compile(rf"\d{{1,6}}(?: ?x ?|[ -]){MAKER}*(?:{DEVICE}|{NODE}|{KIND}s?)(?!\w)", re.IGNORECASE)
 """Devices at the beginning of a title between rows: `8 GPUs`, `2x A100`."""
 
@@ -27,12 +27,17 @@ def tidied(table: RawTable) -> RawTable:
 
     Tables beside each other with equal headers become one.
     """
-    table = _with_header_below_its_cells(_with_names(table))
-    return _with_sections(
-        _with_blocks_below(
-            _below_each_other(_with_one_header(_with_counts(_without_title(_with_noun_above(table)))))
-        )
-    )
+    for step in (
+        _with_names,
+        _with_header_below_its_cells,
+        with_second_line,
+        _with_one_header,
+        _below_each_other,
+        _with_blocks_below,
+        _with_sections,
+    ):
+        table = step(table)
+    return table
 
 
 def _with_header_below_its_cells(table: RawTable) -> RawTable:
@@ -42,7 +47,7 @@ def _with_header_below_its_cells(table: RawTable) -> RawTable:
         return table
     rows = [cells for _, cells in table.rows if len(cells) == len(table.header)]
     named = all(re.match(r"\W*[^\W\d_]{2}", plain(cells[0])) for cells in rows)
-    filled = all(_LIKE_A_NUMBER.match(plain(cells[-1])) for cells in rows)
+    filled = all(LIKE_A_NUMBER.match(plain(cells[-1])) for cells in rows)
     if not rows or len(rows) < len(table.rows) or not named or not filled:
         return table
     return replace(table, header=("", *table.header[:-1])).noted(
@@ -69,70 +74,6 @@ def _with_names(table: RawTable) -> RawTable:
         return table
     names = ("setup", *units[1:])
     return replace(table, header=names, rows=((table.line, table.header), *table.rows))
-
-
-def _without_title(table: RawTable) -> RawTable:
-    """The table without a title over all columns above its headers."""
-    names = {plain(name) for name in table.header if plain(name)}
-    if len(names) != 1 or len(table.header) < 2 or len(table.rows) < 2:
-        return table
-    (line, header), *rows = table.rows
-    if len(header) != len(table.header) or ("" in map(plain, table.header[1:-1]) and not _are_devices(header)):
-        return table
-    if any(_LIKE_A_NUMBER.match(plain(cell)) for cell in header) and not _are_devices(header):
-        return table
-    return replace(table, line=line, header=header, rows=tuple(rows), headings=(*table.headings, *names))
-
-
-def _are_devices(header: Sequence[str]) -> bool:
-    """Whether a line is one of devices across: GPUs | 1 | 2 | 4."""
-    first, *others = map(plain, header)
-    counts = [int(cell) for cell in others if re.fullmatch(r"[1-9]\d{0,5}", cell)]
-    of_devices = meaning_of(first).role in ("gpus", "nodes")
-    return of_devices and len(counts) == len(others) > 1 and counts == sorted(set(counts))
-
-
-def _with_noun_above(table: RawTable) -> RawTable:
-    """Joins `Nodes` in the middle of the first line with the numbers below it, as `1 nodes`, `2 nodes`.
-
-    A name that stands in the first column alone, such as that of a model, becomes a heading.
-    """
-    nouns = [plain(name) for name in table.header if plain(name)]
-    if len(nouns) != 1 or meaning_of(nouns[0]).role not in ("gpus", "nodes") or len(table.rows) < 2:
-        return table
-    below = [plain(cell) for cell in table.rows[0][1]]
-    places = [place for place, cell in enumerate(below) if cell]
-    counts = [int(below[place]) for place in places if re.fullmatch(r"[1-9]\d{0,5}", below[place])]
-    if len(counts) != len(places) or len(counts) < 2 or counts != sorted(set(counts)) or 0 in places:
-        return table
-    kind = "nodes" if meaning_of(nouns[0]).role == "nodes" else "GPUs"
-    header = [f"{below[place]} {kind}" if place in places else "" for place in range(len(table.header))]
-    rows = table.rows[1:]
-    names = {plain(cells[0]) for _, cells in rows if cells and plain(cells[0])}
-    if min(places) > 1 and len(names) == 1:
-        rows = tuple((line, cells[1:]) for line, cells in rows)
-        return replace(table, header=tuple(header[1:]), rows=rows, headings=(*table.headings, names.pop()))
-    return replace(table, header=tuple(header), rows=rows)
-
-
-def _with_counts(table: RawTable) -> RawTable:
-    """Joins `Number of GPUs` over several columns with the numbers below it: 1 GPU, 2 GPUs."""
-    first = [plain(name) for name in table.header]
-    group = [place for place, name in enumerate(first) if name and first.count(name) > 1]
-    if not group or not table.rows or len({first[place] for place in group}) > 1:
-        return table
-    second = table.rows[0][1]
-    below = [plain(second[place]) if place < len(second) else "" for place in group]
-    counts = all(re.fullmatch(r"\d{1,6}", cell) for cell in below) and len(set(below)) == len(below)
-    if not counts or meaning_of(first[group[0]]).role not in ("gpus", "nodes"):
-        return table
-    kind = "nodes" if meaning_of(first[group[0]]).role == "nodes" else "GPUs"
-    names = [
-        f"{below[group.index(place)]} {kind}" if place in group else plain(second[place]) or name
-        for place, name in enumerate(first)
-        if place < len(second)
-    ]
-    return replace(table, header=tuple(names), rows=table.rows[1:])
 
 
 def _below_each_other(table: RawTable) -> RawTable:
@@ -192,7 +133,7 @@ def _with_one_header(table: RawTable) -> RawTable:
         grouped = len([name for name in first if name]) > len({name for name in first if name}) or any(
             not above and below for above, below in zip(first, cells, strict=False)
         )
-        numbers = any(_LIKE_A_NUMBER.match(cell) and not count_of_header(cell) for cell in filled if not units)
+        numbers = any(LIKE_A_NUMBER.match(cell) and not count_of_header(cell) for cell in filled if not units)
         if len(cells) != len(first) or (len(filled) < 2 and not known) or numbers or not (units or grouped):
             return table
         if len(set(filled)) == 1 and len(filled) == len(cells):
@@ -212,7 +153,7 @@ def _with_one_header(table: RawTable) -> RawTable:
 def _names_devices_below(table: RawTable) -> bool:
     """Whether the first row is a further line of headers, since it names the devices and the header does not."""
     first = table.rows[0][1] if table.rows else ()
-    if any(_LIKE_A_NUMBER.match(plain(cell)) for cell in first):
+    if any(LIKE_A_NUMBER.match(plain(cell)) for cell in first):
         return False
     above, below = ({meaning_of(cell).role for cell in cells if plain(cell)} for cells in (table.header, first))
     return "gpus" in below - above
@@ -282,7 +223,7 @@ def _with_nouns(header: Sequence[str]) -> Sequence[str]:
 def title_of(cells: Sequence[str]) -> str:
     """Return the text of a row that has one text in its first cell only, or in all of its cells; else ''."""
     texts = [plain(cell) for cell in cells]
-    if len(texts) < 2 or not texts[0] or (_LIKE_A_NUMBER.match(texts[0]) and not _DEVICES.match(texts[0])):
+    if len(texts) < 2 or not texts[0] or (LIKE_A_NUMBER.match(texts[0]) and not _DEVICES.match(texts[0])):
         return ""
     alone = not any(texts[1:]) or len(set(texts)) == 1
     return texts[0] if alone else ""
