@@ -65,7 +65,7 @@ def is_undistributed(strategy: str) -> bool:
 
 
 def is_of_one_setup(rows: Sequence[PublishedRow]) -> bool:
-    """Return whether rows have one model, hardware, framework and precision, and one strategy on several devices."""
+    """Return whether rows have one model, hardware, framework and precision, and one strategy of distribution."""
     for what in KINDS_OF_SETUP:
         values = {row.label(what) for row in rows}
         values = {value for value in values if what != "strategy" or not is_undistributed(value)}

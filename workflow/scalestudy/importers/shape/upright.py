@@ -69,7 +69,11 @@ def upright(table: RawTable) -> RawTable:
     own_unit = _of_one_unit(table, across) or (first_header.role in TIMES and not {*known} & {*STATED})
     if own_unit and labels:  # names such as `ONNX Runtime`, or the times of several parts
         return _stacked(table, across)
-    unknown = [row for (_, row), role in zip(table.rows, known, strict=True) if role in ("ignore", *TEXTS)]
+    unknown = [
+        row
+        for (_, row), role, name in zip(table.rows, known, first, strict=True)
+        if role in ("ignore", *TEXTS) and not never_a_label(name)  # such as memory
+    ]
     stated = [role for role in known if role in STATED]
     of_a_ratio = len(unknown) == 1 and len({*stated}) == len(stated) > 0  # which shows what the numbers are
     named = not any(share(row[1:], read_cell) > _MOST for row in unknown) or bool(measured or of_a_ratio)
