@@ -77,7 +77,7 @@ _UNIT = re.compile(
 """A line that says the unit of a table: Unit: images/sec."""
 _LONGEST_TEXT = 400
 """Characters of a line of text that may say something of a table."""
-_SHORT, _NEAR_TEXT = 300, 40
+_SHORT, _NEAR_TEXT = 100, 40
 """Lines of a file whose whole text may speak of its tables, and how far it may be in a longer one."""
 _NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.*\S {2,}\S.*")
 """A rule, a directive, a bare tag or a row of another table."""
