@@ -384,3 +384,14 @@ def test_one_row_with_a_multiple_of_its_global_batch_is_a_contradiction(tmp_path
     rows = ("4;8;32;50", "8;8;64;95", "16;8;512;175")
     (found,) = audited(tmp_path, table("GPUs;micro batch size;global batch size;img/s", *rows))
     assert [(remark.kind, remark.gpus) for remark in found.remarks] == [("batch", 16)]
+
+
+def test_numbers_of_jobs_as_nodes_end_in_no_error(tmp_path: Path) -> None:
+    rows = ("7580161;50;1", "7580162;95;2", "7580163;175;3")
+    found = audited(tmp_path, table("nodes;img/s;x", *rows))
+    assert all("devices" in note or "nodes" in note for one in found for note in one.source.notes)
+
+
+def test_a_rate_of_zero_beside_one_of_each_device_ends_in_no_error(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;tok/s per GPU;Total tok/s", "1;0;50", "2;48;96", "4;44;176"))
+    assert found.table.scales

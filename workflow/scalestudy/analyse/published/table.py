@@ -102,7 +102,12 @@ def rate_of(row: PublishedRow) -> Interval:
 
 
 def ratio(above: Interval, below: Interval) -> Interval:
-    """Returns the quotient of two ranges of positive numbers, without upper limit if the divisor may be 0."""
+    """Returns the quotient of two ranges of positive numbers, without upper limit if the divisor may be 0.
+
+    It is NOTHING if the divisor is 0 as printed.
+    """
+    if not below.value:
+        return NOTHING
     high = above.high / below.low if below.low > 0 else inf
     return Interval(above.value / below.value, above.low / below.high, high)
 
@@ -124,9 +129,17 @@ def _scale(
         throughput=rate,
         speedup=speedup,
         efficiency=speedup.scaled(1 / devices),
-        per_doubling_efficiency=per_doubling_efficiency(speedup.value, devices),
+        per_doubling_efficiency=_per_doubling(speedup.value, devices),
         karp_flatt=karp_flatt(speedup.value, devices),
     )
+
+
+def _per_doubling(speedup: float, devices: float) -> float:
+    """The efficiency per doubling; nan if it is beyond all numbers, as for 7580162 devices beside 7580161."""
+    try:
+        return per_doubling_efficiency(speedup, devices)
+    except OverflowError:
+        return nan
 
 
 def _positive(row: PublishedRow) -> bool:
