@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
+from scalestudy.importers.devices.counted import counted_in
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
+from scalestudy.publish.audit import reading_view
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
 
@@ -395,3 +397,18 @@ def test_numbers_of_jobs_as_nodes_end_in_no_error(tmp_path: Path) -> None:
 def test_a_rate_of_zero_beside_one_of_each_device_ends_in_no_error(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("GPUs;tok/s per GPU;Total tok/s", "1;0;50", "2;48;96", "4;44;176"))
     assert found.table.scales
+
+
+def test_a_list_of_processors_counts_processors(tmp_path: Path) -> None:
+    text = "num_cpu: 1 Time Taken 100\nnum_cpu: 2 Time Taken 52.6\nnum_cpu: 4 Time Taken 28.57\n"
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), counted_in(found.source)) == (ONCE, "CPUs")
+
+
+def test_a_time_that_falls_in_some_rows_only_is_said_to_do_so(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Model;1 GPU;2 GPUs", "small;1.15 s;1.50 s", "large;0.57 s;0.30 s"))
+    file = read_published(path)
+    audits, asked = audit_file(file, "table")
+    (view,) = reading_view(file, audits, asked)
+    assert "it falls in some rows with more devices" in " ".join(view["columns"].values())

@@ -89,6 +89,8 @@ def counted_across(headers: Iterable[str]) -> str:
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     if meaning_of(noun).role in ("gpus", "nodes"):
         return noun
+    if headers and all(re.search(r"\bv?cpus?\b", header) for header in headers):
+        return "cpus"
     return "devices" if all(map(_OF_ANY_DEVICE.fullmatch, headers)) else "gpus"
 
 

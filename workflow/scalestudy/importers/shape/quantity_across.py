@@ -91,7 +91,12 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
 def _shortened(words: str) -> str:
     """A name for a sentence on the quantity of a table, if the name says as much of it."""
     meaning = meaning_of(words)
-    kinds = {"time_s": "time", "throughput": "throughput", "throughput_per_gpu": "throughput per GPU"}
+    kinds = {
+        "time_s": "time",
+        "total_time_s": "epoch time",
+        "throughput": "throughput",
+        "throughput_per_gpu": "throughput per GPU",
+    }
     kind = kinds.get(meaning.role)
     if len(words) <= _LONGEST_NAME or not kind:
         return words
