@@ -98,7 +98,8 @@ def _shortened(words: str) -> str:
         "throughput_per_gpu": "throughput per GPU",
     }
     kind = kinds.get(meaning.role)
-    if len(words) <= _LONGEST_NAME or not kind:
+    of_another = kind == kinds["total_time_s"] and "epoch" not in words.lower()
+    if len(words) <= _LONGEST_NAME or not kind or of_another:
         return words
     name = f"{kind} ({meaning.unit})" if meaning.unit else kind
     return (
