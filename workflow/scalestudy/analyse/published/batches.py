@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isclose, prod
 
 from scalestudy.importers.numbers.printed import Printed
@@ -25,11 +25,8 @@ def unsaid_batch(rows: list[PublishedRow]) -> list[PublishedRow]:
 
 def _grows_for_some(kinds: list[tuple[int, float]]) -> bool:
     """Whether a batch grows with the devices for some rows, and is the same on two numbers of devices for none."""
-    shares: dict[float, set[int]] = {}
-    wholes: dict[float, set[int]] = {}
-    for gpus, batch in kinds:
-        shares.setdefault(round(batch / gpus, 6), set()).add(gpus)
-        wholes.setdefault(batch, set()).add(gpus)
+    shares = _devices_by([(round(batch / gpus, 6), gpus) for gpus, batch in kinds])
+    wholes = _devices_by([(batch, gpus) for gpus, batch in kinds])
     distinct = len({gpus for gpus, _ in kinds}) < len(kinds)
     return (
         distinct
@@ -128,21 +125,22 @@ def _by_other_batch(
 
 def _are_both(rows: list[PublishedRow]) -> bool:
     """Whether some rows have one batch per device, and others one global batch: r50(512*8), (512*16), (128*32)."""
-    found = []
-    for batch in (batch_per_gpu, global_batch):
-        sizes: dict[float | None, set[int]] = {}
-        for row in rows:
-            sizes.setdefault(batch(row), set()).add(row.gpus)
-        found.append(None not in sizes and max(map(len, sizes.values())) > 1 and len(sizes) > 1)
-    return all(found)
+    ways = [_devices_by([(batch(row), row.gpus) for row in rows]) for batch in (batch_per_gpu, global_batch)]
+    return all(None not in way and len(way) > 1 and any(len(gpus) > 1 for gpus in way.values()) for way in ways)
 
 
 def _are_blocks(rows: list[PublishedRow]) -> bool:
     """Whether each of several global batches was measured on several numbers of devices."""
-    sizes: dict[float | None, set[int]] = {}
-    for row in rows:
-        sizes.setdefault(global_batch(row) or row.number("batch"), set()).add(row.gpus)
+    sizes = _devices_by([(global_batch(row) or row.number("batch"), row.gpus) for row in rows])
     return None not in sizes and len(sizes) > 1 and all(len(found) > 1 for found in sizes.values())
+
+
+def _devices_by(kinds: Iterable[tuple[float | None, int]]) -> dict[float | None, set[int]]:
+    """Return each batch with the numbers of devices it was measured on, from pairs of batch and devices."""
+    found: dict[float | None, set[int]] = {}
+    for batch, gpus in kinds:
+        found.setdefault(batch, set()).add(gpus)
+    return found
 
 
 def global_batch(row: PublishedRow) -> float | None:

@@ -45,7 +45,7 @@ def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     """Reads `Time` as that of a step or of an epoch, if the caption says which: Time for 1000 iterations."""
     near = filter(None, (raw.below, raw.caption, raw.opening, *raw.headings[-1:]))
     own = next((named for words in near if (named := _named_in(words)) and named.role in _OF_WHAT), None)
-    times = [at for at, one in enumerate(meanings) if one.role in (*TIMES, "step_time_s")]
+    times = [at for at, one in enumerate(meanings) if one.role in TIMES]
     if own is None or len(times) != 1 or not _BARE_TIME.fullmatch(normal(meanings[times[0]].header)):
         return meanings
     time = meanings[times[0]]
@@ -97,7 +97,7 @@ def _explains(place: int, own: Meaning, raw: RawTable, meanings: Sequence[Meanin
             raw,
             read_as,
             (devices, place, ratio),
-            of_times=own.role in (*TIMES, "step_time_s"),
+            of_times=own.role in TIMES,
             close=CLOSE,
             power=POWERS[meanings[ratio].role],
         )

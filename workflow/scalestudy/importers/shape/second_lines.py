@@ -35,7 +35,7 @@ def _with_second(table: RawTable) -> RawTable:
 def _with_noun_above(table: RawTable) -> RawTable:
     """Joins `Nodes` in the middle of the first line with the numbers below it, as `1 nodes`, `2 nodes`.
 
-    A name that stands in the first column alone, such as that of a model, becomes a heading.
+    If the first column has only one name, such as that of a model, that name is read as the heading of the table.
     """
     nouns = [plain(name) for name in table.header if plain(name)]
     if len(nouns) != 1 or meaning_of(nouns[0]).role not in ("gpus", "nodes") or len(table.rows) < 2:
