@@ -33,7 +33,7 @@ _PRODUCT = re.compile(rf"(?P<rate>\d[\d,.]*\d) ?[x*\u00d7] ?\d{{1,6}} ?{DEVICE}\
 
 def per_device_in_words(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read throughputs as those of a device if a sentence beside the table says so: Samples/s are per GPU."""
-    if not _is_said_per_device(raw) and not _is_multiplied(raw, meanings):
+    if not _is_said_per_device(raw) and not _is_multiplied(raw, meanings, "throughput"):
         return meanings
     return [
         replace(one, role="throughput_per_gpu", per="gpu")
@@ -88,11 +88,7 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
     if len(rates) != 2 or devices is None or len(set(raw.cells(devices))) < 2:
         return meanings
     for whole, each in (rates, reversed(rates)):
-        ratios = []
-        for _, row in raw.rows:
-            with suppress(ValueError, IndexError, ZeroDivisionError):
-                of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
-                ratios.append(of_all / of_each / read_count(row[devices]).gpus)
+        ratios = _over_devices(raw, whole, each, devices)
         close = len(ratios) == len(raw.rows) and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said and meanings[each].per != "all":
             found = with_role(meanings, each, "throughput_per_gpu", per="gpu")
@@ -119,15 +115,21 @@ def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     if len(times) < 2 or devices is None or len(set(raw.cells(devices))) < _FEW:
         return meanings
     for whole, each in permutations(times, 2):
-        ratios = []
-        for _, row in raw.rows:
-            with suppress(ValueError, IndexError, ZeroDivisionError):
-                of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
-                ratios.append(of_all / of_each / read_count(row[devices]).gpus)
+        ratios = _over_devices(raw, whole, each, devices)
         close = len(ratios) >= _FEW and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said:
             return with_role(meanings, each, "ignore")
     return meanings
+
+
+def _over_devices(raw: RawTable, whole: int, each: int, devices: int) -> list[float]:
+    """The quotients of two columns over the devices of their rows: 1 if the second is that of each device."""
+    ratios = []
+    for _, row in raw.rows:
+        with suppress(ValueError, IndexError, ZeroDivisionError):
+            of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
+            ratios.append(of_all / of_each / read_count(row[devices]).gpus)
+    return ratios
 
 
 def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
@@ -135,13 +137,13 @@ def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
     per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
     if not per_device or any(map(PER_DEVICE.search, per_device)):
         return []
-    said = _is_said_per_device(raw) or _is_multiplied(raw, [replace(one, role="throughput") for one in meanings])
+    said = _is_said_per_device(raw) or _is_multiplied(raw, meanings, "throughput_per_gpu")
     return ["the throughputs are per device, as stated beside the table"] if said else []
 
 
-def _is_multiplied(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
+def _is_multiplied(raw: RawTable, meanings: Sequence[Meaning], role: str) -> bool:
     """Whether the text multiplies a rate of the table with devices: 3.6M tokens/s (14,123 x 256 GPUs)."""
-    cells = {plain(cell) for at, one in enumerate(meanings) if one.role == "throughput" for cell in raw.cells(at)}
+    cells = {plain(cell) for at, one in enumerate(meanings) if one.role == role for cell in raw.cells(at)}
     products = [found["rate"] for words in raw.text for found in _PRODUCT.finditer(words)]
     return any(rate in cells for rate in products)
 
