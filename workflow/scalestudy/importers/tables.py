@@ -36,6 +36,7 @@ from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.ruled import ruled_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
 from scalestudy.importers.markup.signs_of_lines import without_signs_of_lines
+from scalestudy.importers.markup.text_around import with_text_around
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
@@ -75,10 +76,6 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 """A line that says the unit of a table: Unit: images/sec."""
-_LONGEST_TEXT = 400
-"""Characters of a line of text that may say something of a table."""
-_SHORT, _NEAR_TEXT = 100, 40
-"""Lines of a file whose whole text may speak of its tables, and how far it may be in a longer one."""
 _NO_TITLE = re.compile(r"[\W_]*|\.\. .*|</?[a-z]\w*\b.*>|:[\w-]+:.*|.*[|&\t].*|.*\S {2,}\S.*")
 """A rule, a directive, a bare tag or a row of another table."""
 _BELOW = re.compile(
@@ -181,24 +178,8 @@ def find_tables(text: str) -> list[RawTable]:
     tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
     tables = [with_legend(table, printed) for table in tables]
     tables = without_ideal(tables)
-    tables = _with_text(tables, printed)
+    tables = with_text_around(tables, printed)
     return [with_devices_of_strategies(table, printed) for table in tables]
-
-
-def _with_text(tables: Sequence[RawTable], lines: Sequence[str]) -> list[RawTable]:
-    """The tables with the lines of the file that belong to none: all of a short file, else those near it."""
-    taken = {line for table in tables for line in table.lines}
-    text = {
-        at: plain(line)
-        for at, line in enumerate(lines, start=1)
-        if at not in taken and line.strip() and len(line) <= _LONGEST_TEXT and not line.lstrip().startswith("|")
-    }
-    if len(lines) <= _SHORT:
-        return [replace(table, text=tuple(text.values())) for table in tables]
-    return [
-        replace(table, text=tuple(words for at, words in text.items() if abs(at - table.line) <= _NEAR_TEXT))
-        for table in tables
-    ]
 
 
 def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:

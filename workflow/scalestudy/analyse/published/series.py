@@ -178,15 +178,16 @@ def _are_of_each(rows: list[PublishedRow], name: str) -> bool:
 
 
 def _was_scaled_too(rows: list[PublishedRow], name: str, plain: tuple[str, ...]) -> bool:
-    """Whether the baseline was scaled like the others: each value of a label has the same numbers of devices."""
+    """Whether the baseline was scaled like the others: a value that may be that of one process is on several.
+
+    An empty label, as in front of `+ AMP`, has to have been on all numbers of devices that the others were on.
+    """
     sizes: dict[str, set[int]] = {}
     for row in rows:
         sizes.setdefault(row.label(name), set()).add(row.gpus)
     alike = len({frozenset(found) for found in sizes.values()}) == 1
-    return (
-        alike
-        and len(sizes) > 1
-        and any(value.lower() in plain and len(found) > 1 for value, found in sizes.items())
+    return len(sizes) > 1 and any(
+        value.lower() in plain and len(found) > 1 and (value != "" or alike) for value, found in sizes.items()
     )
 
 

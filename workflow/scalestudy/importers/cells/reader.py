@@ -50,9 +50,15 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
 _MARK = re.compile(r"<sup>(?P<words>[^<>]*[A-Za-z]{2}[^<>]*=[^<>]*)</sup>", re.IGNORECASE)
 """A setting as raised text: `<sup>[BS=96]</sup>`."""
 _BEHIND = re.compile(
-    r"\((?:(?:then |before )?(?:oom|out of memory|failed|crashed|diverged)|[+-]\d+(?:\.\d+)? ?%)\)$", re.IGNORECASE
+    r"\((?:(?:then |before )?(?:oom|out of memory|failed|crashed|diverged)|[+-]\d+(?:\.\d+)? ?%|"
+    r"(?:[a-z]+ )?(?:batch(?:[ _]size)?|[gm]?bs|seq(?:_?len)?) ?[=:]? ?\d[\d,k]*)\)$",
+    re.IGNORECASE,
 )
-"""How a run ended, or how much faster it was than another one, in brackets behind its number."""
+"""How a run ended, how much faster it was than another one, or its batch, in brackets behind its number."""
+_MODEL_BEHIND = re.compile(
+    r"\((?P<model>[^()]*\d[\d.]* ?[mbt]\b[^()]*\bmodel|[^()]*\bmodel [^()]+)\)$", re.IGNORECASE
+)
+"""The model of one row only, behind its number: 438K tok/s (774M model)."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 
@@ -96,6 +102,8 @@ class CellReader:
             raise ValueError(f"{text} is an estimate")
         if meaning.role in MEASURED and (failed := _BEHIND.search(plain(text))):
             self._note_mark("what is in brackets behind numbers", failed[0].strip())
+        if meaning.role in MEASURED and (other := _MODEL_BEHIND.search(plain(text))):
+            labels.setdefault("model", other["model"].strip())
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):

@@ -39,6 +39,8 @@ _OF_DATA = re.compile(
     r"(?:[a-z]+ )?(?:data ?)?(?:points|sets?|size|elements|cells|particles|rows|records|samples|share)"
 )
 """Headers of how much is computed."""
+_WITHOUT_SECOND = re.compile(r"(?P<number>~?\d[^/]*?) ?/ ?(?:[-\u2013\u2014]|n/?a)", re.IGNORECASE)
+"""A measurement with a dash instead of what is behind it: 301h/-."""
 _OTHER = "(another number)"
 ACROSS = 0.25
 """The same for a column of devices across, where most baselines may stand."""
@@ -211,7 +213,9 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     )
     if named and of_ideal and len(both) >= MOST_OF * len(cells):
         return [named["first"], f"{named['second']} {named['first']}"]
-    if named and len(both) >= MOST_OF * len(cells) and _ACCURACY.fullmatch(named["second"].strip()):
+    without = [cell for cell in cells if _WITHOUT_SECOND.fullmatch(cell)]
+    of_accuracy = named is not None and _ACCURACY.fullmatch(named["second"].strip())
+    if cells and named and of_accuracy and len(both) + len(without) >= MOST_OF * len(cells):
         return [named["first"].replace("(", ""), f"accuracy ({plain(header)})"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
@@ -287,6 +291,8 @@ def _are_of_the_fewest(table: RawTable, place: int) -> bool:
 
 
 def _split_cell(cell: str) -> list[str]:
+    if without := _WITHOUT_SECOND.fullmatch(plain(cell)):
+        return [without["number"], ""]
     found = _BOTH.fullmatch(_sign_last(cell))
     return [found["number"], found["ratio"]] if found and found["ratio"] else [cell, ""]
 

@@ -193,7 +193,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
     found = shares_of_times(of_each_beside_all(found, raw, said), raw, said)
     found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)
-    found = without_flops_of_unknown_devices(per_others(per_node(found, said), said), said)
+    found = without_flops_of_unknown_devices(per_others(per_node(found, said), raw, said), said)
     found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
     of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)

@@ -62,7 +62,7 @@ _FORMS = tuple(
         rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
-        r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})",
+        rf"(?:(?P<rest>{MAKER}*{KIND}) ?[-*x_ ] ?)?n(?P<nodes>\d{{1,4}})c(?P<gpus>\d{{1,6}})",
         r"n(?P<nodes>\d{1,4})[-_]?g(?P<each>\d{1,4})",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
         rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[,(/]* ?(?:with |of )?(?P<each>\d{{1,6}}) ?x? ?-?"

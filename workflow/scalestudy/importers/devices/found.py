@@ -21,7 +21,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import DEVICE, IDEAL, NODE, NOT_MEASURED, PER_DEVICE, SERIAL_RUN
+from scalestudy.importers.headers.terms import DEVICE, IDEAL, KIND, NODE, NOT_MEASURED, PER_DEVICE, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
@@ -43,6 +43,7 @@ _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|im
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"[\d,.'+ ]+")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
+_KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
 """Labels of runs on another kind of device than the threads or processes of the others."""
 _NUMBERED = re.compile(
@@ -223,9 +224,13 @@ def _is_alone(cell: str, others: Sequence[Count]) -> bool:
 
 
 def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
-    """Return the devices of a label with CPU or GPU as their hardware, if others name the other of the two."""
-    kinds = [found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))]
+    """Return the devices of a label with CPU or GPU as their hardware, if others name the other of the two.
+
+    A kind of GPU names it too: `8 CPUs` beside `2x V100`.
+    """
+    kinds = {found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))}
+    kinds |= {"GPU"} if any(_KIND_OF_GPU.search(plain(cell)) for cell in cells) else set()
     own = _KIND.search(plain(text))
-    if own is None or count.hardware or len(set(kinds)) < 2:
+    if own is None or count.hardware or len(kinds) < 2:
         return count
     return replace(count, hardware=own[1].upper())

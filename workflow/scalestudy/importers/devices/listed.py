@@ -12,6 +12,7 @@ from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of
 from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
 PLACEMENT = "placement"
@@ -35,9 +36,13 @@ def are_ids(cells: Sequence[str]) -> bool:
     if not all(lists) or ranges or not any(len(one) > 1 for one in lists):
         return False
     single = [one[0] for one in lists if len(one) == 1]
+    return len(set(single)) <= 1 and not _are_thousands(cells)
+
+
+def _are_thousands(cells: Sequence[str]) -> bool:
+    """Whether all lists are numbers with separators of thousands: 1,411."""
     listed = [plain(cell) for cell in cells if "," in cell]
-    thousands = bool(listed) and all(re.fullmatch(r"\d{1,3},\d{3}", cell) for cell in listed)
-    return len(set(single)) <= 1 and not thousands
+    return bool(listed) and all(re.fullmatch(r"\d{1,3}(?:,\d{3})+", cell) for cell in listed)
 
 
 def ids_in(cell: str) -> list[int]:
@@ -65,7 +70,10 @@ def with_placements(table: RawTable) -> RawTable:
             if counts and len(row) > max(place, counts[0])
         ]
         lists = [ids for _, ids in pairs]
-        if place in counts[:1] or len(pairs) < len(table.rows) or not any(len(ids) > 1 for ids in lists):
+        measured = meaning_of(table.header[place]).role in (*MEASURED, *STATED)
+        if place in counts[:1] or measured or _are_thousands(table.cells(place)):
+            continue
+        if len(pairs) < len(table.rows) or not any(len(ids) > 1 for ids in lists):
             continue
         if not all(count == str(len(ids)) for count, ids in pairs):
             continue

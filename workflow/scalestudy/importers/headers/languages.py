@@ -42,7 +42,7 @@ _WORDS = {
     "performance": r"(?:训练)?性能(?!提|下|损|对|比|指|分)|성능(?! ?향상)",
     "epoch": r"epoche|[eé]poca|[eé]poque|эпох[аиу]|エポック|에포크|轮次",
     "time": r"thời gian(?: chạy| huấn luyện)?|waktu(?: eksekusi)?|"
-    r"(?:训练|学習)?(?:时间|時間|耗时|用时)|所要時間|(?:학습 ?)?시간|"
+    r"(?:训练|学習|运行|总)?(?:时间|時間|耗时|用时|时长)|所要時間|(?:학습 ?)?시간|"
     r"tiempos?|tempos?|[a-zäöüß]*zeit(?:en)?|temps|czas|dauer|время|s[üu]re|tijd|duraci[oó]n|dura[cç][aã]o|dur[eé]e|durata",
     "model size": r"模型(?:大小|规模|尺寸|参数量?)",
     "batch size": r"批(?:次)?(?:大小|量)?|tama[nñ]o de lote|batchgr[oö][sß]e",

@@ -88,7 +88,7 @@ def of_each_beside_all(meanings: list[Meaning], raw: RawTable, said: set[str]) -
     if len(rates) != 2 or devices is None or len(set(raw.cells(devices))) < 2:
         return meanings
     for whole, each in (rates, reversed(rates)):
-        ratios = _over_devices(raw, whole, each, devices)
+        ratios = over_devices(raw, whole, each, devices)
         close = len(ratios) == len(raw.rows) and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said and meanings[each].per != "all":
             found = with_role(meanings, each, "throughput_per_gpu", per="gpu")
@@ -115,21 +115,34 @@ def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     if len(times) < 2 or devices is None or len(set(raw.cells(devices))) < _FEW:
         return meanings
     for whole, each in permutations(times, 2):
-        ratios = _over_devices(raw, whole, each, devices)
+        ratios = over_devices(raw, whole, each, devices)
         close = len(ratios) >= _FEW and all(abs(ratio - 1) < CLOSE for ratio in ratios)
         if close and normal(meanings[each].header) not in said:
             return with_role(meanings, each, "ignore")
     return meanings
 
 
-def _over_devices(raw: RawTable, whole: int, each: int, devices: int) -> list[float]:
-    """The quotients of two columns over the devices of their rows: 1 if the second is that of each device."""
+def over_devices(raw: RawTable, whole: int, each: int, devices: int) -> list[float]:
+    """Return the quotients of two columns over the devices of their rows: 1 if the second is that of each device."""
     ratios = []
     for _, row in raw.rows:
         with suppress(ValueError, IndexError, ZeroDivisionError):
             of_all, of_each = (read_cell(row[at]).printed.value for at in (whole, each))
             ratios.append(of_all / of_each / read_count(row[devices]).gpus)
     return ratios
+
+
+def follows_from_each(raw: RawTable, meanings: Sequence[Meaning], each: int) -> bool:
+    """Return whether a rate times the devices is proportional to the rate of another unit beside it, in all rows."""
+    devices = place_of_devices(meanings)
+    others = [at for at, one in enumerate(meanings) if one.role == "throughput" and at != each]
+    if devices is None or len(set(raw.cells(devices))) < _FEW:
+        return False
+    for whole in others:
+        ratios = over_devices(raw, whole, each, devices)
+        if len(ratios) >= _FEW and all(abs(ratio / ratios[0] - 1) < CLOSE for ratio in ratios):
+            return True
+    return False
 
 
 def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:

@@ -14,6 +14,7 @@ from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.ratios.columns import follows, is_quotient
+from scalestudy.importers.ratios.of_all import follows_from_each
 from scalestudy.importers.raw import RawTable
 
 _STATISTIC = re.compile(
@@ -164,13 +165,20 @@ def _are_set_steps(one: Meaning, raw: RawTable, meanings: Sequence[Meaning], pla
     return rounded and steps == sorted(steps) and steps[-1] >= 2 * steps[0]
 
 
-def per_others(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Reads a throughput per replica or thread as one per device if these are the devices, else leaves it out."""
+def per_others(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads a throughput per replica or thread as one per device if these are the devices, else leaves it out.
+
+    They are the devices if the rate of another unit follows from it: Samples/s/core beside GPUs and TFLOP/s.
+    """
     devices = " ".join(normal(one.header) for one in meanings if one.role == "gpus")
     kinds = [_PER_OTHER.search(normal(one.header)) for one in meanings]
     foreign = [
-        one.role == "throughput_per_gpu" and of is not None and bool(devices) and of["kind"] not in devices
-        for one, of in zip(meanings, kinds, strict=True)
+        one.role == "throughput_per_gpu"
+        and of is not None
+        and bool(devices)
+        and of["kind"] not in devices
+        and not follows_from_each(raw, meanings, place)
+        for place, (one, of) in enumerate(zip(meanings, kinds, strict=True))
     ]
     own = [
         one.role == "throughput" and of is not None and of["kind"] in devices and normal(one.header) not in said

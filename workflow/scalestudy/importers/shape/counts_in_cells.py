@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
@@ -16,7 +17,7 @@ from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _PART = re.compile(
-    rf"(?P<count>\d{{1,6}}) ?(?:x ?)?(?P<noun>pcs?|p|\u5361|{DEVICE}) ?[:=\uff1a] ?(?P<value>~?\d.*)",
+    rf"(?P<count>\d{{1,6}}|\u5355|single) ?(?:x ?)?(?P<noun>pcs?|p|\u5361|{DEVICE}) ?[:=\uff1a] ?(?P<value>~?\d.*)",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
@@ -24,10 +25,11 @@ _BEHIND = re.compile(
 )
 _APART = re.compile(
     r"\s*(?:->|=>|\u2192)\s*|(?<=\))\s*[,/]\s*|\s*[;\uff1b]\s*|"
-    r"\s*[,\uff0c]\s+(?=\d{1,6} ?[a-z\u5361]+ ?[:=\uff1a])|\s+(?=\d{1,6} ?pcs? ?[:=])",
+    r"\s*(?:,\s|\uff0c)\s*(?=(?:\d{1,6}|\u5355) ?[a-z\u5361]+ ?[:=\uff1a])|\s+(?=\d{1,6} ?pcs? ?[:=])",
     re.IGNORECASE,
 )
 _OF_NO_KIND = ("pc", "pcs", "p", "\u5361")
+_ONE = {"\u5355": "1", "single": "1"}
 _SETUP = "setup"
 
 
@@ -99,7 +101,13 @@ def _noun(table: RawTable) -> str:
 def _listed(cell: str) -> dict[str, str]:
     """Number of devices -> measurement of a cell; empty if it is no such list."""
     parts = [_matched(part) for part in _APART.split(plain(cell).strip(" ;,.")) if part]
-    return {part["count"]: part["value"] for part in parts if part} if all(parts) else {}
+    found = {_ONE.get(part["count"].lower(), part["count"]): part["value"] for part in parts if part}
+    return {count: _in_english(value) for count, value in found.items()} if all(parts) else {}
+
+
+def _in_english(value: str) -> str:
+    """A measurement with the words of its unit in English: 795 ms/step."""
+    return value if value.isascii() else re.sub(r" ?/ ?", "/", in_english(value.lower()))
 
 
 def _matched(part: str) -> re.Match[str] | None:
