@@ -27,10 +27,10 @@ from scalestudy.diagnose.audit_rows import (
     rows_left_out_or_twice,
     utilization_remarks,
 )
-from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups
+from scalestudy.diagnose.audit_setups import as_the_base, faster_settings, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark, apart
 from scalestudy.importers.headers.meaning import PART
-from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
+from scalestudy.importers.published import BY_USER, TIMES, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 
 
@@ -162,10 +162,11 @@ def _audit(
         part = recompute(own, source.rows)
         remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others), settled)
     mixed += other_batches(table)
+    faster = list(faster_settings(table, source.rows))
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
     printed = scaling if source.scaling_by != BY_USER else set[str]()  # the table does not claim the answer
-    remarks += mixed or [*labelled(table, printed), *course]
+    remarks += mixed or faster or [*labelled(table, printed), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
@@ -202,7 +203,11 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         return
     if len({scale.row.gpus for scale in table.scales}) < 2:
         devices = "one device was" if base.gpus == 1 else f"{base.gpus} devices were"
-        text = f"only {devices} measured, so the table shows a throughput but no scaling"
+        shown = "time" if base.number("throughput") is None and any(map(base.number, TIMES)) else "throughput"
+        text = f"only {devices} measured, so the table shows a {shown} but no scaling"
+        over = base.printed_speedup
+        if over is not None and not over.low <= 1 <= over.high:
+            text += f"; the printed speedup of {over.value:g} is relative to a run that this case does not have"
         yield Remark("one scale", base.gpus, text)
         return
     largest = table.scales[-1]

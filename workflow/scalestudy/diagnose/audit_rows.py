@@ -113,7 +113,8 @@ def _batches(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Re
         count = replicas(row)
         if micro and row is not odd and isclose(whole / (each * count) % 1, 0, abs_tol=1e-6):
             continue  # accumulated, as the table need not say
-        if not isclose(each * count, whole, rel_tol=0.005):
+        rounded = 0.005 * whole if whole % 10 == 0 or whole % 1 else 0.5  # 4k of 4096
+        if abs(each * count - whole) > rounded:
             which = f"{count} devices" if count == row.gpus else f"{count} replicas of the model"
             text = f"{each:g} samples on each of {which} are {each * count:g}"
             yield Remark("batch", row.gpus, f"line {row.line}: {text}, but a global batch of {whole:g} is printed")
@@ -139,7 +140,7 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
         return
     if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
         common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])
-        column = table.column("throughput")
+        column = table.column("throughput") or table.column("throughput_per_gpu")
         parts = column is not None and is_of_parts(column.unit)
         if parts or (common is not None and len(found) >= FEWEST):
             return  # work of another size than a sample, such as tokens

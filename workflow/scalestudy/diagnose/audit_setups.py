@@ -1,5 +1,6 @@
 """Says which rows of a published series are of other setups or batches than the baseline."""
 
+import re
 from collections.abc import Iterator, Sequence
 from math import isclose
 
@@ -10,7 +11,13 @@ from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.shape.variants import additions
 
+_SETTING = re.compile(
+    r"amp|apex|(?:fp|bf|float|tf)-?(?:8|16|32)|mixed(?:[ -]precision)?|half(?:[ -]precision)?|"
+    r"(?:torch\.)?compile|xla|flash(?:[ -]?attention)?(?:[ -]?\d)?|cuda graphs?"
+)
+"""Additions to a way of training that make a step faster on any number of devices."""
 _ALIKE = 0.1
 """Relative difference between the growth of the work and that of the devices."""
 
@@ -28,6 +35,31 @@ def other_setups(table: Table) -> Iterator[Remark]:
         values = [row.label(what) for row in rows]
         if len(set(values)) == len(values) > 1 and are_names(values):
             yield _changes(what, rows, values)
+
+
+def faster_settings(table: Table, printed: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Return a remark if rows have a precision or a compiler that the baseline has not: `DDP + AMP`, `1 GPU`.
+
+    printed: the rows of the table with their own labels, which a baseline of several series may not have.
+    """
+    base = table.base
+    if base is None:
+        return
+    own = set().union(*(_faster(row) for row in printed if row.gpus == base.gpus and row.numbers == base.numbers))
+    more = {
+        scale.row.gpus: added for scale in table.scales if (added := ", ".join(sorted(_faster(scale.row) - own)))
+    }
+    if more:
+        pairs = ", ".join(f"{added} on {gpus}" for gpus, added in more.items())
+        text = (
+            f"some rows have a setting that the baseline has not ({pairs}), so their ratio is not of devices alone"
+        )
+        yield Remark("confounded", None, text)
+
+
+def _faster(row: PublishedRow) -> set[str]:
+    """The settings of a row that make any number of devices faster."""
+    return {part for part in additions(row.label("strategy")) if _SETTING.fullmatch(part)}
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import isclose
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
@@ -84,7 +85,11 @@ def series_of(table: PublishedTable) -> list[Series]:
     names = [name for row in rows for name in row.labels if name not in UNITS]
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
     for name in sorted(dict.fromkeys(names), key="strategy".__eq__):  # one baseline may be that of all strategies
-        groups = [part for said, group in groups for part in _by_label(said, group, name)]
+        groups = [
+            part
+            for said, group in groups
+            for part in _by_label(said, group, name, _compared_on_same_devices(rows, group, name))
+        ]
     groups = [part for said, group in groups for part in _by_placement(said, group)]
     settled = [(said, with_accumulation(unsaid_batch(group))) for said, group in groups]
     found = [part for said, group in settled for part in by_batch(said, group, table.scaling)]
@@ -109,8 +114,30 @@ def _is_base(value: str, name: str) -> bool:
     return (name != "framework" and value in BASES) or names_serial_run(value)
 
 
-def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str, list[PublishedRow]]]:
-    """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them."""
+def _compared_on_same_devices(
+    rows: list[PublishedRow], group: list[PublishedRow], name: str
+) -> set[frozenset[str]]:
+    """The pairs of values of a label that rows outside a group, on the same devices, differ in and nothing else.
+
+    They are settings, which do not follow from the number of devices.
+    """
+    values: dict[tuple[object, ...], set[str]] = {}
+    for row in (row for row in rows if row not in group):
+        others = tuple(sorted((other, value) for other, value in row.labels.items() if other != name))
+        values.setdefault((row.gpus, others), set()).add(row.label(name))
+    named = (
+        {value for value in found if value and not _is_base(value.lower(), name)} for found in values.values()
+    )
+    return {frozenset(pair) for found in named for pair in combinations(sorted(found), 2)}
+
+
+def _by_label(
+    said: str, rows: list[PublishedRow], name: str, apart: Collection[frozenset[str]] = ()
+) -> list[tuple[str, list[PublishedRow]]]:
+    """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them.
+
+    apart: pairs of values that were so in other rows of the table.
+    """
     values = list(dict.fromkeys(row.label(name) for row in rows))
     plain = tuple(value.lower() for value in values if _is_base(value.lower(), name))
     if not _was_scaled_too(rows, name, plain):
@@ -135,7 +162,9 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     of_any = name not in ("hardware", "model") or {*values} <= {"", "CPU", "GPU"}  # a serial run beside both
     none = fewest[0].label(name) == "" and of_any  # as the backend of one process
     of_work = is_size_of_work(name) or is_other_work(name)
-    if one and (none or name not in KINDS_OF_SETUP) and not free and not of_work:  # that of all
+    clashing = [{*pair} for pair in combinations(values, 2) if frozenset(pair) in apart]
+    of_all = (none or name not in KINDS_OF_SETUP) and not any(fewest[0].label(name) in pair for pair in clashing)
+    if one and of_all and not free and not of_work:
         free = fewest
         values.remove(fewest[0].label(name))
     scales = {value: {row.gpus for row in parts[value]} for value in values}
@@ -146,8 +175,10 @@ def _by_label(said: str, rows: list[PublishedRow], name: str) -> list[tuple[str,
     stated = stated and not (name == "model" and _are_of_each(rows, name))
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
+    elsewhere = bool(clashing) and not stated
+    several |= elsewhere
     of_models = name == "model" and not stated  # each of which has its own work
-    if len(values) < 2 or not several or (one_scale_each and not (of_work or of_models)):
+    if len(values) < 2 or not several or (one_scale_each and not (of_work or of_models or elsewhere)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     own_base = name == "strategy" or name not in KINDS_OF_SETUP

@@ -123,7 +123,7 @@ def shares_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
 
 
 def over_devices(raw: RawTable, whole: int, each: int, devices: int) -> list[float]:
-    """Return the quotients of two columns over the devices of their rows: 1 if the second is that of each device."""
+    """Return the quotients of two columns over the devices: 1 if the second is that of each device."""
     ratios = []
     for _, row in raw.rows:
         with suppress(ValueError, IndexError, ZeroDivisionError):
@@ -133,7 +133,7 @@ def over_devices(raw: RawTable, whole: int, each: int, devices: int) -> list[flo
 
 
 def follows_from_each(raw: RawTable, meanings: Sequence[Meaning], each: int) -> bool:
-    """Return whether a rate times the devices is proportional to the rate of another unit beside it, in all rows."""
+    """Return whether a rate times the devices is proportional to a rate of another unit, in all rows."""
     devices = place_of_devices(meanings)
     others = [at for at, one in enumerate(meanings) if one.role == "throughput" and at != each]
     if devices is None or len(set(raw.cells(devices))) < _FEW:

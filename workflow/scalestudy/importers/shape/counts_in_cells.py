@@ -17,7 +17,8 @@ from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
 _PART = re.compile(
-    rf"(?P<count>\d{{1,6}}|\u5355|single) ?(?:x ?)?(?P<noun>pcs?|p|\u5361|{DEVICE}) ?[:=\uff1a] ?(?P<value>~?\d.*)",
+    rf"(?P<count>\d{{1,6}}|\u5355|single) ?(?:x ?)?(?P<noun>pcs?|p|\u5361|{DEVICE}) ?[:=\uff1a] ?"
+    r"(?P<value>~?\d.*)",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
