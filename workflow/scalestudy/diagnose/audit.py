@@ -19,7 +19,7 @@ from scalestudy.analyse.published.series import NAMED_BASE, Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.diagnose.audit_course import course_remarks, relative_to_another, unprinted
+from scalestudy.diagnose.audit_course import course_remarks, one_scale, relative_to_another, unprinted
 from scalestudy.diagnose.audit_rows import (
     precision_held,
     precision_remarks,
@@ -30,7 +30,7 @@ from scalestudy.diagnose.audit_rows import (
 from scalestudy.diagnose.audit_setups import as_the_base, faster_settings, labelled, other_batches, other_setups
 from scalestudy.diagnose.remark import KINDS, Remark, apart
 from scalestudy.importers.headers.meaning import PART
-from scalestudy.importers.published import BY_USER, TIMES, PublishedFile, PublishedRow, PublishedTable
+from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
 
 
@@ -202,13 +202,7 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
             yield Remark("no base case", None, f"{text} printed {ratios} are {whose}")
         return
     if len({scale.row.gpus for scale in table.scales}) < 2:
-        devices = "one device was" if base.gpus == 1 else f"{base.gpus} devices were"
-        shown = "time" if base.number("throughput") is None and any(map(base.number, TIMES)) else "throughput"
-        text = f"only {devices} measured, so the table shows a {shown} but no scaling"
-        over = base.printed_speedup
-        if over is not None and not over.low <= 1 <= over.high:
-            text += f"; the printed speedup of {over.value:g} is relative to a run that this case does not have"
-        yield Remark("one scale", base.gpus, text)
+        yield one_scale(base)
         return
     largest = table.scales[-1]
     for other in (row for row in table.other_bases if not _is_printed_over(row, base)):

@@ -8,6 +8,7 @@ from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.published import TIMES, PublishedRow
 from scalestudy.registry.words.percent import percent
 
 TOLERANCE = 2 * ASSUMED_ERROR
@@ -152,3 +153,14 @@ def unprinted(table: Table) -> Iterator[Remark]:
         if row.printed_speedup and not row.printed_efficiency and row is not table.base:
             text = f"it is {percent(scale.efficiency.value)}; the table has the efficiency of other rows"
             yield Remark("efficiency not printed", row.gpus, text)
+
+
+def one_scale(base: PublishedRow) -> Remark:
+    """Return the remark on a case whose rows are all on the same number of devices."""
+    devices = "one device was" if base.gpus == 1 else f"{base.gpus} devices were"
+    shown = "time" if base.number("throughput") is None and any(map(base.number, TIMES)) else "throughput"
+    text = f"only {devices} measured, so the table shows a {shown} but no scaling"
+    over = base.printed_speedup
+    if over is not None and not over.low <= 1 <= over.high:
+        text += f"; the printed speedup of {over.value:g} is relative to a run that this case does not have"
+    return Remark("one scale", base.gpus, text)

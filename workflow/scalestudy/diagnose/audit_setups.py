@@ -10,7 +10,7 @@ from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import MEASURED, PublishedRow
 from scalestudy.importers.shape.variants import additions
 
 _SETTING = re.compile(
@@ -45,7 +45,8 @@ def faster_settings(table: Table, printed: Sequence[PublishedRow]) -> Iterator[R
     base = table.base
     if base is None:
         return
-    own = set().union(*(_faster(row) for row in printed if row.gpus == base.gpus and row.numbers == base.numbers))
+    same = [row for row in printed if row.gpus == base.gpus and row.line == base.line and _is_same(row, base)]
+    own = _faster(base).union(*map(_faster, same))
     more = {
         scale.row.gpus: added for scale in table.scales if (added := ", ".join(sorted(_faster(scale.row) - own)))
     }
@@ -55,6 +56,11 @@ def faster_settings(table: Table, printed: Sequence[PublishedRow]) -> Iterator[R
             f"some rows have a setting that the baseline has not ({pairs}), so their ratio is not of devices alone"
         )
         yield Remark("confounded", None, text)
+
+
+def _is_same(row: PublishedRow, other: PublishedRow) -> bool:
+    """Whether two rows have a measurement in common."""
+    return any(row.numbers.get(role) == number for role, number in other.numbers.items() if role in MEASURED)
 
 
 def _faster(row: PublishedRow) -> set[str]:

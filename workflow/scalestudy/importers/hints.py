@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from scalestudy.importers.columns.labels import is_length
 from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_in_words
@@ -81,6 +82,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             _OF_THE_DATA.search(normal(meaning.header))
             or OF_SEVERAL.search(meaning.header.lower())
             or _COUNTS_ROWS.fullmatch(plain(meaning.header))
+            or is_length(normal(meaning.header))
         ):
             continue
         cells = raw.cells(place)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
+from scalestudy.importers.cells.two_ratios import with_one_ratio
 from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_or_none
@@ -56,9 +57,6 @@ _QUANTITIES = re.compile(
 _OF_THE_PEAK = re.compile(r"\bmfu\b|\bmodel flops? util", re.IGNORECASE)
 RATIOS = ("speedup", "efficiency")
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
-_TWO_RATIOS = re.compile(
-    r"(?P<number>[~]?\d[^()]*?) ?\((?P<first>[\d.]+ ?x)[,;/] ?(?P<second>[\d.]+ ?%[^()]*)\)", re.IGNORECASE
-)
 _OF_MEMORY = re.compile(r"\d+(?:\.\d+)? ?[GT]i?")
 """Memory in short: 20.1G."""
 _SAME_TIME = 0.05
@@ -93,7 +91,7 @@ def with_ratios(table: RawTable) -> RawTable:
 
 def with_quantities(table: RawTable) -> RawTable:
     """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
-    table = _with_one_ratio(table)
+    table = with_one_ratio(table)
     columns = {}
     for place in range(1, len(table.header)):
         if _OF_DATA.fullmatch(normal(table.header[place])):
@@ -110,26 +108,6 @@ def with_quantities(table: RawTable) -> RawTable:
         if any(len(one) == len(units) for one in columns[place]):
             table = _in_columns(table, place, units)
     return table
-
-
-def _with_one_ratio(table: RawTable) -> RawTable:
-    """The table with the first of two ratios in brackets behind a number, 23.3 (6.6x, 83 %), and a note."""
-    first = ""
-    rows = []
-    for line, cells in table.rows:
-        found = [_TWO_RATIOS.fullmatch(plain(cell)) for cell in cells]
-        first = first or next((one["second"].strip() for one in found if one), "")
-        rows.append(
-            (
-                line,
-                tuple(
-                    f"{one['number']} ({one['first']})" if one else cell
-                    for one, cell in zip(found, cells, strict=True)
-                ),
-            )
-        )
-    note = f"the second ratio in brackets, such as '{first}', is not read"
-    return replace(table, rows=tuple(rows)).noted(note) if first else table
 
 
 def _parts(cell: str) -> list[str]:

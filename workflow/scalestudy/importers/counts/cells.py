@@ -258,8 +258,11 @@ def _form_of(words: str) -> re.Match[str] | None:
     return next((found for form in _FORMS if (found := form.fullmatch(words))), None)
 
 
+_SHARDS = r"f?sdp(?=[ =:-]?\d{1,5}\W{1,3}(?:tp|pp|cp)[ =:-]?\d)"
+"""Fully sharded data parallelism in front of another degree: FSDP 4, CP 2."""
 DEGREES = re.compile(
-    r"(?<![a-z])(?P<kind>tp|pp|dp|cp)(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{1,5})(?![\d.])\)?", re.IGNORECASE
+    rf"(?<![a-z])(?P<kind>tp|pp|dp|cp|{_SHARDS})(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{{1,5}})(?![\d.])\)?",
+    re.IGNORECASE,
 )
 
 

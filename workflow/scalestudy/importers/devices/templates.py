@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
 _JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
 _BEFORE = re.compile(
     rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|ddp|"
-    rf"f?sdp2?|hsdp|dp|tp|horovod|par(?:allel)?|local(?=\[)|-j(?:obs)?|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))"
+    rf"(?:f?sdp2?|hsdp|dp|tp|(?:data|tensor|pipeline)[- ]parallel(?:ism)?)(?: ?(?:degree|size))?|horovod|"
+    rf"par(?:allel)?|local(?=\[)|-j(?:obs)?|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))"
     r"[ =:_(\[@*x-]*$"
 )
 """Words in front of a number that make it one of devices."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.headers.terms import DEVICE, OF_ALL, PER_DEVICE, WORK
+from scalestudy.importers.headers.terms import DEVICE, OF_ALL, PER_DEVICE, STEP, WORK
 
 _BATCH = r"(?:micro|mini)?-?(?:batch|m?bsz?\b)(?:[ _-]?sizes?)?(?!\w)(?! ?(?:/|per) ?s)"
 _RUNNING = (
@@ -20,6 +20,13 @@ _OF_EACH = re.compile(
     re.IGNORECASE,
 )
 """The batch of a device, or what runs on it, in the words of a rate."""
+
+
+OF_A_BATCH = (
+    r"batch(?!es)|\bm?bsz?\b|\bgbs\b|"
+    rf"^(?:images|imgs|samples|examples|sequences|sentences)(?: ?(?:/|per) ?{DEVICE})? ?(?:/|per) ?(?:{STEP})$"
+)
+"""A batch in a header. The work of a step is one too: Samples/GPU/step."""
 
 
 def batch_of(bare: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from scalestudy.importers.headers.batches import batch_of, without_batches_of_each
+from scalestudy.importers.headers.batches import OF_A_BATCH, batch_of, without_batches_of_each
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.ratios import ratio_of
 from scalestudy.importers.headers.spelling import spelled_out
@@ -233,17 +233,19 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     of_kind = "(?:compute|slurm|cluster|physical|hpc|dgx|server|training|worker)"
     if re.fullmatch(rf"{COUNT}(?:(?:{of_kind} )?{NODE}|[cg]pu nodes){COUNT}{each}", bare):
         return "nodes"
-    if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:per|/|-| )+ ?{NODE}\W*|\W*n ?procs? per node", bare):
+    if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:(?:per|/|-| )+ ?{NODE}|/ ?h)\W*|\W*n ?procs? per node", bare):
         return "gpus_per_node"
     if re.fullmatch(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|replica|trial|job|pod|task)s?", bare):
         return "label"
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
-    if re.search(r"batch(?!es)|\bm?bsz?\b|\bgbs\b", bare) and not NEVER.search(bare) and not timed:
+    if re.search(OF_A_BATCH, bare) and not NEVER.search(bare) and not timed:
         return batch_of(bare)
-    of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?|nvidia |amd |cuda |tesla |compute |data ?-?parallel |"
-    of_kind += r"mpi |omp |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
+    of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?(?:-? ?\d{2,3} ?gb ?)?|nvidia |amd |cuda |tesla |compute |mpi |omp |"
+    of_kind += (
+        r"data ?-?parallel |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
+    )
     of_kind += r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
     device = rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
     device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"

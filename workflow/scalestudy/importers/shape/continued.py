@@ -25,6 +25,8 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """Devices in a heading or a caption: `Results on 4 GPUs`."""
+_BATCH = re.compile(r"\b(?:batch(?:[ _-]?size)?|bs) ?[=:]? ?\d[\d,]*k?\b")
+"""A batch, which may grow with the devices."""
 _NUMBER_OF_TABLE = re.compile(r"\s*(?:table|tab\.|figure|fig\.) ?[\d.]+\W*", re.IGNORECASE)
 
 
@@ -119,7 +121,7 @@ def _below_devices(table: RawTable) -> _Part | None:
         count = count_or_none(_NUMBER_OF_TABLE.sub("", words)) if named else None
         if count is None or count.either:
             continue
-        other = f"{kind} {count.words} {count.hardware}".lower()
+        other = _BATCH.sub("batch", f"{kind} {count.words} {count.hardware}".lower())
         of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
         alone = len(table.rows) == 1 and of_results
         names = ("",) if alone else () if of_results else _names(table, 0)
