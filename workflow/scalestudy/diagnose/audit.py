@@ -27,7 +27,7 @@ from scalestudy.diagnose.audit_rows import (
     rows_left_out_or_twice,
     utilization_remarks,
 )
-from scalestudy.diagnose.audit_setups import as_the_base, faster_settings, labelled, other_batches, other_setups
+from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups, settings_of_some
 from scalestudy.diagnose.remark import KINDS, Remark, apart
 from scalestudy.importers.headers.meaning import PART
 from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
@@ -162,11 +162,11 @@ def _audit(
         part = recompute(own, source.rows)
         remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others), settled)
     mixed += other_batches(table)
-    faster = list(faster_settings(table, source.rows))
+    partly = list(settings_of_some(table, source.rows))
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
     printed = scaling if source.scaling_by != BY_USER else set[str]()  # the table does not claim the answer
-    remarks += mixed or faster or [*labelled(table, printed), *course]
+    remarks += mixed or partly or [*labelled(table, printed), *course]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""

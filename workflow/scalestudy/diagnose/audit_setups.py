@@ -10,7 +10,7 @@ from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
-from scalestudy.importers.published import MEASURED, PublishedRow
+from scalestudy.importers.published import FOOTNOTE, MEASURED, PublishedRow
 from scalestudy.importers.shape.variants import additions
 
 _SETTING = re.compile(
@@ -37,11 +37,20 @@ def other_setups(table: Table) -> Iterator[Remark]:
             yield _changes(what, rows, values)
 
 
-def faster_settings(table: Table, printed: Sequence[PublishedRow]) -> Iterator[Remark]:
-    """Return a remark if rows have a precision or a compiler that the baseline has not: `DDP + AMP`, `1 GPU`.
+def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Return remarks on a footnote of some rows, and on a precision or a compiler that the baseline has not.
+
+    `DDP + AMP` beside `1 GPU` is an example. Ratios are checked nevertheless.
 
     printed: the rows of the table with their own labels, which a baseline of several series may not have.
     """
+    rows = [scale.row for scale in table.scales]
+    if len(notes := {row.label(FOOTNOTE) for row in rows}) > 1:
+        text = " and ".join(f"'{note}'" for note in sorted(notes - {""}))
+        of = ", ".join(str(row.gpus) for row in rows if row.label(FOOTNOTE))
+        yield Remark(
+            "confounded", None, f"a footnote is of some rows only ({text} on {of}), so they may differ in it"
+        )
     base = table.base
     if base is None:
         return

@@ -23,6 +23,8 @@ UTILIZATION = "utilization"
 OF_STEPS = ("step_time_s", "steps_per_s")
 OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""
+FOOTNOTE = "footnote"
+"""Label of the rows that a footnote of the table is of, with its text."""
 _QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""

@@ -47,6 +47,9 @@ class RawTable:
     legend_lacks: str = ""
     """What the text around it does not say of the devices of its labels, in words for the user."""
 
+    footnotes: tuple[tuple[int, str], ...] = ()
+    """Lines of rows with a footnote, and its text."""
+
     @property
     def captions(self) -> tuple[str, ...]:
         """Return what is said of the table as a whole, the nearest first. `Performance` may be of times too."""

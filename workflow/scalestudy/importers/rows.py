@@ -23,6 +23,7 @@ from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
     BY_TABLE,
     CLOCKED,
+    FOOTNOTE,
     MEASURED,
     STATED,
     PrecisionRatio,
@@ -50,6 +51,7 @@ class Reader:
         self.noted: set[int] = set()
         self._known_pairs: dict[int, frozenset[tuple[int, int]]] = {}
         self._not_measured = self._marked()
+        self._footnotes = {line: {FOOTNOTE: text} for line, text in raw.footnotes}
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
         self.has_ratios = any(meaning.role in STATED for meaning in meanings)
@@ -153,7 +155,7 @@ class Reader:
             labels["scaling"] = next(
                 (kind for kind in ("weak", "strong") if kind in labels["scaling"].lower()), ""
             )
-        return PublishedRow(line, gpus, numbers, labels)
+        return PublishedRow(line, gpus, numbers, labels | self._footnotes.get(line, {}))
 
     def _has_number(self, cells: Sequence[str]) -> bool:
         """Whether a row has a number below a header that is not of words; a second line of headers has none."""

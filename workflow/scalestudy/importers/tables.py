@@ -20,7 +20,7 @@ from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.benchmarks import benchmark_tables
 from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
-from scalestudy.importers.markup.footnotes import without_ideal, without_projected
+from scalestudy.importers.markup.footnotes import with_footnotes, without_ideal, without_projected
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
 from scalestudy.importers.markup.headed_runs import headed_runs
@@ -174,7 +174,10 @@ def find_tables(text: str) -> list[RawTable]:
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
         unknown = short and not any(map(_names_devices, tables))
         tables = (headed_runs(lines) or _in_text(lines) or tables) if unknown else tables
-    tables = [_tidied(without_projected(_with_captions(table, printed), printed)) for table in tables]
+    tables = [
+        _tidied(with_footnotes(without_projected(_with_captions(table, printed), printed), printed))
+        for table in tables
+    ]
     tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
     tables = [with_legend(table, printed) for table in tables]
     tables = without_ideal(tables)

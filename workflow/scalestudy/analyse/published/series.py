@@ -13,7 +13,7 @@ from scalestudy.importers.columns.labels import is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.listed import PLACEMENT
 from scalestudy.importers.devices.serial_rows import names_serial_run
-from scalestudy.importers.published import OF_COLUMNS, STATED, PublishedRow, PublishedTable
+from scalestudy.importers.published import FOOTNOTE, OF_COLUMNS, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.shape.variants import additions, is_distributed
 
 KINDS_OF_SETUP = ("precision", "strategy", "model", "hardware", "framework")
@@ -45,7 +45,7 @@ PLAIN = (
     "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
-_REMARKS = ("comment", PLACEMENT)
+_REMARKS = ("comment", PLACEMENT, FOOTNOTE)
 """Labels of some rows only. A row without one is that of all."""
 NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")

@@ -134,8 +134,7 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
             return found
         whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
-    if not best and len(ratios) > 1 and are_below_one(series):
-        stated = "efficiency"
+    stated = "efficiency" if not best and len(ratios) > 1 and are_below_one(series) else stated
     formed = tuple(
         replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
     )
@@ -243,6 +242,8 @@ def _without_ratios(
         return table.scaling
     if role == "step_time_s" and (kind := _by_utilization(rows)):
         return kind
+    if role in TIMES and not table.scaling and len({global_batch(row) or id(row) for row in rows}) == 1:
+        return TOTAL
     column = table.column(role)
     if role == "throughput" and column and is_of_a_simulation(column.unit, column.header):
         # the rate of one simulation, whose work may grow with the devices

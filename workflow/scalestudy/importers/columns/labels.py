@@ -227,7 +227,8 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         if name in _NO_VARIANTS:
             continue
         sizes = [row.gpus for row in result]
-        labels = _without_remarks([row.label(name) for row in result], sizes)
+        labels = [row.label(name) for row in result]
+        labels = labels if is_other_work(name) else _without_remarks(labels, sizes)
         bare = list(map(_without_devices, labels, sizes))
         ways = [{way.lower() for way in STRATEGIES.findall(words)} for words in bare]
         many = [way for way, row in zip(ways, rows, strict=True) if row.gpus > 1]

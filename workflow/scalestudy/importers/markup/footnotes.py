@@ -1,4 +1,4 @@
-"""What was not measured: rows that a footnote calls projected, `*Projections from local runs`, and ideal lists."""
+"""Footnotes of rows, also those that call them projected, `*Projections from local runs`; and ideal lists."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ _PROJECTED = re.compile(
     r"simulated)\b",
     re.IGNORECASE,
 )
+_FOOTNOTE = re.compile(r"\s{0,3}\\?(?P<mark>[*\u2020\u2021]{1,3})(?![*\w]*\*)[ =:.-]{0,4}(?P<text>[^\s|*].*)")
+_MARKED = re.compile(
+    r"[^*\u2020\u2021|]*[^\W_][^*\u2020\u2021|]*?\\?(?:<sup>)?(?P<mark>[*\u2020\u2021]{1,3})(?:</sup>)?"
+)
+"""A cell with a mark behind its words: Full finetune *."""
 _IDEAL = re.compile(
     rf"\W*(?:{IDEAL}\b.{{0,20}}|(?:[a-z-]+ ){{0,2}}(?:scaling|speed-?ups?) ?\(?{IDEAL}\)?)\W*", re.IGNORECASE
 )
@@ -36,6 +41,24 @@ def without_projected(table: RawTable, lines: Sequence[str]) -> RawTable:
     left_out = set(projected)
     rows = tuple((line, cells) for line, cells in table.rows if line not in left_out)
     return replace(table, rows=rows).noted(note)
+
+
+def with_footnotes(table: RawTable, lines: Sequence[str]) -> RawTable:
+    """Return a table with the footnotes of its rows, if some rows only have the mark of one below the table."""
+    last = max((line for line, _ in table.rows), default=table.line)
+    below = [found for line in lines[last : last + _NEAR] if (found := _FOOTNOTE.fullmatch(line))]
+    marks = [found["mark"] for found in below]
+    texts = {found["mark"]: plain(found["text"]) for found in below if marks.count(found["mark"]) == 1}
+    if not texts or len({line for line, _ in table.rows}) < len(table.rows):
+        return table
+    found = [
+        (line, [one["mark"] for cell in cells if (one := _MARKED.fullmatch(cell.strip()))])
+        for line, cells in table.rows
+    ]
+    noted = tuple(
+        (line, "; ".join(texts[mark] for mark in own)) for line, own in found if own and texts.keys() >= {*own}
+    )
+    return replace(table, footnotes=noted) if 0 < len(noted) < len(table.rows) else table
 
 
 def without_ideal(tables: Sequence[RawTable]) -> list[RawTable]:
