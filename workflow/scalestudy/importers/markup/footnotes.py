@@ -46,9 +46,9 @@ def without_projected(table: RawTable, lines: Sequence[str]) -> RawTable:
 def with_footnotes(table: RawTable, lines: Sequence[str]) -> RawTable:
     """Return a table with the footnotes of its rows, if some rows only have the mark of one below the table."""
     last = max((line for line, _ in table.rows), default=table.line)
-    below = [found for line in lines[last : last + _NEAR] if (found := _FOOTNOTE.fullmatch(line))]
-    marks = [found["mark"] for found in below]
-    texts = {found["mark"]: plain(found["text"]) for found in below if marks.count(found["mark"]) == 1}
+    below = [note for line in lines[last : last + _NEAR] if (note := _FOOTNOTE.fullmatch(line))]
+    marks = [note["mark"] for note in below]
+    texts = {note["mark"]: plain(note["text"]) for note in below if marks.count(note["mark"]) == 1}
     if not texts or len({line for line, _ in table.rows}) < len(table.rows):
         return table
     found = [
