@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
+from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -176,7 +177,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
+    words = as_product(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
         words = str(int(float(words)))
     if thousands := re.fullmatch(r"([1-9]\d{0,3}(?:\.\d)?) ?([kKM])", words):

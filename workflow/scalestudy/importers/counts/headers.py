@@ -9,6 +9,7 @@ from functools import lru_cache
 from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
+from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER, RATED
 from scalestudy.importers.headers.terms import NODE as _NODE
@@ -53,6 +54,10 @@ _OF_A_WAY = (
 """Headers of a run on one device, or of a way to run on several: Multi-threaded (8), MPI 4 procs (s)."""
 
 
+_NODES_BY_A_KIND = re.compile(
+    rf"{nodes_by_each()} (?P<hardware>{MAKER}*{KIND}(?:[ -]\d{{1,3}} ?gb)?)s?(?: {DEVICE})?(?P<rest>[ ,(:].*|)"
+)
+"""Nodes by the hardware of each: 2x4 A100."""
 _STEP = re.compile(rf"\d ?(?:->|=>|\u2192|\u2794) ?\d{{1,6}} ?-?{DEVICE}\b")
 """A change from fewer to more devices: Step time, 1 -> 2 GPUs."""
 
@@ -75,7 +80,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
 
 
 def _count_of(header: str) -> tuple[Count, str] | None:
-    words = _OF_RUNS.sub("", _inside(in_digits(plain(header).lower())))
+    words = _OF_RUNS.sub("", _inside(as_product(in_digits(plain(header).lower()))))
     if found := re.fullmatch(r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})(?P<rest>[ ,(:].*|)", words):
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))
     if _STEP.search(words):
@@ -99,6 +104,9 @@ def _count_of(header: str) -> tuple[Count, str] | None:
     if found := re.fullmatch(rf"{nodes_by_each(f' ?-?(?:{_NODE})?')} ?x? ?-?{DEVICE}(?P<rest>\W.*|)", words):
         rest = _inside(found["rest"].strip(" :,-"))
         return Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"])), rest
+    if found := _NODES_BY_A_KIND.fullmatch(words):
+        count = Count(int(found["nodes"]) * int(found["each"]), int(found["nodes"]), found["hardware"])
+        return count, _inside(found["rest"].strip(" :,-"))
     if found := re.fullmatch(
         rf"(?P<nodes>\d{{1,4}}|single|{WORDS}) (?:(?:node|machine),? )?"
         rf"(?P<each>\d{{1,4}})-? ?{DEVICE}(?P<rest> .*|)",

@@ -18,6 +18,7 @@ from scalestudy.importers.counts.cells import (
     read_count,
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
+from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
@@ -37,7 +38,8 @@ _IN_WORDS = tuple(
         rf"{MAKER}*(?P<hardware>{KIND})s?\b\)?",
         PER_NODE_ON_NODES,
         rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
-        rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])",  # no 1920x1080
+        rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])"  # no 1920x1080
+        rf"(?: (?:{OF_WHAT}?{DEVICE}|{MAKER}*(?P<hardware>{KIND})s?(?: {DEVICE})?)\b)?",
         r"(?<![^\W_])(?P<nodes>\d{1,4})n(?P<each>\d{1,4})g(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?[x*] ?(?P<hardware>{MAKER}+\d{{3,4}}\w*)\b",
         rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}(?![^\W_])",
@@ -89,7 +91,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = in_digits(spelled(plain(text)))
+    words = as_product(in_digits(spelled(plain(text))))
     if _A_KIND.fullmatch(words):
         raise ValueError(f"{text} names no number of devices")
     servers = _SERVERS.search(words)
