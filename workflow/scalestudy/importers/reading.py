@@ -194,7 +194,7 @@ def _notes_on_nodes(meanings: Sequence[Meaning]) -> list[str]:
     roles = {one.role for one in meanings}
     of_labels = any(one.role == "gpus" and one.unit == "nodes" for one in meanings)
     of_column = "nodes" in roles and not roles & {"gpus", "gpus_per_node"}
-    if "throughput_per_gpu" not in roles or not (of_labels or of_column):
+    if "throughput_per_gpu" not in roles or "throughput" in roles or not (of_labels or of_column):
         return []
     return [
         "rates of all devices are those of one device of each node: the table does not say how many a node has"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.cells.foreign_times import with_times_in_english
 from scalestudy.importers.devices.defined_headers import with_defined_headers
 from scalestudy.importers.devices.in_headings import with_devices_of_strategies
 from scalestudy.importers.devices.legends import with_legend
@@ -199,7 +200,7 @@ def _in_fences(lines: Sequence[str]) -> Iterable[RawTable]:
 def _tidied(table: RawTable) -> RawTable:
     """The table with one line of headers. One that is too wide to be read stays as it is."""
     return (
-        tidied(with_named_values(with_marks_of_labels(with_counts_in_cells(table))))
+        tidied(with_named_values(with_marks_of_labels(with_counts_in_cells(with_times_in_english(table)))))
         if len(table.header) <= MOST_COLUMNS
         else table
     )

@@ -17,15 +17,20 @@ _SAMPLES = (
     r"patches?)"
 )
 _EACH = rf"(?:per|on each|on every|on one|for each) {DEVICE}\b(?! ?(?:per|/|a) ?s)"
+_SMALLER = r"(?:shrinks?|falls|drops|decreases|is (?:halved|reduced|smaller)|(?:gets|becomes) smaller|goes down)"
+_NOT_SAID = rf"(?! ?(?:size )?(?:{_SMALLER}|must|should|has to|needs? to|can|may|var(?:ies|y)|depends|changes))"
+"""Behind a batch that is not the same in all rows, or that the reader has to set."""
 _PER_DEVICE = re.compile(
-    rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE}|"
+    rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE}{_NOT_SAID}|"
     rf"\b{_SIZE}(?: ?(?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
     rf"(?:per|/|on each|on every) ?{DEVICE}\b|"
     rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}"
 )
 """Sentences on the batch of a device: per-GPU batch fixed at 8, batch size 32 per GPU, 2 images per GPU."""
 _OF_ALL = re.compile(
-    rf"\b(?:global|total|overall) {_SIZE} ?(?:is|of|was|=|:)? ?(?:\d|(?:kept |held )?(?:constant|fixed|the same))|"
+    rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE} {_SMALLER}|"
+    rf"\b(?:global|total|overall|effective|eff\.?) {_SIZE} ?(?:is|of|was|=|:)? ?"
+    r"(?:\d|(?:kept |held )?(?:constant|fixed|the same))|"
     rf"\b(?:constant|fixed|same) (?:global|total|overall) {_SIZE}"
 )
 """Sentences on a global batch that is the same in all rows."""
@@ -61,7 +66,8 @@ def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
     roles = {one.role for one in columns}
     if not roles & {*OF_STEPS, *RATES} or roles & {*BATCHES}:
         return ""
-    near = _batch_of(raw.sentences) if roles & {*OF_STEPS} else ""
+    headers = [one.header for one in columns if one.role in OF_STEPS]  # steps/s at a global batch of 64
+    near = _batch_of([*raw.sentences, *headers]) if roles & {*OF_STEPS} else ""
     return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text))
 
 

@@ -196,7 +196,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = without_flops_of_unknown_devices(per_others(per_node(found, said), raw, said), said)
     found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
-    of_models = by_sizes(by_parameters(over_other_systems(found, said), raw, said), raw, said)
+    of_models = by_sizes(by_parameters(over_other_systems(found, raw, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = without_shares(found, raw, said)
     found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)

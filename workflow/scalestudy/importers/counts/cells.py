@@ -50,6 +50,8 @@ PARTS_BY_EACH = (
     rf"(?:omp|{OF_WHAT}?{DEVICE})(?: each| ?(?:/|per) ?[a-z]+)?\)?"
 )
 """Devices of each of several parts that are no nodes: `4 MPI ranks x 8 OpenMP threads`, `2 sockets x 32 cores`."""
+CHANGE = re.compile(r"(?<![\w.])\d{1,6} ?(?:->|=>|\u2192|\u2794) ?\d{1,6}(?![\d.])")
+"""From how many devices to how many: 64 -> 2048 GPUs."""
 _OF_NODES = rf" ?[x*] ?(?P<nodes>\d{{1,6}}) ?-?{_NODE}"
 """A factor behind the devices of each node."""
 _FORMS = tuple(
@@ -178,6 +180,8 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     words = as_product(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
+    if CHANGE.search(words):
+        raise ValueError(f"{text} names two numbers of devices")
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
         words = str(int(float(words)))
     if thousands := re.fullmatch(r"([1-9]\d{0,3}(?:\.\d)?) ?([kKM])", words):

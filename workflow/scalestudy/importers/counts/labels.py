@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import prod
 
 from scalestudy.importers.counts.cells import (
+    CHANGE,
     DEGREES,
     MOST_GPUS,
     PARTS_BY_EACH,
@@ -92,7 +93,7 @@ def count_in_words(text: str) -> Count:
     Raises ValueError if it names none.
     """
     words = as_product(in_digits(spelled(plain(text))))
-    if _A_KIND.fullmatch(words):
+    if _A_KIND.fullmatch(words) or CHANGE.search(words):
         raise ValueError(f"{text} names no number of devices")
     servers = _SERVERS.search(words)
     if servers:

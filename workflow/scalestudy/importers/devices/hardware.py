@@ -19,6 +19,12 @@ _COMMENT = re.compile(
     re.IGNORECASE,
 )
 """How several devices are connected or placed. One device has no such remark."""
+_NETWORK = re.compile(
+    rf"[ ,;+/(]+(?:(?:over|via|with) )?(?:{LINK}|tcp|rdma|ib|efa|slingshot|\d+ ?gbe?|\d+ ?gbps)\b"
+    r"[^,;()]{0,12}\)?$",
+    re.IGNORECASE,
+)
+"""What connects nodes, behind hardware: `L20, TCP`."""
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)
@@ -43,6 +49,7 @@ def hardware_of(label: str) -> str:
 
     Instances of a cloud that differ in their size have the same devices: p3.2xlarge and p3.8xlarge.
     """
+    label = _NETWORK.sub("", label)
     words = _INSTANCES.sub("", STRATEGIES.sub("", _PRECISION.sub("", label)))
     return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
 

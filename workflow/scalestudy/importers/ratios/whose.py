@@ -248,12 +248,19 @@ def comparisons(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     return _without(meanings, compare, said)
 
 
-def over_other_systems(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
-    """Leaves out speedups over another system if nothing else is measured, which would show their baseline."""
+def over_other_systems(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out speedups over another system if nothing else is measured, which would show their baseline.
+
+    The header or all cells say so: `3.5x vs. another program`.
+    """
     if any(one.role in MEASURED for one in meanings):
         return meanings
-    ratios = ("printed_speedup", "scaling_ratio")
-    return _without(meanings, [one.role in ratios and is_over_another(one.header) for one in meanings], said)
+    others = [
+        one.role in ("printed_speedup", "scaling_ratio")
+        and (is_over_another(one.header) or (bool(cells := raw.cells(at)) and all(map(is_over_another, cells))))
+        for at, one in enumerate(meanings)
+    ]
+    return _without(meanings, others, said)
 
 
 def _without(meanings: Sequence[Meaning], left_out: Sequence[bool], said: set[str]) -> list[Meaning]:

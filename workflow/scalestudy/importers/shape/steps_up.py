@@ -11,6 +11,7 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
+from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import RawTable
 
@@ -103,7 +104,10 @@ def _before_and_after(table: RawTable) -> RawTable:
 
 
 def _in_two_rows(table: RawTable) -> RawTable:
-    """A table whose devices are `1 -> 4` with a row for each of the two numbers."""
+    """A table whose devices are `1 -> 4` with a row for each of the two numbers.
+
+    A speedup without measurements, 21.7x below `64 -> 2048 GPUs`, is over the first, whose speedup is 1.
+    """
     arrows = [place for place in range(len(table.header)) if _have_arrows(table, place)]
     devices = [
         place
@@ -111,14 +115,17 @@ def _in_two_rows(table: RawTable) -> RawTable:
         if meaning_of(table.header[place]).role in ("gpus", "nodes", "hardware", "label")
         and all(map(_is_count, (end for cell in table.cells(place) for end in _ends(cell))))
     ]
-    if len(devices) != 1 or len(arrows) < 2:
-        return table
     stated = [place for place, name in enumerate(table.header) if _is_stated(name)]
+    measured = any(meaning_of(name).role in MEASURED for name in table.header)
+    speedups = [place for place in stated if meaning_of(table.header[place]).role == "printed_speedup"]
+    over_few = speedups if len(arrows) == 1 and not measured else []
+    if len(devices) != 1 or (len(arrows) < 2 and not over_few):
+        return table
     rows: list[tuple[int, tuple[str, ...]]] = []
     known: set[tuple[str, ...]] = set()
     for line, cells in table.rows:
         ends = [_ends(cell) if place in arrows else (cell, cell) for place, cell in enumerate(cells)]
-        few = ["" if place in stated else one for place, (one, _) in enumerate(ends)]
+        few = ["1" if at in over_few else "" if at in stated else one for at, (one, _) in enumerate(ends)]
         rows += [(line, row) for row in (tuple(few), tuple(many for _, many in ends)) if row not in known]
         known |= {row for _, row in rows}
     return replace(table, rows=tuple(rows))
