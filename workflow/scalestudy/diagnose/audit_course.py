@@ -24,7 +24,7 @@ NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes, from which it counts as 
 def course_remarks(table: Table) -> Iterator[Remark]:
     """Remarks on how the throughput changes: slower than the baseline, falling, or limited inside a node."""
     for scale in table.scales:
-        if scale.row.gpus == (table.base.gpus if table.base else table.base_gpus):
+        if scale.row.gpus <= (table.base.gpus if table.base else table.base_gpus):
             continue
         if scale.speedup.high < 1 - HARDLY_SLOWER:
             yield Remark("negative scaling", scale.row.gpus, _slower(scale, table))
@@ -40,7 +40,7 @@ def course_remarks(table: Table) -> Iterator[Remark]:
 
 def relative_to_another(table: Table) -> float | None:
     """The speedup that a table without throughputs prints on one device, if it is not 1."""
-    if table.base is not None:
+    if table.base is not None or table.base_gpus > 1:
         return None
     alone = [scale.row.printed_speedup for scale in table.scales if scale.row.gpus == 1]
     return next((one.value for one in alone if one and not one.low < 1 < one.high), None)

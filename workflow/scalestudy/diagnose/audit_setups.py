@@ -10,7 +10,7 @@ from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
-from scalestudy.importers.published import FOOTNOTE, MEASURED, PublishedRow
+from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
 from scalestudy.importers.shape.variants import additions
 
 _SETTING = re.compile(
@@ -51,7 +51,7 @@ def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[
         yield Remark(
             "confounded", None, f"a footnote is of some rows only ({text} on {of}), so they may differ in it"
         )
-    base = table.base
+    base = table.base or min(rows, key=lambda row: row.gpus, default=None)
     if base is None:
         return
     same = [row for row in printed if row.gpus == base.gpus and row.line == base.line and _is_same(row, base)]
@@ -69,12 +69,14 @@ def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[
 
 def _is_same(row: PublishedRow, other: PublishedRow) -> bool:
     """Whether two rows have a measurement in common."""
-    return any(row.numbers.get(role) == number for role, number in other.numbers.items() if role in MEASURED)
+    kinds = (*MEASURED, *STATED)
+    return any(row.numbers.get(role) == number for role, number in other.numbers.items() if role in kinds)
 
 
 def _faster(row: PublishedRow) -> set[str]:
     """The settings of a row that make any number of devices faster."""
-    return {part for part in additions(row.label("strategy")) if _SETTING.fullmatch(part)}
+    named = additions(row.label("strategy")) | additions(row.label("comment"))
+    return {part for part in named if _SETTING.fullmatch(part)}
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

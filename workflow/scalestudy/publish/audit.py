@@ -4,7 +4,7 @@ from math import isnan
 from typing import Any
 
 from scalestudy.analyse.published import held, settle
-from scalestudy.analyse.published.growth import falls, gain, in_order, throughput_grows
+from scalestudy.analyse.published.growth import ends_low, falls, in_order, throughput_grows
 from scalestudy.analyse.published.held import Held
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
@@ -233,7 +233,7 @@ def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:
     known = [rows for one in settled.series if (rows := in_order(one.rows, "whole_time_s"))]
     if not any(falls(rows, "whole_time_s", 1.0) for rows in known):
         return "not stated; this is the usual meaning"
-    whole = all(gain(rows, "whole_time_s") < 1 for rows in known)
+    whole = all(ends_low(rows, "whole_time_s") for rows in known)
     return f"not stated; it falls {'as devices are added' if whole else 'in some rows with more devices'}"
 
 

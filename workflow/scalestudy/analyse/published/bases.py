@@ -113,7 +113,31 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
         elif base:
             ways.append((kind, base, per_device(way, base.gpus)))
     held = _best(table, "printed_efficiency", ways)
+    if unit_row and held.kind == ROW and held.row is unit_row:
+        first = _best(table, "printed_efficiency", ways[1:])  # both may be within rounding
+        held = first if first.kind == SMALLEST and not first.outside and _apart(first) < _apart(held) else held
+    held = _by_printed_speedups(held, table)
     return held if common_unit(held) else _over_its_own(held, base)
+
+
+def _apart(held: Held) -> float:
+    """The mean distance of printed ratios to the expected ones."""
+    return sum(abs(printed.value - value.value) for _, printed, value in held.pairs) / max(len(held.pairs), 1)
+
+
+def _by_printed_speedups(held: Held, table: Table) -> Held:
+    """Efficiencies that follow from the rounded speedup beside them, 92 % from 3.7x on 4, are not outside."""
+    if held.kind != SMALLEST:
+        return held
+    pairs = []
+    for scale, printed, computed in held.pairs:
+        own = scale.row.printed_speedup
+        if own and (scale, printed, computed) in held.outside and overlap(own, scale.speedup):
+            of_own = own.value * table.base_gpus / scale.row.gpus
+            if 0 <= of_own - printed.value < printed.last or abs(of_own - printed.value) <= printed.last / 2:
+                computed = Interval(of_own, of_own, of_own)
+        pairs.append((scale, printed, computed))
+    return replace(held, pairs=tuple(pairs))
 
 
 def _whole_elsewhere(table: Table, others: Sequence[PublishedRow]) -> PublishedRow | None:

@@ -10,6 +10,8 @@ from scalestudy.importers.published import PublishedRow
 
 HARDLY = (0.7, 1.25)
 """Ratio of throughputs on many and few devices that rather shows a throughput per device."""
+_NEAR_LOWEST = 1.1
+"""Ratio of a time to the lowest of its series up to which it still falls."""
 FALLS = 0.85
 """Ratio of a time to that on the fewest devices, below which it falls: that of growing work does not."""
 
@@ -37,6 +39,12 @@ def falls(known: Sequence[PublishedRow], role: str, below: float) -> bool:
     """Return whether a time falls below a share of that on the fewest devices. known: rows in order."""
     first = known[0].number(role) or 1.0
     return any((row.number(role) or first) < first * below for row in known[1:] if row.gpus > known[0].gpus)
+
+
+def ends_low(known: Sequence[PublishedRow], role: str) -> bool:
+    """Return whether a time falls, and is on the most devices not far above its lowest. known: rows in order."""
+    last = known[-1].number(role) or 0.0
+    return gain(known, role) < 1 and last <= _NEAR_LOWEST * min(row.number(role) or last for row in known)
 
 
 def time_grows(rows: Sequence[PublishedRow], role: str, by: float) -> bool:

@@ -37,6 +37,7 @@ _NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\
 """A word that is no unit of time."""
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _BY_EACH = re.compile(rf"{nodes_by_each(f' ?(?:{NODE})?')}(?: ?{DEVICE}\b|\W*$)", re.IGNORECASE)
+_OF_A_DEVICE = re.compile(rf"\d[\d,]* ?(?:samples |images )?(?:/|per) ?{DEVICE}")
 _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?latency(?: ?\([^()]*\))?")
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
@@ -50,6 +51,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     cells, role = raw.cells(place), meaning.role
     if role == "step_time_ms":
         return replace(meaning, role="step_time_s", unit="ms")
+    if role == "batch" and any(_OF_A_DEVICE.fullmatch(normal(cell)) for cell in cells):
+        return replace(meaning, role="batch_per_gpu", per="gpu")  # 4 per GPU
     if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
         return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
     if _is_size(meaning, cells, raw):
