@@ -1,4 +1,4 @@
-"""Nodes with the devices of each, as people write them: the number of all devices, or a refusal, and never another."""
+"""Nodes with the devices of each, as people write them: the number of all devices, and never another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import Count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_or_none
-from scalestudy.importers.counts.on_each_node import as_product
 from test_printed_habits import audited, speedups, table
 
 NODES = ("nodes", "machines", "servers", "hosts")
@@ -62,4 +62,4 @@ def test_cells_and_headers_of_such_nodes_are_devices(tmp_path: Path, form: str) 
     "text", ["4 GPUs on 2 nodes", "2 nodes, 8 GPUs", "2 nodes (16 GPUs)", "8 x A100", "4 nodes"]
 )
 def test_a_total_number_stays_as_it_is(text: str) -> None:
-    assert as_product(text) == text
+    assert canonical(text) == text

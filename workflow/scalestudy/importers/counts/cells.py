@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
+from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
-from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -179,7 +179,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = as_product(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
+    words = canonical(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():

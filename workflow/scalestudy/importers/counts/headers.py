@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
+from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
-from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER, RATED
 from scalestudy.importers.headers.terms import NODE as _NODE
@@ -80,7 +80,7 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
 
 
 def _count_of(header: str) -> tuple[Count, str] | None:
-    words = _OF_RUNS.sub("", _inside(as_product(in_digits(plain(header).lower()))))
+    words = _OF_RUNS.sub("", _inside(canonical(in_digits(plain(header).lower()))))
     if found := re.fullmatch(r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})(?P<rest>[ ,(:].*|)", words):
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))
     if _STEP.search(words):

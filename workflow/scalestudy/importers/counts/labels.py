@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
+from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import (
     CHANGE,
     DEGREES,
@@ -19,7 +20,6 @@ from scalestudy.importers.counts.cells import (
     read_count,
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
-from scalestudy.importers.counts.on_each_node import as_product
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
@@ -92,7 +92,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = as_product(in_digits(spelled(plain(text))))
+    words = canonical(in_digits(spelled(plain(text))))
     if _A_KIND.fullmatch(words) or CHANGE.search(words):
         raise ValueError(f"{text} names no number of devices")
     servers = _SERVERS.search(words)

@@ -34,6 +34,7 @@ KIND = (
     r"(?!(?:fp|bf|tf|int|bs|np|ws|[dtpecm]p)\d)"
     rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|(?:rtx|gtx)[ -]?{GEFORCE}|"
     r"gtx[ -]?[4-9][5-9]0(?: ?(?:ti|m))?|(?:rtx|quadro)[ -]?a?\d{4}|gaudi[ -]?\d|"
+    r"rtx[ -]?pro[ -]?\d{4}|ascend[ -]?910[a-d]?|max[ -]?1[15]50|trn\d|"
     r"titan(?: ?(?:xp?|v|rtx))?|tpu ?v\d[ep]?|(?:radeon )?rx ?\d{4}(?: ?xtx?)?)"
 )
 """A kind of device by its number: A100, T4, RTX 4090. Its maker may be in front of it."""

@@ -1,4 +1,4 @@
-"""Nodes with the devices of each, in whatever words, as a product: `2 nodes (4 GPUs each)` is `2x4 GPUs`."""
+"""Devices as the readers of counts know them: nodes with the devices of each, in any words, as a product."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ _FORMS = tuple(
 )
 
 
-def as_product(text: str) -> str:
-    """Return a text whose first nodes with the devices of each are a product. Total numbers stay as they are."""
+_KIND_OF_MEMORY = re.compile(r"(?<=gb) hbm\d\w?\b", re.IGNORECASE)
+
+
+def canonical(text: str) -> str:
+    """Return a text whose first nodes with the devices of each are a product: 2 nodes (4 GPUs each) is 2x4 GPUs.
+
+    Total numbers of devices stay as they are. The kind of a memory, 80GB HBM3, is left out.
+    """
+    text = _KIND_OF_MEMORY.sub("", text)
     for form in _FORMS:
         if found := form.search(text):
             whole = f"{found['nodes']}x{found['each']} {found['devices']}"
