@@ -11,11 +11,10 @@ from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
-from scalestudy.importers.shape.variants import additions
 
 _SETTING = re.compile(
-    r"amp|apex|(?:fp|bf|float|tf)-?(?:8|16|32)|mixed(?:[ -]precision)?|half(?:[ -]precision)?|"
-    r"(?:torch\.)?compile|xla|flash(?:[ -]?attention)?(?:[ -]?\d)?|cuda graphs?"
+    r"(?<![\w.])(?<!no )(?<!w/o )(?<!without )(?:amp|apex|(?:fp|bf|float)-?(?:8|16)|tf32|mixed[ -]precision|"
+    r"half[ -]precision|(?:torch\.)?compile|xla|flash[ -]?attention(?:[ -]?\d)?|cuda graphs?)(?!\w)"
 )
 """Additions to a way of training that make a step faster on any number of devices."""
 _ALIKE = 0.1
@@ -75,8 +74,7 @@ def _is_same(row: PublishedRow, other: PublishedRow) -> bool:
 
 def _faster(row: PublishedRow) -> set[str]:
     """The settings of a row that make any number of devices faster."""
-    named = additions(row.label("strategy")) | additions(row.label("comment"))
-    return {part for part in named if _SETTING.fullmatch(part)}
+    return {*_SETTING.findall(f"{row.label('strategy')}, {row.label('comment')}".lower())}
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

@@ -173,12 +173,15 @@ def _by_label(
     several = count > len(set().union(*scales.values()))
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
     stated = stated and not (name == "model" and _are_of_each(rows, name))
+    units = [any(row.number("printed_speedup") == 1 for row in parts[value]) for value in values]
+    several |= all(units) and all(len(found) > 1 for found in scales.values())  # each with a baseline of its own
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
     elsewhere = bool(clashing) and not stated
     several |= elsewhere
     of_models = name == "model" and not stated  # each of which has its own work
-    if len(values) < 2 or not several or (one_scale_each and not (of_work or of_models or elsewhere)):
+    of_kinds = name == "hardware" and not stated and all(values)
+    if len(values) < 2 or not several or (one_scale_each and not (of_work or of_models or elsewhere or of_kinds)):
         return [(said, rows)]
     parts = {value: parts[value] for value in values}
     own_base = name == "strategy" or name not in KINDS_OF_SETUP
