@@ -272,3 +272,8 @@ def test_several_kinds_of_hardware_on_the_same_devices_are_no_series(tmp_path: P
     rows = ("DS;GB300;256;1233", "DS;GB200;256;1048", "DS;H100;1024;368", "Q;H100;8;400", "Q;H100;16;390")
     (found,) = audited(tmp_path, table("Model;System;#GPUs;TFLOPS/GPU", *rows))
     assert speedups(found) == [(8, 1.0), (16, 1.95)]
+
+
+def test_a_measurement_that_may_be_zero_beside_ratios_ends_in_no_error(tmp_path: Path) -> None:
+    rows = ("A;1;1;-", "B;1;10;10x", "C;1;20;20x", "A;2;1;-", "B;2;18;18x", "C;2;40;40x")
+    assert audited(tmp_path, table("Variant;GPUs;img/s;Speedup", *rows))

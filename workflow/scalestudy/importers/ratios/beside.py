@@ -77,7 +77,7 @@ def _follow(
         for measured, ratio in rows:
             above, below = (unit, measured) if of_times else (measured, unit)
             known += ratio.value != 1
-            fits = above.low / below.high <= ratio.high and ratio.low <= above.high / below.low
+            fits = above.low <= ratio.high * below.high and ratio.low * below.low <= above.high
             explained += ratio.value != 1 and fits
     exact = known >= _FEWEST_EXACT and explained == known
     return exact or (known >= _FEWEST and explained >= _MOST * known)
