@@ -54,7 +54,11 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         first = _short(raw.header[0]) or NAMELESS
         return f"if {listed} are numbers of devices, add --column '{first}=gpus'"
     headers = [name for name in raw.header if not never_a_label(name)]
-    named = {count[0].gpus: plain(name) for name in headers if (count := count_of_header(name))}
+    counted = [(count[0].gpus, plain(name)) for name in headers if (count := count_of_header(name))]
+    named = dict(counted)
+    if len(counted) > 1 and len(named) == 1:
+        both = " and ".join(f"'{name}'" for _, name in counted)
+        return f"{both} name one number of devices, {counted[0][0]}, and scaling needs two"
     only = next(iter(named.values())) if len(named) == 1 else ""
     of_one = f"only '{only}' names a number of devices, and scaling needs two: name those of the other columns"
     if only and (count := count_of_header(only)) and not count[1]:
@@ -100,7 +104,9 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if summed := next((one for one in meanings if _SUMMED_TIME.search(normal(one.header))), None):
         text = f"'{_short(summed.header)}' is a time summed over devices; add a column of the time of a run"
         return f"{text}, which is that number divided by the devices"
-    found = [(role, meaning) for place, meaning in enumerate(meanings) if (role := _role(raw, place, meaning))]
+    left_out = [one for one in meanings if one.role == "ignore" and meaning_of(one.header).role in STATED]
+    found = [(role, one) for place, one in enumerate(meanings) if (role := _role(raw, place, one))]
+    found = [(role, one) for role, one in found if one not in left_out] or found
     found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))
     named = [one for one in found if one[0] != UNKNOWN] or found
     planned = next((one for one in meanings if _PLANNED.match(normal(one.header))), None)
@@ -145,7 +151,7 @@ _OF_THE_DATA = re.compile(
     r"\b(?:rows?|columns?|size|env(?:ironment)?s?|features?|records?|items?|samples?|epochs?|steps?|iterations?)\b"
 )
 """Headers of how much is computed."""
-_COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run", re.IGNORECASE)
+_COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run|job|seed", re.IGNORECASE)
 """Headers of the number of a row, which counts no devices."""
 
 

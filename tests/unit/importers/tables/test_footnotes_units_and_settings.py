@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.diagnose.audit import Audit, audit_file
+from scalestudy.errors import UserError
 from scalestudy.importers.cells.foreign_times import with_times_in_english
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import meaning_of
@@ -277,3 +278,36 @@ def test_several_kinds_of_hardware_on_the_same_devices_are_no_series(tmp_path: P
 def test_a_measurement_that_may_be_zero_beside_ratios_ends_in_no_error(tmp_path: Path) -> None:
     rows = ("A;1;1;-", "B;1;10;10x", "C;1;20;20x", "A;2;1;-", "B;2;18;18x", "C;2;40;40x")
     assert audited(tmp_path, table("Variant;GPUs;img/s;Speedup", *rows))
+
+
+def test_the_form_of_a_device_is_no_other_hardware_if_only_one_is_named(tmp_path: Path) -> None:
+    rows = ("H100;1;275,900", "GH200;1;1,011,800", "H100 SXM5;8;2,149,500")
+    (found,) = audited(tmp_path, table("GPU;Count;Tokens per sec", *rows))
+    assert speedups(found) == [(1, 1.0), (8, 7.79)]
+    rows = ("H100 PCIe;1;275,900", "H100;4;900,000", "H100 SXM5;8;2,149,500")
+    (found,) = audited(tmp_path, table("GPU;Count;Tokens per sec", *rows))
+    assert kinds([found]) == ["confounded"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" ;1 Node (8 GPUs);2 Nodes (4 GPUs/node)", "name one number of devices, 8, and scaling needs two"),
+        ("Size;A800-80GB GPUs;A;B;Speedup", "--column 'A=throughput' --column 'B=throughput'"),
+    ],
+)
+def test_what_a_refusal_says(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "table.md"
+    rows = ("Runtime (s);19750;13263",) if "Node" in text else ("7B;16;855;471;1.82x", "13B;32;1529;609;2.51x")
+    path.write_text(table(text, *rows, *(("70B;64;2407;889;2.71x",) if "Size" in text else ())))
+    with pytest.raises(UserError, match=said):
+        read_published(path)
+
+
+def test_degrees_below_a_larger_number_of_devices_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    rows = ("1395;PP=4/VPP=2;1312", "1396;PP=2/VPP=4;1318", "1397;PP=8/VPP=1;1017")
+    path.write_text("## 1024 nodes (4096 GPUs)\n\n" + table("job;shape;Tok/s/GPU", *rows))
+    with pytest.raises(UserError, match="no column of devices") as error:
+        read_published(path)
+    assert "job=gpus" not in str(error.value)

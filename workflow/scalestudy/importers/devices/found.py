@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.instances import devices_of_instance
-from scalestudy.importers.counts.labels import count_in_words, each_node, pairs_in
+from scalestudy.importers.counts.labels import count_in_words, count_of_degrees, each_node, pairs_in
 from scalestudy.importers.devices.counted import noun_in
 from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import as_listed, count_by, is_of_several
 from scalestudy.importers.headers.meaning import (
     IN_WORDS,
@@ -140,6 +141,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 pairs = pairs_in(cells)
                 sizes |= {each_node(count, pairs).gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
+            if named and all(map(count_of_degrees, map(plain, named))) and _are_of_more(raw, sizes):
+                continue  # degrees of parallelism, beside others that no label has
             if per and len(sizes) > 1 and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
@@ -157,6 +160,12 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                     meanings, place, "gpus", per=per, unit="nodes" if of_nodes else _noun(named, counts)
                 )
     return meanings
+
+
+def _are_of_more(raw: RawTable, sizes: Collection[int]) -> bool:
+    """Whether the text around a table names one number of devices, a multiple of those of all labels."""
+    whole = int(several_said(raw)[0] or 0)
+    return whole > max(sizes, default=whole) and all(whole % size == 0 for size in sizes)
 
 
 def _noun(labels: Sequence[str], counts: Sequence[Count | None]) -> str:

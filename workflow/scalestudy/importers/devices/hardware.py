@@ -25,6 +25,8 @@ _NETWORK = re.compile(
     re.IGNORECASE,
 )
 """What connects nodes, behind hardware: `L20, TCP`."""
+_FORM = re.compile(r"[ -](?:sxm\d?|pcie(?: gen ?\d)?|nvl|oam)$", re.IGNORECASE)
+"""The form of a device behind its kind: H100 SXM5."""
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
 _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)
@@ -59,6 +61,11 @@ def _is_alone(kind: str, names: Collection[str]) -> bool:
     return kind in names and sum(_COMMENT.sub("", name) == kind for name in names) == 2
 
 
+def _names_of(kind: str, names: Collection[str]) -> int:
+    """How many names are of a kind of device, in whatever form."""
+    return sum(name == kind or name.startswith((f"{kind} ", f"{kind}-")) for name in names)
+
+
 def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     """Return rows in which `H100 80GB` is `H100`, if other rows name that and no other size of memory.
 
@@ -75,6 +82,10 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         name: kind for name in names if (kind := _COMMENT.sub("", name)) != name and _is_alone(kind, names)
     }
     plainer |= {name: kind for name in names if (kind := _SEVERAL.sub("", name)) != name and kind in names}
+    forms = [name for name in names if _FORM.search(name)]
+    plainer |= {
+        name: kind for name in forms if (kind := _FORM.sub("", name)) in names and _names_of(kind, names) == 2
+    }
     counted = {(row.label("hardware"), row.gpus) for row in rows}
     alike = {_SEVERAL.sub("", name) for name in names}
     own = [re.match(r"\d+", name) for name, _ in counted]
