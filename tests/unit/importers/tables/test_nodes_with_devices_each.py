@@ -63,3 +63,8 @@ def test_cells_and_headers_of_such_nodes_are_devices(tmp_path: Path, form: str) 
 )
 def test_a_total_number_stays_as_it_is(text: str) -> None:
     assert canonical(text) == text
+
+
+def test_total_in_front_of_devices_says_no_more() -> None:
+    found = count_or_none("DDP 8 total GPUs on 2 nodes")
+    assert found and found.gpus == 8

@@ -20,15 +20,17 @@ _FORMS = tuple(
 )
 
 
+_TOTAL = re.compile(rf"(?<=\d) total (?={MAKER}*(?:{KIND}s?|{DEVICE})\b)", re.IGNORECASE)
 _KIND_OF_MEMORY = re.compile(r"(?<=gb) hbm\d\w?\b", re.IGNORECASE)
 
 
 def canonical(text: str) -> str:
     """Return a text whose first nodes with the devices of each are a product: 2 nodes (4 GPUs each) is 2x4 GPUs.
 
-    Total numbers of devices stay as they are. The kind of a memory, 80GB HBM3, is left out.
+    Total numbers of devices stay as they are. The kind of a memory, 80GB HBM3, and
+    `total` in front of devices are left out.
     """
-    text = _KIND_OF_MEMORY.sub("", text)
+    text = _TOTAL.sub(" ", _KIND_OF_MEMORY.sub("", text))
     for form in _FORMS:
         if found := form.search(text):
             whole = f"{found['nodes']}x{found['each']} {found['devices']}"
