@@ -125,6 +125,7 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if role == UNKNOWN and len(alike) > 1 and _change(raw, meanings, grow=True):
         rates = options.replace("=total_time_s", "=throughput")
         text = f"the numbers grow as devices are added: if they are throughputs, add {rates}"
+        text += f"; if they are times, {options}"
         more = len([kind for kind, _ in named if kind == UNKNOWN]) > len(alike)
         return f"{text}{'; give --column again for each further column' if more else ''}"
     if role == UNKNOWN and _change(raw, meanings, grow=False):

@@ -215,10 +215,10 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
         elif role == "steps_per_s" and settled.whose == settle.STRONG and not (table.scaling or column.scaling):
             words += " (not stated; it grows with the devices)"
         elif role == "step_time_s" and not (table.scaling or column.scaling):
-            falls = settled.whose == settle.STRONG
-            words += f" (not stated; {'it falls as devices are added' if falls else 'as another column shows'})"
-    if role in table.unknown_units:
-        words += "; unit not stated"
+            shown = "; as another column shows" if table.column("utilization") else ""
+            shown = "; it falls as devices are added" if settled.whose == settle.STRONG else shown
+            words += f" (not stated{shown})"
+    words += "; unit not stated" if role in table.unknown_units else ""
     if settled is not None and role in MEASURED and settled.rate not in ("", role):
         words += "; speedups are recomputed from another column"
     return words

@@ -311,3 +311,19 @@ def test_degrees_below_a_larger_number_of_devices_are_none(tmp_path: Path) -> No
     with pytest.raises(UserError, match="no column of devices") as error:
         read_published(path)
     assert "job=gpus" not in str(error.value)
+
+
+def test_degrees_of_data_parallelism_across_are_replicas(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Network;DP Degree: 1;DP Degree: 4", "default;15.16 s;16.17 s", "1 Gbps;22.9 s;33.39 s"))
+    file = read_published(path)
+    _, (asked, *_) = audit_file(file, "table")
+    assert (asked.question.kind, asked.question.most) == ("time_s", 4)
+
+
+def test_a_step_time_without_a_batch_names_no_other_column(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(table("Model;GPU;Sec/step", "A;H100 x 1;4.7", "B;H100 x 2;9.5"))
+    file = read_published(path)
+    views = reading_view(file, *audit_file(file, "table"))
+    assert "another column" not in str([view["columns"] for view in views])

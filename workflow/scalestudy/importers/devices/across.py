@@ -32,6 +32,8 @@ _NOUN_OF_A_WAY = (
 _PLACED = re.compile(rf"(\d ?(?:{DEVICE})) ?\( ?\d{{1,4}} ?{NODE} ?\)")
 """Devices with the nodes that they are on: `16 GPUs (2 nodes)`."""
 _OF_A_KIND = re.compile(rf"\d{{1,6}} ?x ?{MAKER}*{KIND}")
+_OF_REPLICAS = re.compile(r"\b(?:dp|data[- ]parallel(?:ism)?)[ -]?(?:degree|size)\b")
+"""Headers of the degree of data parallelism, whose replicas may have several devices each."""
 _OF_ANY_DEVICE = re.compile(r".*(?<![a-z])(?:p|n) ?[=(_ ]? ?\d.*")
 """Headers with the letter of any devices: P=4, T(p=4)."""
 _PRODUCT = re.compile(rf"{nodes_by_each()}(?P<rest> [a-z].*|)")
@@ -89,6 +91,8 @@ def counted_across(headers: Iterable[str]) -> str:
     noun = re.sub(r"(?<!s)$|(?<=ss)$", "s", nouns[-1]).replace("sss", "sses") if nouns else ""
     if meaning_of(noun).role in ("gpus", "nodes"):
         return noun
+    if headers and all(map(_OF_REPLICAS.search, headers)):
+        return "replicas"
     if headers and all(re.search(r"\bv?cpus?\b", header) for header in headers):
         return "cpus"
     return "devices" if all(map(_OF_ANY_DEVICE.fullmatch, headers)) else "gpus"
