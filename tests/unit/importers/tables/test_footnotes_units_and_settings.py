@@ -167,7 +167,7 @@ def test_a_footnote_of_some_rows_is_a_remark(tmp_path: Path, marked: str, note: 
     [
         *[("3분 10초", 190), ("1시간 35분", 5700), ("10分30秒", 630), ("1小时35分钟", 5700), ("1時間35分", 5700)],
         *[("2 часа 15 минут", 8100), ("1 ч 30 мин", 5400), ("2 Std. 15 Min.", 8100), ("2天3小时", 183600)],
-        *[("95분", 5700), ("12秒", 12), ("3 Tage", 259200), ("약 3분 10초", 190)],
+        *[("95분", 5700), ("12秒", 12), ("3 Stunden", 10800), ("약 3분 10초", 190)],
     ],
 )
 def test_a_time_in_another_language(tmp_path: Path, cell: str, seconds: int) -> None:
