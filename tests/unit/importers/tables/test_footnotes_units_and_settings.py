@@ -250,6 +250,17 @@ def test_the_only_speedup_of_1_is_that_of_the_baseline(tmp_path: Path) -> None:
     assert "relative to line 5 with 1x" in texts([found])
 
 
+def test_a_speedup_of_1_below_others_is_not_the_baseline(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Threads;Speedup", "1;0.52", "2;1.0", "4;1.95"))
+    assert found.table.base_gpus == 1
+
+
+def test_a_footnote_does_not_hide_the_kind_of_scaling(tmp_path: Path) -> None:
+    rows = ("1 *;64;50;1.00", "2;32;95;1.90", "4;16;175;3.50")
+    text = table("GPUs;Batch size per GPU;img/s;Weak scaling", *rows) + "\n* on another host\n"
+    assert kinds(audited(tmp_path, text)) == ["label", "confounded"]
+
+
 def test_the_fewest_devices_are_the_baseline_if_that_is_nearer(tmp_path: Path) -> None:
     rows = ("256;1.76e5;-", "512;3.56e5;100%", "1024;6.76e5;96%", "2048;1.34e6;95%", "4096;2.53e6;90%")
     (found,) = audited(tmp_path, table("GPUs;QPS;Scaling efficiency", *rows))

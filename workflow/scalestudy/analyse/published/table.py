@@ -77,14 +77,15 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
 def _devices_of_one(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow]) -> int:
     """The fewest devices, if their printed speedup is 1 here and in the other series; else one device.
 
-    A row on more devices is the unit if only its speedup is 1: `1.0x (baseline)` on 4 GPUs beside `0.36x` on one.
+    A row on more devices is the unit if its speedup is 1 and all others are below: 1.0x on 4 GPUs, 0.36x on one.
     """
     fewest = min((row.gpus for row in rows), default=1)
     own = [row.printed_speedup for row in rows if row.gpus == fewest]
     others = [row.printed_speedup for row in beside if row.gpus == fewest]
     units = [unit for unit in (*own[:1], *others) if unit]
-    whole = [row.gpus for row in rows if row.number("printed_speedup") == 1]
-    if len(whole) == 1 and own[:1] and own[0] and own[0].high < 1:
+    printed = [(row.number("printed_speedup") or 0.0, row.gpus) for row in rows]
+    whole = [gpus for speedup, gpus in printed if speedup == 1]
+    if len(whole) == 1 and max(printed)[0] == 1 and own[:1] and own[0] and own[0].high < 1:
         return whole[0]
     return fewest if own[:1] and own[0] and all(unit.low <= 1 <= unit.high for unit in units) else 1
 
