@@ -1,6 +1,5 @@
 """Says which rows of a published series are of other setups or batches than the baseline."""
 
-import re
 from collections.abc import Iterator, Sequence
 from math import isclose
 
@@ -11,12 +10,8 @@ from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
+from scalestudy.importers.shape.variants import faster_settings
 
-_SETTING = re.compile(
-    r"(?<![\w.])(?<!no )(?<!w/o )(?<!without )(?:amp|apex|(?:fp|bf|float)-?(?:8|16)|tf32|mixed[ -]precision|"
-    r"half[ -]precision|(?:torch\.)?compile|xla|flash[ -]?attention(?:[ -]?\d)?|cuda graphs?)(?!\w)"
-)
-"""Additions to a way of training that make a step faster on any number of devices."""
 _ALIKE = 0.1
 """Relative difference between the growth of the work and that of the devices."""
 
@@ -74,7 +69,7 @@ def _is_same(row: PublishedRow, other: PublishedRow) -> bool:
 
 def _faster(row: PublishedRow) -> set[str]:
     """The settings of a row that make any number of devices faster."""
-    return {*_SETTING.findall(f"{row.label('strategy')}, {row.label('comment')}".lower())}
+    return faster_settings(f"{row.label('strategy')}, {row.label('comment')}")
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

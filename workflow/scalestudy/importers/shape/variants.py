@@ -15,6 +15,11 @@ _ALIKE = ({"mixed", "fp16", "bf16"}, {"fp32", "tf32"})
 """Precisions that READMEs name differently in the columns of one table."""
 _SHORTEST = 3
 """Fewest letters that abbreviate a word."""
+_FASTER = re.compile(
+    r"(?<![\w.])(?<!no )(?<!w/o )(?<!without )(?:amp|apex|(?:fp|bf|float)-?(?:8|16)|tf32|mixed[ -]precision|"
+    r"half[ -]precision|(?:torch\.)?compile|xla|flash[ -]?attention(?:[ -]?\d)?|cuda graphs?)(?!\w)"
+)
+"""Settings that make a step faster on any number of devices."""
 _PLUS = re.compile(r"[+&]|\bwith\b")
 _SEPARATORS = re.compile(r"\s*(?:,|/|;|&|\band\b)\s*")
 _OVER = re.compile(
@@ -224,6 +229,11 @@ def _belongs(meaning: Meaning, own: str | None, key: str, order: Sequence[str], 
 def is_distributed(label: str) -> bool:
     """Return whether a label names a way to distribute a training."""
     return bool(STRATEGIES.search(label))
+
+
+def faster_settings(label: str) -> set[str]:
+    """Return the settings in a label that make a step faster on any number of devices: `amp` of `DDP + AMP`."""
+    return {*_FASTER.findall(label.lower())}
 
 
 def additions(label: str) -> set[str]:
