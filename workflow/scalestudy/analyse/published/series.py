@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import isclose
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
@@ -85,11 +84,8 @@ def series_of(table: PublishedTable) -> list[Series]:
     names = [name for row in rows for name in row.labels if name not in UNITS]
     groups: list[tuple[str, list[PublishedRow]]] = [("", rows)]
     for name in sorted(dict.fromkeys(names), key="strategy".__eq__):  # one baseline may be that of all strategies
-        groups = [
-            part
-            for said, group in groups
-            for part in _by_label(said, group, name, _compared_on_same_devices(rows, group, name))
-        ]
+        compared = _compared(rows, name)
+        groups = [part for said, group in groups for part in _by_label(said, group, name, compared)]
     groups = [part for said, group in groups for part in _by_placement(said, group)]
     settled = [(said, with_accumulation(unsaid_batch(group))) for said, group in groups]
     found = [part for said, group in settled for part in by_batch(said, group, table.scaling)]
@@ -114,29 +110,36 @@ def _is_base(value: str, name: str) -> bool:
     return (name != "framework" and value in BASES) or names_serial_run(value)
 
 
-def _compared_on_same_devices(
-    rows: list[PublishedRow], group: list[PublishedRow], name: str
-) -> set[frozenset[str]]:
-    """The pairs of values of a label that rows outside a group, on the same devices, differ in and nothing else.
+_Key = tuple[int, tuple[tuple[str, str], ...]]
+
+
+def _key(row: PublishedRow, name: str) -> _Key:
+    """The devices of a row and its labels but one."""
+    return row.gpus, tuple(sorted((other, value) for other, value in row.labels.items() if other != name))
+
+
+def _compared(rows: list[PublishedRow], name: str) -> dict[frozenset[str], set[_Key]]:
+    """Values of a label that differ in rows of the same devices and other labels -> where they do.
 
     They are settings, which do not follow from the number of devices.
     """
-    values: dict[tuple[object, ...], set[str]] = {}
-    for row in (row for row in rows if row not in group):
-        others = tuple(sorted((other, value) for other, value in row.labels.items() if other != name))
-        values.setdefault((row.gpus, others), set()).add(row.label(name))
-    named = (
-        {value for value in found if value and not _is_base(value.lower(), name)} for found in values.values()
-    )
-    return {frozenset(pair) for found in named for pair in combinations(sorted(found), 2)}
+    values: dict[_Key, set[str]] = {}
+    for row in rows:
+        if row.label(name) and not _is_base(row.label(name).lower(), name):
+            values.setdefault(_key(row, name), set()).add(row.label(name))
+    found: dict[frozenset[str], set[_Key]] = {}
+    for key, several in values.items():
+        if len(several) > 1:
+            found.setdefault(frozenset(several), set()).add(key)
+    return found
 
 
 def _by_label(
-    said: str, rows: list[PublishedRow], name: str, apart: Collection[frozenset[str]] = ()
+    said: str, rows: list[PublishedRow], name: str, compared: Mapping[frozenset[str], set[_Key]]
 ) -> list[tuple[str, list[PublishedRow]]]:
     """Splits rows by a label if two of its values were measured on the same number of devices; else keeps them.
 
-    apart: pairs of values that were so in other rows of the table.
+    compared: values that differ on the same devices anywhere in the table, and where; here only other rows count.
     """
     values = list(dict.fromkeys(row.label(name) for row in rows))
     plain = tuple(value.lower() for value in values if _is_base(value.lower(), name))
@@ -162,8 +165,12 @@ def _by_label(
     of_any = name not in ("hardware", "model") or {*values} <= {"", "CPU", "GPU"}  # a serial run beside both
     none = fewest[0].label(name) == "" and of_any  # as the backend of one process
     of_work = is_size_of_work(name) or is_other_work(name)
-    clashing = [{*pair} for pair in combinations(values, 2) if frozenset(pair) in apart]
-    of_all = (none or name not in KINDS_OF_SETUP) and not any(fewest[0].label(name) in pair for pair in clashing)
+    keys = {_key(row, name) for row in rows} if compared else set()
+    others = [
+        own for found, where in compared.items() if len(own := found.intersection(values)) > 1 and where - keys
+    ]
+    clashing = set().union(*others)
+    of_all = (none or name not in KINDS_OF_SETUP) and fewest[0].label(name) not in clashing
     if one and of_all and not free and not of_work:
         free = fewest
         values.remove(fewest[0].label(name))
