@@ -9,6 +9,7 @@ from math import prod
 
 from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
+from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -182,6 +183,8 @@ def read_count(text: str) -> Count:
     words = canonical(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")
+    if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:
+        return Count(phrase.gpus, phrase.nodes, phrase.hardware, either=phrase.either)
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
         words = str(int(float(words)))
     if thousands := re.fullmatch(r"([1-9]\d{0,3}(?:\.\d)?) ?([kKM])", words):

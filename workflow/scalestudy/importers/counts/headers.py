@@ -10,6 +10,7 @@ from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
+from scalestudy.importers.counts.phrases import Phrase, phrase_in
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import DEVICE, GEFORCE, KIND, MAKER, RATED
 from scalestudy.importers.headers.terms import NODE as _NODE
@@ -66,6 +67,8 @@ _TIMES_A_RATE = re.compile(r"(?P<gpus>\d{1,4}) ?x (?P<rest>[a-z].*)")
 """A number of devices in front of what was measured: 2x tokens/s."""
 _ADDITION = r" ?(?:\+|\bw/|\bwith\b|\busing\b)"
 """Before what a run had beside its devices: 4xV100+UCX."""
+_OR_SEVERAL = re.compile(rf"(?<=\d)( ?-?(?:{DEVICE}|{_NODE}))\(s\)", re.IGNORECASE)
+"""One or several: 4 GPU(s)."""
 _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
 """How long each was measured: `10 nodes (100 steps)`."""
 
@@ -73,10 +76,19 @@ _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|tria
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
+    header = _OR_SEVERAL.sub(r"\1s", header)
+    phrase = phrase_in(in_digits(plain(header).lower()))
+    if phrase and phrase.says_more:
+        return _of_phrase(phrase)
     found = _count_of(header) or (None if header.isascii() else _count_of(in_english(plain(header).lower())))
     if found and (kind := _A_KIND.fullmatch(_inside(found[1]))) and not found[0].hardware:
         return replace(found[0], hardware=kind["hardware"]), ""
     return found
+
+
+def _of_phrase(phrase: Phrase) -> tuple[Count, str]:
+    """The devices of a phrase within a header, and the header's other words."""
+    return Count(phrase.gpus, phrase.nodes, phrase.hardware, either=phrase.either), _inside(phrase.rest)
 
 
 def _count_of(header: str) -> tuple[Count, str] | None:

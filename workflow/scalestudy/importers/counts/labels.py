@@ -20,6 +20,7 @@ from scalestudy.importers.counts.cells import (
     read_count,
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
+from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
@@ -62,6 +63,7 @@ _IN_WORDS = tuple(
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
         r"(?P<gpus>\d{1,6})\]?$",
         r"\b(?P<way>f?sdp2?|ddp|hsdp|horovod) ?\((?P<gpus>\d{1,6})\)",
+        rf"\bmulti[ -]?(?:{DEVICE}|{NODE}) ?\(x? ?(?P<gpus>\d{{1,6}})\)",
         r"(?<=[a-z] )(?P<gpus>\d{1,4})(?-i:t)(?!\w)",
         rf"\b(?:single|{SERIAL_RUN})\b",
     )
@@ -105,6 +107,9 @@ def count_in_words(text: str) -> Count:
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
         one = ways[0] if len(ways) == 1 and ways[0] not in count.words.upper().split() else ""
         return replace(count, words=" ".join(filter(None, (one, count.words))))
+    phrase = phrase_in(words)
+    if phrase and phrase.says_more:
+        return Count(phrase.gpus, phrase.nodes, phrase.hardware, phrase.rest, either=phrase.either)
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()
@@ -188,6 +193,9 @@ def each_node(count: Count, pairs: Collection[tuple[int, int]]) -> Count:
         return count
     alike = len(pairs) > 1 and len({gpus for _, gpus in pairs}) == 1
     alike |= count.nodes > 1 and (1, count.gpus) in pairs  # 2 nodes, 8 GPUs beside 1 node, 8 GPUs
+    alike |= any(
+        nodes not in (1, count.nodes) and gpus == nodes * count.gpus for nodes, gpus in pairs
+    )  # 2N4G, 8N4G
     return replace(count, gpus=count.gpus * count.nodes) if alike else count
 
 

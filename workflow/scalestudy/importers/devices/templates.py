@@ -19,10 +19,15 @@ from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
 
-_NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
+_NUMBER = re.compile(r"(?<![\d.])(?<!\dx)(?<!\d\*)(?<!\d x )(?<!\d \* )\d{1,6}(?![\d.]| ?[x*] ?\d)")
+_PRODUCT = re.compile(r"(?<![\w.])(\d{1,4}) ?(?:[x*] ?(\d{1,3})|n[_ -]?(\d{1,3}) ?g)(?![\w.])", re.IGNORECASE)
+"""Nodes times the devices of each: 2x8, 2n8g."""
+_BY_LETTERS = re.compile(r"\d ?n[_ -]?\d{1,3} ?g(?!\w)", re.IGNORECASE)
+_MOST_OF_A_NODE = 16
 _JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
 _BEFORE = re.compile(
-    rf"{_JOIN}(?<![^\W_])(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|ddp|"
+    rf"{_JOIN}(?<![^\W_])(?<!/)(?<!\bper )"
+    rf"(?:{DEVICE}|{NODE}|np|nt|nw|n_?procs?|ws|world[ _]?size|mpi|omp|openmp|pthreads?|ddp|"
     rf"(?:f?sdp2?|hsdp|dp|tp|(?:data|tensor|pipeline)[- ]parallel(?:ism)?)(?: ?(?:degree|size))?|horovod|"
     rf"par(?:allel)?|local(?=\[)|-j(?:obs)?|{MAKER}*(?P<kind>{KIND})(?= ?[x*]))"
     r"[ =:_(\[@*x-]*$"
@@ -78,8 +83,9 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
     corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
     of_hardware = meaning_of(table.header[0]).role == "hardware"
     groups: dict[tuple[str, str], dict[int, _Found]] = {}
+    products = _products(table.header)
     for place, header in enumerate(table.header[1:], start=1):
-        for found in _numbers_in(header):
+        for found in _numbers_in(header, products):
             groups.setdefault(found.template, {})[place] = found
     for group in sorted(groups.values(), key=lambda one: (-len(one), not next(iter(one.values())).says_devices)):
         sizes = [found.number for found in group.values()]
@@ -87,7 +93,10 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
             continue
         told = corner or all(found.says_devices for found in group.values())
         told = told or (of_hardware and _is_in_brackets(group))
-        if not told and not (are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))):
+        of_nodes = products and _change_alike(table, [*group])
+        told = told or bool(of_nodes and _BY_LETTERS.search(plain(table.header[next(iter(group))])))
+        shown = are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))
+        if not (told or of_nodes or shown):
             continue
         alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]
         across = {
@@ -96,7 +105,8 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
             for place, found in one.items()
         }
         names = " and ".join(plain(table.header[place]) for place in list(group)[:2])
-        return across, "" if told else f"the numbers in headers such as {names} are read as numbers of devices"
+        kind = "nodes times the devices of each" if of_nodes else "numbers of devices"
+        return across, "" if told else f"the numbers in headers such as {names} are read as {kind}"
     return {}, ""
 
 
@@ -135,8 +145,31 @@ def _has_devices(table: RawTable) -> bool:
     return 2 * sum(count_or_none(cell) is not None for cell in cells) > len(cells)
 
 
-def _numbers_in(header: str) -> list[_Found]:
-    text = in_english(in_digits(spelled(plain(header).lower()))).replace("_", " ")
+def _products(header: Sequence[str]) -> bool:
+    """Whether headers name nodes with as many devices each, and differ in the nodes: 2x8, 4x8."""
+    found = [one for name in header[1:] if len(one := _PRODUCT.findall(plain(name))) == 1]
+    pairs = [(int(nodes), int(by or letters)) for ((nodes, by, letters),) in found]
+    each = {devices for _, devices in pairs}
+    alike = {_PRODUCT.sub("0", plain(name)) for name in header[1:] if _PRODUCT.search(plain(name))}
+    distinct = len(pairs) >= _FEW and len({*pairs}) == len(pairs)
+    return distinct and len(alike) == 1 and len(each) == 1 and 1 < each.pop() <= _MOST_OF_A_NODE
+
+
+def _change_alike(table: RawTable, places: Sequence[int]) -> bool:
+    """Whether the numbers of most rows grow, or fall, from each of some columns to the next."""
+    votes = []
+    for _, row in table.rows:
+        with suppress(ValueError, IndexError):
+            values = [read_cell(row[place]).printed.value for place in places]
+            votes.append(len({(few > many) - (few < many) for few, many in pairwise(values)} - {0}) == 1)
+    return 2 * sum(votes) > len(votes)
+
+
+def _numbers_in(header: str, products: bool = False) -> list[_Found]:
+    words = plain(header)
+    if products:
+        words = _PRODUCT.sub(lambda one: str(int(one[1]) * int(one[2] or one[3])), words)
+    text = in_english(in_digits(spelled(words.lower()))).replace("_", " ")
     result = []
     for number in _NUMBER.finditer(text):
         start, end = number.span()

@@ -152,7 +152,7 @@ SPREAD = re.compile(
 )
 """Headers of a spread, which is no measurement of its own."""
 EFFICIENCY = (
-    rf"efficien|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
+    rf"efficien(?!t[- ]?(?:net|det|vit|former|sam|nas))|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
     rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b(?! (?:systems?|solve|equations?|algebra|layers?|models?|regress))|"
     r"^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
     rf"\blinear ?\(?%|% ?of {IDEAL}"

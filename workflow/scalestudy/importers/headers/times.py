@@ -8,9 +8,10 @@ from scalestudy.importers.headers.terms import OF_A_PART, OF_ONE, SECOND, STEP, 
 from scalestudy.importers.headers.units import OF_SEVERAL_STEPS
 
 _STATISTIC = r"(?:median|mean|avg|average|min|minimum|max|maximum|best|worst|fastest|slowest)"
-
+_UNIT = rf"(?:{TIME_UNIT}|h|hrs?|hours?)"
 _OF_AN_EPOCH = re.compile(
     r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each|one|an?|1|single|full) epochs?"
+    rf"(?:,? ?[(\[]?{_UNIT}[)\]]?)?|(?:per[- ])?epochs?(?:, ?| ?[(\[]){_UNIT}[)\]]?"
 )
 OF_SCALING = re.compile(rf"(?:(?:weak|strong) )?scaling ?[(\[](?:{TIME_UNIT}|h|hours)[)\]]")
 """Times under the name of what they show: Weak scaling (sec)."""
@@ -52,7 +53,8 @@ def time_of(bare: str) -> str:
     if re.search(r"[a-z\d)](?:[:,] ?| in )(?:(?:milli|micro)?seconds|minutes|hours)$", bare) and not timed:
         return "time_s"
     if hours or re.fullmatch(
-        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|(?:total|epoch) ?[(\[](?:s|secs?|min|h)[)\]]|"
+        r"(?:train(?:ing)?|epoch) ?(?:/|per) ?(?:epoch|run)|"
+        r"(?:total|epoch|train(?:ing)?) ?[(\[](?:s|secs?|min|h|hours)[)\]]|"
         r"(?:total|epoch|train(?:ing)?) (?:s|secs?|min|seconds|minutes|hours|hrs|days)",
         bare,
     ):
@@ -60,7 +62,8 @@ def time_of(bare: str) -> str:
     if timed and re.search(r"\b(epoch|total|train(?:ing)?|convergence|to|full|run|elapsed|job)\b", bare):
         return "total_time_s"
     if re.fullmatch(
-        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|days)(?: (?:to|until) [^/]{1,30})?",
+        r"(?:total |elapsed )?(?:(?:milli|micro)?seconds|secs|minutes|hours|hrs|days)"
+        r"(?: (?:to|until) [^/]{1,30})?",
         bare,
     ):
         return "time_s"

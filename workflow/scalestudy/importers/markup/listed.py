@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.blocks import rows_of_blocks
 from scalestudy.importers.markup.left_out import WITH_UNIT, with_lines_left_out
 from scalestudy.importers.markup.naming import LONGEST, SETUP, VALUE, is_count, names_devices, noun_of
@@ -27,6 +28,13 @@ ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
     r"(?:(?<!\d):|:(?!\d\d(?!\d))|=+>|-+>|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
+_EQUAL = re.compile(
+    rf"(?<![\w.])(\d{{1,4}} ?{NODE}) ?= ?(\d{{1,6}} ?{DEVICE})(?!\w)|"
+    r"(?<![\w.])(\d{1,6}) ?= ?(\d{1,4} ?[x*] ?\d{1,4})(?![\w.])|"
+    r"(?<![\w.])(\d{1,4} ?[x*] ?\d{1,4}) ?= ?(\d{1,6})(?![\w.])",
+    re.IGNORECASE,
+)
+"""Devices that are named twice: `2 nodes = 8 GPUs`, `8 = 2x4`."""
 _WITH_COMMA = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[^:=,\s][^:=,]{0,39}?),\s+(?P<rest>~?\d.*)"
 )
@@ -165,6 +173,7 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     rows = []
     for number, line in enumerate(lines, start=1):
         text = _IN_FRONT.sub(r"\1: ", SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
+        text = _EQUAL.sub(_as_remark, text)
         item = ITEM.fullmatch(text)
         comma = _WITH_COMMA.fullmatch(text) if item is None else None
         item = comma if comma and is_count(comma["devices"]) else item
@@ -176,6 +185,12 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         if len(row) > 1:
             rows.append((number, row))
     return with_counts(rows)
+
+
+def _as_remark(equal: re.Match[str]) -> str:
+    """`8 (2x4)` of `8 = 2x4`: the sign is none between devices and their measurement."""
+    first, second = filter(None, equal.groups())
+    return f"{first} ({second})" if first.isdecimal() else f"{second} ({first})"
 
 
 def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:

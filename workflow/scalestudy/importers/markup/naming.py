@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import read_cell
+from scalestudy.importers.numbers.printed import plain, read_cell
 
 _DECIMAL = re.compile(
     r"(?P<front>[^,]*[^\W\d_][^,]*[:=]\s*\d+),(?P<behind>\d+)(?P<unit>\s*[a-z%/]{0,8}\s*)", re.IGNORECASE
@@ -55,6 +56,9 @@ def names_devices(text: str) -> bool:
 
 def is_count(text: str) -> bool:
     """Return whether a text is a number of devices with a word of them: `4 GPUs`."""
+    words = plain(text)
+    if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:
+        return True  # 8 (1x8)
     try:
         read_count(text)
     except ValueError:

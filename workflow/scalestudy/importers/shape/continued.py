@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from scalestudy.importers.counts.labels import count_or_none
+from scalestudy.importers.counts.labels import count_or_none, each_node, pairs_in
 from scalestudy.importers.counts.numerals import in_digits, spelled
+from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, OF_WHAT
@@ -62,7 +63,8 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
     by one. Tables in descending order are joined in ascending one.
     """
     result: list[RawTable] = []
-    parts = {id(table): part for table in tables if (part := _part(table))}
+    pairs = pairs_in({words for table in tables for _, words in _said_of(table)})
+    parts = {id(table): part for table in tables if (part := _part(table, pairs))}
     used: set[int] = set()
     for at, table in enumerate(tables):
         if id(table) in used:
@@ -91,11 +93,19 @@ def note_on_joined(table: RawTable) -> list[str]:
     return [f"{lines} of tables with other numbers of devices, which this one continues"]
 
 
-def _part(table: RawTable) -> _Part | None:
-    """The number of devices of a table with one, and the names of its rows; None if it has none or several."""
+def _said_of(table: RawTable) -> list[tuple[str, str]]:
+    """Where the devices of a table without a column of them may be named, each with its kind."""
+    return [("", table.caption), ("", table.below), *(("heading", words) for words in table.headings[-1:])]
+
+
+def _part(table: RawTable, pairs: Collection[tuple[int, int]]) -> _Part | None:
+    """The number of devices of a table with one, and the names of its rows; None if it has none or several.
+
+    pairs: nodes and devices that the headings of all tables name.
+    """
     devices = [place for place, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")]
     if not devices:
-        return _below_devices(table)
+        return _below_devices(table, pairs)
     if len(devices) != 1 or len(table.rows) < _FEWEST:
         return None
     counts = [count_or_none(cell) for cell in table.cells(devices[0])]
@@ -113,14 +123,16 @@ def _part(table: RawTable) -> _Part | None:
     return _Part(table, sizes.pop(), names) if names else None
 
 
-def _below_devices(table: RawTable) -> _Part | None:
+def _below_devices(table: RawTable, pairs: Collection[tuple[int, int]]) -> _Part | None:
     """A table without devices below a heading, or with a caption, that names them."""
-    said = [("", table.caption), ("", table.below), *(("heading", words) for words in table.headings[-1:])]
-    for kind, words in said:
-        named = _NAMED.search(in_digits(spelled(words))) or COMMAND.search(words)
+    for kind, words in _said_of(table):
+        text = in_digits(spelled(plain(_NUMBER_OF_TABLE.sub("", words))))
+        named = _NAMED.search(text) or COMMAND.search(words) or phrase_in(text)
         count = count_or_none(_NUMBER_OF_TABLE.sub("", words)) if named else None
-        if count is None or count.either:
+        others = [pair for pair in pairs if count and pair != (count.nodes, count.gpus)]
+        if count is None or (count.either and not others):
             continue
+        count = each_node(count, pairs)
         other = _BATCH.sub("batch", f"{kind} {count.words} {count.hardware}".lower())
         of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
         alone = len(table.rows) == 1 and of_results

@@ -20,22 +20,15 @@ from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
-from scalestudy.importers.headers.terms import DEVICE, NODE, NOT_MEASURED, SERIAL_RUN, STRATEGIES
+from scalestudy.importers.headers.terms import NODE, NOT_MEASURED, SERIAL_RUN, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.ratios_across import size_of, with_ratios_of_devices
 
-_STEP_UP = re.compile(
-    r"(?P<few>\d{1,6}) ?(?:->|=>|\u2192|\u2794|to|vs\.?) ?(?P<many>\d{1,6})(?: ?gpus?)?", re.IGNORECASE
-)
-"""Header of a speedup from fewer to more devices: 1->4."""
 _NAME_AND_UNIT = re.compile(r"(?P<name>(?!time\b)[^()\[\]]*?|) ?(?P<unit>(?:time )?(?:[(\[][^()\[\]]*[)\]])?)")
 """Other words of a header of devices: a name, and the unit of its numbers."""
-_TIME_OVER = re.compile(
-    rf"(?P<few>\d{{1,6}}) ?(?P<noun>[tpcwg]|{DEVICE}|{NODE}) ?/ ?(?P<many>\d{{1,6}}) ?(?P=noun)"
-)
-"""Header of a speedup as a quotient of times: 1T/4T."""
 _PARTS = rf"(?:{PARTS}|proc)"
 _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
@@ -44,17 +37,6 @@ _SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
 ROUND = str.maketrans("[]", "()")
 """Square brackets as round ones."""
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
-_OVER_FEWER = re.compile(
-    r"(?P<way>[a-z]{0,8})[ =_]?(?P<many>\d{1,6})(?: ?gpus?)? ?(?:/|vs\.?|over) ?"
-    r"(?P=way)[ =_]?(?P<few>\d{1,6})(?: ?gpus?)?"
-)
-"""Header of a speedup as a quotient: TP=2 / TP=1."""
-_RATIO_ON = re.compile(
-    r"([es])(?:peed-?ups?|ff(?:iciency|\.)?)?"
-    r"(?: ?@ ?| on | with | at | for |[_ ])?\(?(?:x|[np] ?= ?)?(\d{1,6})x?\)?",
-    re.IGNORECASE,
-)
-"""Header of a speedup or an efficiency on a number of devices: S(4), E_8, Speedup 4."""
 _SERIAL = re.compile(
     rf"(?:t[_ ]?)?(?:{SERIAL_RUN}|seq\.?)(?:[ _]?(?:run ?)?time)?(?: ?[(\[](?P<unit>[^()\[\]]*)[)\]])?",
     re.IGNORECASE,
@@ -73,14 +55,14 @@ def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]
     """Return the table, whose header may now be a row of devices, and its columns of devices."""
     table = _without_remarks(_with_labels(table))
     if across := _across(table):
-        return table, _with_ratios_of_devices(table, across)
+        return table, with_ratios_of_devices(table, across)
     table = with_devices_of_a_row(table)
     if across := _across(table):
-        return table, _with_ratios_of_devices(table, across)
+        return table, with_ratios_of_devices(table, across)
     across, note = templates_across(table)
     if 1 not in {size_of(devices) for devices, _ in across.values()}:
         across = dict(sorted((across | _named_alone(table, across)).items()))
-    return table.noted(note), _with_ratios_of_devices(table, across)
+    return table.noted(note), with_ratios_of_devices(table, across)
 
 
 def _without_remarks(table: RawTable) -> RawTable:
@@ -143,6 +125,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
             return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
     found: dict[int, tuple[str, str]] = {}
+    nodes: dict[int, int | None] = {}
     ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
     among = filter(None, map(count_among_words, table.header))
     pairs = frozenset((count.nodes, count.gpus) for count in among if count.nodes)
@@ -159,6 +142,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = "" if is_scaled_measurement(table, place, named) else rest
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{count.gpus}{hardware}", rest)
+            nodes[place] = count.nodes
+    found = _with_placements(found, nodes)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
     found = _with_names_carried(_without_settings(found))
     sizes = [devices for devices, _ in found.values()]
@@ -173,6 +158,20 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     return found
+
+
+def _with_placements(
+    found: dict[int, tuple[str, str]], nodes: dict[int, int | None]
+) -> dict[int, tuple[str, str]]:
+    """The columns with their nodes, if others with the same words are on as many devices of other nodes."""
+    placed = {place: nodes[place] for place in found if nodes.get(place)}
+    several = {
+        said for said in found.values() if len({placed.get(at) for at, own in found.items() if own == said}) > 1
+    }
+    return {
+        at: (said[0], f"{said[1]} on {placed[at]} nodes".strip()) if said in several and at in placed else said
+        for at, said in found.items()
+    }
 
 
 def _with_names_carried(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
@@ -212,34 +211,6 @@ def _named_alone(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[in
     rests = {rest for _, rest in across.values()}
     alone = [place for place, one in counts.items() if one and one[0].gpus == 1 and not one[1]]
     return {alone[0]: ("1", "")} if len(alone) == 1 and rests == {""} else {}
-
-
-def _with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """The columns of devices with those of ratios that name their devices: S(4), 1->4, TP=2 / TP=1."""
-    if not found:
-        return found
-    found = dict(found)
-    fewest = min(size_of(devices) for devices, _ in found.values())
-    for place, header in enumerate(table.header):
-        step = _OVER_FEWER.fullmatch(plain(header).lower())
-        step = step if step and int(step["few"]) < int(step["many"]) else _STEP_UP.fullmatch(plain(header))
-        step = step or _TIME_OVER.fullmatch(plain(header).lower())
-        if (own := _RATIO_ON.fullmatch(plain(header))) and any(own[2] == devices for devices, _ in found.values()):
-            found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
-        if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
-            found[place] = (step["many"], "speedup")
-    behind = [place + 1 for place in found if place + 1 not in found]
-    headers = [normal(table.header[place]) for place in behind if place < len(table.header)]
-    if len(headers) == len(found) > 1 and len({*headers}) == 1 and meaning_of(headers[0]).role in STATED:
-        found |= {place: (found[place - 1][0], headers[0]) for place in behind}  # a ratio behind each
-    named = {
-        devices for devices, _ in found.values() if not devices.isdecimal()
-    }  # `32x V100` beside a ratio on 32
-    names = {size_of(devices): devices for devices in named}
-    return {
-        place: (names.get(size_of(devices), devices) if len(names) == len(named) else devices, words)
-        for place, (devices, words) in found.items()
-    }
 
 
 def _of_the_caption(table: RawTable) -> dict[int, tuple[str, str]]:
@@ -283,11 +254,6 @@ def _count(words: str) -> int:
         return read_count(words).gpus
     except ValueError:
         return 0
-
-
-def size_of(devices: str) -> int:
-    """The number of devices as which a column was read: 8 of `8 x V100`."""
-    return int(re.match(r"\d+", devices)[0])  # type: ignore[index]
 
 
 def _says_where(rest: str) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.counts.headers import count_of_header
-from scalestudy.importers.headers.meaning import TEXTS, meaning_of
+from scalestudy.importers.headers.meaning import TEXTS, is_utilization, meaning_of
 from scalestudy.importers.numbers.printed import is_blank, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.whose import is_over_another
 from scalestudy.importers.raw import UNSAID, RawTable
-from scalestudy.importers.shape.devices_across import size_of
 from scalestudy.importers.shape.quantities_of_rows import quantity_of_names
+from scalestudy.importers.shape.ratios_across import size_of
 
 _LARGEST = 2000.0
 """What is above this is no speedup and no efficiency in per cent."""
@@ -66,6 +66,10 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     if own and max(own, key=own.count) == "speedup":
         over = next((words for words in table.captions if is_over_another(words)), "")
         own = [over] * len(own) if over else own
+    if {*own} == {"efficiency"} and (
+        of_peak := [words for words in (*table.captions, table.header[0]) if _is_of_the_peak(words)]
+    ):
+        return of_peak[-1]
     if own and len(own) > len(cells) / 2:
         rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
         return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
@@ -86,6 +90,11 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
         if words and meaning_of(words).role not in _NO_QUANTITIES:
             return words
     return UNSAID
+
+
+def _is_of_the_peak(words: str) -> bool:
+    """Whether a short text is the name of a share of the peak FLOP/s: MFU."""
+    return is_utilization(words) and len(words.split()) <= _MOST_WORDS
 
 
 def _shortened(words: str) -> str:

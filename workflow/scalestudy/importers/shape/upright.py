@@ -22,7 +22,7 @@ from scalestudy.importers.ratios.of_rows import without_foreign_rows
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.shape.corners import with_corner, with_degrees
-from scalestudy.importers.shape.devices_across import devices_across, size_of
+from scalestudy.importers.shape.devices_across import devices_across
 from scalestudy.importers.shape.further_columns import is_of_one_size, is_without_number
 from scalestudy.importers.shape.pivots import pivoted
 from scalestudy.importers.shape.quantities_of_rows import (
@@ -32,6 +32,7 @@ from scalestudy.importers.shape.quantities_of_rows import (
 )
 from scalestudy.importers.shape.quantities_with_devices import with_devices_of_rows
 from scalestudy.importers.shape.quantity_across import quantity_across, with_measured_base
+from scalestudy.importers.shape.ratios_across import size_of
 from scalestudy.importers.shape.ways_across import with_ways
 
 IDEAL = re.compile(

@@ -8,7 +8,8 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
-from scalestudy.importers.shape.devices_across import ROUND, size_of
+from scalestudy.importers.shape.devices_across import ROUND
+from scalestudy.importers.shape.ratios_across import size_of
 
 _FEW = 2
 _WAY = re.compile(r"(?P<way>.*?)[ _,:-]*(?P<unit>(?:time )?[(\[][^()\[\]]*[)\]]|)")
