@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.reader import CellReader
-from scalestudy.importers.columns.labels import of_one_variant
+from scalestudy.importers.columns.one_variant import of_one_variant
 from scalestudy.importers.columns.sizes import growing_size, scaling_beside
 from scalestudy.importers.counts.cells import Count, read_count, with_node
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance

@@ -20,7 +20,12 @@ from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.benchmarks import benchmark_tables
 from scalestudy.importers.markup.boxes import without_boxes
-from scalestudy.importers.markup.delimited import delimited_tables, delimiter_of, starts_with_header
+from scalestudy.importers.markup.delimited import (
+    delimited_tables,
+    delimiter_of,
+    has_even_columns,
+    starts_with_header,
+)
 from scalestudy.importers.markup.footnotes import with_footnotes, without_ideal, without_projected
 from scalestudy.importers.markup.grids import grid_tables
 from scalestudy.importers.markup.headed import headed_lists
@@ -155,7 +160,7 @@ def find_tables(text: str) -> list[RawTable]:
     lines = lines if marked else with_decimal_points(lines)
     text = text if marked else "\n".join(lines)
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
-    if alone and not listed_tables(lines[:200]) and (found := delimited_tables(text)):
+    if alone and (has_even_columns(lines) or not listed_tables(lines[:200])) and (found := delimited_tables(text)):
         said = _in_text(lines) if not any(map(_names_devices, found)) else []
         return [_tidied(table) for table in said or found]
     taken = {line for table in tables for line in table.lines}

@@ -35,6 +35,7 @@ _BARE_TIME = re.compile(
     r"(?:(?:wall|wall-clock|elapsed|run|real)[ -]?)?(?:time|duration|t)(?: ?[(\[][a-z]{1,7}[)\]])?"
 )
 """Headers that do not say what a time is of."""
+_DEGREE = re.compile(r"\d{1,3}")
 _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
 _OF_ONE = 0.1
@@ -72,7 +73,9 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
-        plausible = plausible and not is_degree(meaning.header)
+        plausible = plausible and not (
+            is_degree(meaning.header) and all(map(_DEGREE.fullmatch, map(plain, cells)))
+        )
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)

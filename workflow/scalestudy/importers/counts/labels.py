@@ -109,7 +109,7 @@ def count_in_words(text: str) -> Count:
         return replace(count, words=" ".join(filter(None, (one, count.words))))
     phrase = phrase_in(words)
     if phrase and phrase.says_more:
-        return Count(phrase.gpus, phrase.nodes, phrase.hardware, phrase.rest, either=phrase.either)
+        return Count(phrase.gpus, phrase.nodes, phrase.hardware, _bare(phrase.rest), either=phrase.either)
     for form in _IN_WORDS:
         if found := form.search(words):
             parts = found.groupdict()
@@ -122,7 +122,7 @@ def count_in_words(text: str) -> Count:
                 break
             before = _JOINT.sub("", words[: found.start()])
             rest = f"{before} {parts.get('way') or ''} {words[found.end() :]}"
-            rest = " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
+            rest = _bare(rest)
             rest = " ".join(_OF_HARDWARE.sub(" ", rest).split()) if parts.get("hardware") else rest
             nodes = int(parts["nodes"]) if parts.get("nodes") else None
             comment = servers["servers"] if servers else ""
@@ -133,6 +133,11 @@ def count_in_words(text: str) -> Count:
                 hardware, rest = rest, ""
             return Count(gpus, nodes, hardware, rest, either=either, comment=comment)
     raise ValueError(f"{text} names no number of devices")
+
+
+def _bare(rest: str) -> str:
+    """The words of a text without brackets and signs between them."""
+    return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-_]|[-_](?!\w)", " ", rest).split())
 
 
 def count_of_degrees(words: str) -> tuple[Count, dict[str, int]] | None:

@@ -27,7 +27,7 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
-_COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?")
+_COUNTS = re.compile(r"#|no\.?|n|num(?:ber)?|counts?|qty|quantity|amount|size|scale|units?|x")
 """Headers of a number that may be that of the hardware beside it."""
 _OF_DEVICES = re.compile(
     rf"(?:[a-z.-]+ ){{1,4}}(?:{DEVICE}|{NODE})(?: (?:count|used|total))?|"
@@ -42,7 +42,7 @@ _OF_DEVICES = re.compile(
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
-_A_NUMBER = re.compile(r"[\d,.'+ ]+")
+_A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+[kKM]?")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
@@ -59,7 +59,8 @@ _MOST_OF = 0.75
 _NEARLY_ALL = 0.8
 """Share of labels that name their devices from which the rows of the others are left out."""
 _ALONE = re.compile(
-    r"\b(?:baseline|base|no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
+    r"\b(?:baseline|base|non-distributed|"
+    r"no[nt]?[ -]?(?:ddp|fsdp|distributed|parallel\w*|distribution)|without \w+|w/o \w+|"
     r"vanilla|local|standalone|stand-alone|plain|native|naive|reference|original|undistributed|one process|"
     rf"{SERIAL_RUN})\b",
     re.IGNORECASE,
@@ -143,7 +144,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
             if named and all(map(count_of_degrees, map(plain, named))) and _are_of_more(raw, sizes):
                 continue  # degrees of parallelism, beside others that no label has
-            if per and len(sizes) > 1 and 1 not in sizes and missing:
+            of_two = len(cells) == 2 and len(sizes) == 1 and any(map(says_one_device, missing))
+            if per and (len(sizes) > 1 or of_two) and 1 not in sizes and missing:
                 missing = [cell for cell in missing if not _is_alone(cell, [c for c in counts if c])]
                 sizes |= {1}
             if per and len(sizes) > 1 and 1 in sizes and not any(map(_ON_A_GPU.search, {*named} - {*missing})):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.counts.cells import Count
 from scalestudy.importers.headers.terms import GEFORCE, KIND, LINK, MAKER, NODE, STRATEGIES
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import BATCHES, PublishedRow
 
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
 _MEMORY = re.compile(r"(?P<kind>.*\w)[ -]\d{1,4} ?GB", re.IGNORECASE)
@@ -91,9 +91,17 @@ def of_one_hardware(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
     own = [re.match(r"\d+", name) for name, _ in counted]
     if len(alike) == 1 and all(one and int(one[0]) == gpus for one, (_, gpus) in zip(own, counted, strict=True)):
         plainer |= dict.fromkeys(names, alike.pop())  # 1x RTX 4090 on 1, and 2x RTX 4090 on 2
+    works = {name: {_without_hardware(row) for row in rows if row.label("hardware") == name} for name in names}
+    plainer = {name: kind for name, kind in plainer.items() if works[name].isdisjoint(works.get(kind, ()))}
     return tuple(
         replace(row, labels={**row.labels, "hardware": plainer[name]})
         if (name := row.label("hardware")) in plainer
         else row
         for row in rows
     )
+
+
+def _without_hardware(row: PublishedRow) -> tuple[object, ...]:
+    """What a row is of beside its hardware: devices, batches and other labels."""
+    batches = tuple(row.numbers.get(role) for role in BATCHES)
+    return row.gpus, batches, *sorted((name, own) for name, own in row.labels.items() if name != "hardware")

@@ -28,7 +28,12 @@ _A_NODE_HAS = (
 _EACH_SAID = tuple(
     re.compile(form, re.IGNORECASE)
     for several in (_SEVERAL, _SEVERAL_OF_A_KIND)
-    for form in (rf"{several} ?(?:per|/) ?(?:compute )?{NODE}\b", rf"{_A_NODE_HAS} {several}\b")
+    for form in (
+        rf"{several} ?(?:per|/) ?(?:compute )?{NODE}\b",
+        rf"{_A_NODE_HAS} {several}\b",
+        rf"\b(?:all|the|our) (?:compute )?{NODE},? (?:have|had|with|contain|comprise) {several}\b",
+        rf"(?:^|(?<=[.:;] )){NODE},? (?:have|had|with) {several} each\b",
+    )
 )
 """Words on a table of nodes that say how many devices each of them has."""
 _OF_A_HOST = re.compile(r"cores?|threads?|v?cpus?|procs?|process(?:es|ors?)?")

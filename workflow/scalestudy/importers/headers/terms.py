@@ -155,7 +155,7 @@ EFFICIENCY = (
     rf"efficien(?!t[- ]?(?:net|det|vit|former|sam|nas))|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
     rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b(?! (?:systems?|solve|equations?|algebra|layers?|models?|regress))|"
     r"^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
-    rf"\blinear ?\(?%|% ?of {IDEAL}"
+    rf"\blinear(?: scaling)? ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
     r"\bcpu eff|energy|memory|power|mfu|flop|\$|\bcost|price|"

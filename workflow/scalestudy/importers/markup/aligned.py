@@ -34,6 +34,8 @@ _NUMBERS = re.compile(r"(?<!\S)[~$]?\d[\d.,]*")
 _GROUPED = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?")
 """A number with spaces between its thousands: 41 000."""
 _LABELS = ("label", "hardware", "strategy", "case")
+_FIRST = 2
+"""Columns at the left that labels may be in."""
 _FEWEST = 2
 """Rows of a table."""
 
@@ -257,7 +259,7 @@ def _may_have_labels(cells: Sequence[str], split: Split) -> bool:
     """Whether cells are headers of labels and of measurements."""
     if split is words or any(len(cell) > 60 or _NUMBER.match(plain(cell)) for cell in cells):
         return False
-    if meaning_of(cells[0].strip(" :")).role not in _LABELS:
+    if not any(meaning_of(cell.strip(" :")).role in _LABELS for cell in cells[:_FIRST]):
         return False
     return any(role in (*MEASURED, *STATED) for role in _roles(cells))
 
@@ -269,9 +271,12 @@ def _roles(cells: Sequence[str]) -> Iterator[str]:
 
 def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether the labels of all rows name numbers of devices, not all the same: 1x A100, 2x A100."""
-    names = [plain(cells[0]) for _, cells in rows]
-    counts = [count for name in names if (count := _devices(name))]
-    return len(counts) == len(names) and len(set(counts)) > 1
+    for place in range(_FIRST):
+        names = [plain(cells[place]) for _, cells in rows if place < len(cells)]
+        counts = [count for name in names if (count := _devices(name))]
+        if len(counts) == len(names) and len(set(counts)) > 1:
+            return True
+    return False
 
 
 def _devices(name: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.markup.listed import FEWEST, GAP, ITEM, SIGN, with_counts
+from scalestudy.importers.markup.listed import FEWEST, GAP, ITEM, as_item, with_counts
 from scalestudy.importers.markup.naming import LONGEST, SETUP, is_number, names_devices
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED
@@ -33,7 +33,7 @@ def bare_lists(lines: Sequence[str]) -> list[RawTable]:
         lines = [re.sub(rf"\b{said['letter']}(?= ?= ?\d)", said["noun"], line) for line in lines]
     groups: list[dict[str, tuple[int, dict[str, str]]]] = [{}]
     for number, line in enumerate(lines, start=1):
-        text = SIGN.sub("", plain(line)) if len(line) <= LONGEST else ""
+        text = as_item(line) if len(line) <= LONGEST else ""
         item = _ASSIGNED.fullmatch(text) or ITEM.fullmatch(text)
         devices = item["devices"].strip() if item else ""
         if item is None or not names_devices(devices) or not is_number(item["rest"]):
@@ -77,7 +77,7 @@ def with_bare_numbers(table: RawTable, lines: Sequence[str]) -> RawTable:
 
 def _bare(line: str) -> tuple[str, str] | None:
     """(devices, number) of an item whose number has no unit."""
-    item = ITEM.fullmatch(SIGN.sub("", plain(line))) if len(line) <= LONGEST else None
+    item = ITEM.fullmatch(as_item(line)) if len(line) <= LONGEST else None
     if item is None or not names_devices(item["devices"].strip()) or not (found := _BARE.match(item["rest"])):
         return None
     return item["devices"].strip(), found[0]

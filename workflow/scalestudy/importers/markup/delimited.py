@@ -34,7 +34,7 @@ def delimited_tables(text: str) -> list[RawTable]:
         split = [(place + 1, tuple(re.split(r"\s{2,}|\t", line.strip()))) for place, line in enumerate(lines)]
     else:
         csv.field_size_limit(LONGEST_CELL)  # of the process, so another part of it may have set it
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.reader(io.StringIO(_with_dittos(text, delimiter), newline=""), delimiter=delimiter)
         split, before = [], 0
         for row in reader:
             split.append((before + 1, tuple(cell.strip() for cell in row)))
@@ -52,6 +52,13 @@ def delimited_tables(text: str) -> list[RawTable]:
         return []  # no header: a list of measurements
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
+
+
+def _with_dittos(text: str, delimiter: str) -> str:
+    """The text with a ditto mark for each quotation mark that is a cell of its own, in lines with one too many."""
+    own = re.compile(rf'(?:^|(?<={re.escape(delimiter)})) ?" ?(?={re.escape(delimiter)}|$)')
+    lines = [own.sub("''", line) if line.count('"') % 2 else line for line in text.splitlines()]
+    return "\n".join(lines) + "\n" if lines else text
 
 
 def _is_spaced_below(lines: list[str]) -> bool:
@@ -89,6 +96,17 @@ def starts_with_header(lines: list[str]) -> bool:
         and not _OF_A_TEXT.match(filled[0])
         and all(delimiter in line for line in filled[:3])
     )
+
+
+def has_even_columns(lines: list[str]) -> bool:
+    """Return whether all lines have as many cells as the first one, three or more, which are names there."""
+    filled = [line for line in lines[:_FIRST] if line.strip()]
+    delimiter = delimiter_of(lines)
+    if len(filled) < 2 or delimiter == "  ":
+        return False
+    header, *rows = csv.reader(filled, delimiter=delimiter)
+    named = all(cell.strip() and not re.search(r"^\W*\d|[=:]", cell) for cell in header)
+    return len(header) > 2 and named and all(len(row) == len(header) for row in rows)
 
 
 def delimiter_of(lines: list[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.blocks import rows_of_blocks
@@ -28,13 +29,13 @@ ITEM = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[\w-][\w -]{0,19}= ?\d{1,6}(?= ?:)|[^:=\s][^:=]{0,59}?)\s*"
     r"(?:(?<!\d):|:(?!\d\d(?!\d))|=+>|-+>|\u2192|=|\u2014|\u2013| - |\.{3})\s*(?P<rest>\S.*)"
 )
-_EQUAL = re.compile(
-    rf"(?<![\w.])(\d{{1,4}} ?{NODE}) ?= ?(\d{{1,6}} ?{DEVICE})(?!\w)|"
-    r"(?<![\w.])(\d{1,6}) ?= ?(\d{1,4} ?[x*] ?\d{1,4})(?![\w.])|"
-    r"(?<![\w.])(\d{1,4} ?[x*] ?\d{1,4}) ?= ?(\d{1,6})(?![\w.])",
-    re.IGNORECASE,
+_NOUN_FIRST = re.compile(
+    rf"^(\W*)({DEVICE}|{NODE}): (\d{{1,6}})(?=\s*(?:->|=>|\u2192|\u2013|\u2014| - ))", re.IGNORECASE
 )
-"""Devices that are named twice: `2 nodes = 8 GPUs`, `8 = 2x4`."""
+"""Devices behind their noun: `GPUs: 8 -> 600 img/s`."""
+_BULLET = re.compile(r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+")
+_WITHIN = re.compile(r"\s*(?:=|:|--?|\u2013|\u2014)\s+|\s+(?:=|:|--?|\u2013|\u2014)\s*|=")
+"""A sign between parts of the devices of an item, which could also separate them from their measurement."""
 _WITH_COMMA = re.compile(
     r"\s*+(?:[-*+\u2022]|\d{1,2}[.)])?\s*+(?P<devices>[^:=,\s][^:=,]{0,39}?),\s+(?P<rest>~?\d.*)"
 )
@@ -172,8 +173,7 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """Lines that name devices and then a measurement with its unit, and perhaps a ratio in brackets."""
     rows = []
     for number, line in enumerate(lines, start=1):
-        text = _IN_FRONT.sub(r"\1: ", SIGN.sub("", plain(line))) if len(line) <= LONGEST else ""
-        text = _EQUAL.sub(_as_remark, text)
+        text = _IN_FRONT.sub(r"\1: ", as_item(line)) if len(line) <= LONGEST else ""
         item = ITEM.fullmatch(text)
         comma = _WITH_COMMA.fullmatch(text) if item is None else None
         item = comma if comma and is_count(comma["devices"]) else item
@@ -187,10 +187,20 @@ def _of_items(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     return with_counts(rows)
 
 
-def _as_remark(equal: re.Match[str]) -> str:
-    """`8 (2x4)` of `8 = 2x4`: the sign is none between devices and their measurement."""
-    first, second = filter(None, equal.groups())
-    return f"{first} ({second})" if first.isdecimal() else f"{second} ({first})"
+def as_item(line: str) -> str:
+    """Return a line without markup, whose devices have no sign that may separate them from their measurement.
+
+    `8 = 2x4: 549` becomes `8 (2x4): 549`, and `GPUs: 8 -> 600` becomes `8 GPUs -> 600`.
+    """
+    text = _NOUN_FIRST.sub(r"\1\3 \2", SIGN.sub("", plain(line)))
+    bullet = _BULLET.match(text)
+    start = bullet.end() if bullet else 0
+    phrase = phrase_in(text[start:].partition(": ")[0]) or phrase_in(text[start:])
+    sign = _WITHIN.search(text[start : start + phrase.end]) if phrase and phrase.start == 0 else None
+    if phrase is None or sign is None:
+        return text
+    at, end = start + phrase.end, start + sign.end()
+    return f"{text[: start + sign.start()]} ({text[end:at]}){text[at:]}"
 
 
 def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:

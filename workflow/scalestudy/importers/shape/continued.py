@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scalestudy.importers.counts.labels import count_or_none, each_node, pairs_in
 from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.devices.across import counted_across
-from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.meaning import is_utilization, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE, OF_WHAT
 from scalestudy.importers.markup.naming import COMMAND
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -26,6 +26,9 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """Devices in a heading or a caption: `Results on 4 GPUs`."""
+_PRODUCT = re.compile(r"(\d{1,4}) ?[x*] ?(\d{1,3})")
+_OF_A_NODE = range(2, 17)
+"""Devices that nodes usually have."""
 _BATCH = re.compile(r"\b(?:batch(?:[ _-]?size)?|bs) ?[=:]? ?\d[\d,]*k?\b")
 """A batch, which may grow with the devices."""
 _NUMBER_OF_TABLE = re.compile(r"\s*(?:table|tab\.|figure|fig\.) ?[\d.]+\W*", re.IGNORECASE)
@@ -47,13 +50,32 @@ class _Part:
     @property
     def measured(self) -> set[str]:
         """The headers of its measurements."""
-        return {normal(name) for name in self.table.header if meaning_of(name).role in MEASURED}
+        named = {normal(name) for name in self.table.header if meaning_of(name).role in MEASURED}
+        return named or {normal(name) for name in self.table.header if is_utilization(name)}
 
     def continues(self, other: _Part) -> bool:
         """Whether this table has the rows of another one on another number of devices."""
         near = self.table.headings[:-1] == other.table.headings[:-1] and self.words == other.words
         alike = self.names == other.names and bool(self.noun) == bool(other.noun)
         return near and alike and self.gpus != other.gpus and bool(self.measured & other.measured)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What the headings and captions of several tables say of devices."""
+
+    pairs: Collection[tuple[int, int]]
+    """Nodes and devices of those that name both."""
+    products: Collection[str]
+    """Those that are nodes times the devices of each, and no more: 2x8."""
+
+
+def _products(said: Iterable[str]) -> frozenset[str]:
+    """Texts that are products, of other nodes with as many devices each: 2x8 and 4x8."""
+    found = {words: one for words in said if (one := _PRODUCT.fullmatch(plain(words)))}
+    each = {one[2] for one in found.values()}
+    alike = len(each) == 1 and len({one[1] for one in found.values()}) > 1 and int(each.pop()) in _OF_A_NODE
+    return frozenset(found) if alike else frozenset()
 
 
 def continued(tables: Sequence[RawTable]) -> list[RawTable]:
@@ -63,8 +85,9 @@ def continued(tables: Sequence[RawTable]) -> list[RawTable]:
     by one. Tables in descending order are joined in ascending one.
     """
     result: list[RawTable] = []
-    pairs = pairs_in({words for table in tables for _, words in _said_of(table)})
-    parts = {id(table): part for table in tables if (part := _part(table, pairs))}
+    said = {words for table in tables for _, words in _said_of(table)}
+    named = _Named(pairs_in(said), _products(said))
+    parts = {id(table): part for table in tables if (part := _part(table, named))}
     used: set[int] = set()
     for at, table in enumerate(tables):
         if id(table) in used:
@@ -98,14 +121,14 @@ def _said_of(table: RawTable) -> list[tuple[str, str]]:
     return [("", table.caption), ("", table.below), *(("heading", words) for words in table.headings[-1:])]
 
 
-def _part(table: RawTable, pairs: Collection[tuple[int, int]]) -> _Part | None:
+def _part(table: RawTable, named: _Named) -> _Part | None:
     """The number of devices of a table with one, and the names of its rows; None if it has none or several.
 
-    pairs: nodes and devices that the headings of all tables name.
+    named: what the headings of all tables say.
     """
     devices = [place for place, name in enumerate(table.header) if meaning_of(name).role in ("gpus", "nodes")]
     if not devices:
-        return _below_devices(table, pairs)
+        return _below_devices(table, named)
     if len(devices) != 1 or len(table.rows) < _FEWEST:
         return None
     counts = [count_or_none(cell) for cell in table.cells(devices[0])]
@@ -123,16 +146,17 @@ def _part(table: RawTable, pairs: Collection[tuple[int, int]]) -> _Part | None:
     return _Part(table, sizes.pop(), names) if names else None
 
 
-def _below_devices(table: RawTable, pairs: Collection[tuple[int, int]]) -> _Part | None:
+def _below_devices(table: RawTable, named: _Named) -> _Part | None:
     """A table without devices below a heading, or with a caption, that names them."""
     for kind, words in _said_of(table):
+        words = f"{words} GPUs" if words in named.products else words
         text = in_digits(spelled(plain(_NUMBER_OF_TABLE.sub("", words))))
-        named = _NAMED.search(text) or COMMAND.search(words) or phrase_in(text)
-        count = count_or_none(_NUMBER_OF_TABLE.sub("", words)) if named else None
-        others = [pair for pair in pairs if count and pair != (count.nodes, count.gpus)]
+        found = _NAMED.search(text) or COMMAND.search(words) or phrase_in(text)
+        count = count_or_none(_NUMBER_OF_TABLE.sub("", words)) if found else None
+        others = [pair for pair in named.pairs if count and pair != (count.nodes, count.gpus)]
         if count is None or (count.either and not others):
             continue
-        count = each_node(count, pairs)
+        count = each_node(count, named.pairs)
         other = _BATCH.sub("batch", f"{kind} {count.words} {count.hardware}".lower())
         of_results = all(meaning_of(name).role in (*MEASURED, *STATED) for name in table.header[:1])
         alone = len(table.rows) == 1 and of_results

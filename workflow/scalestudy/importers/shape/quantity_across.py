@@ -87,7 +87,7 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
     inner: list[str] = [unit for words in table.captions for unit in _RATE_INSIDE.findall(words)]
     for words in (*inside, table.header[0], *map(_shortened, captions), *times, *inner):
-        if words and meaning_of(words).role not in _NO_QUANTITIES:
+        if words and (meaning_of(words).role not in _NO_QUANTITIES or _is_of_the_peak(words)):
             return words
     return UNSAID
 

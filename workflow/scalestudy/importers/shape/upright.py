@@ -10,7 +10,7 @@ from scalestudy.importers.devices.across import (
     counted_across,
 )
 from scalestudy.importers.devices.products import with_product
-from scalestudy.importers.headers.meaning import TEXTS, meaning_of, never_a_label, normal
+from scalestudy.importers.headers.meaning import TEXTS, is_utilization, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, says_failed, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -61,6 +61,9 @@ def upright(table: RawTable) -> RawTable:
     known = [meaning_of(name).role for name in first]
     if not {*known} & {*MEASURED}:
         known = [known_role(name) for name in first]
+    of_peak = list(map(is_utilization, first))
+    if not {*known} & {*MEASURED} and sum(of_peak) == 1:  # proportional to the rate of a device
+        known = ["throughput_per_gpu" if of else role for of, role in zip(of_peak, known, strict=True)]
     others = [place for place in range(1, len(table.header)) if place not in across]
     measured = [place for place, role in enumerate(known) if role in MEASURED]
     kinds = {known[place] for place in measured}
