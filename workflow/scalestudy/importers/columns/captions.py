@@ -23,7 +23,7 @@ from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.quantities import quantity_of
-from scalestudy.importers.ratios.columns import CLOSE
+from scalestudy.importers.ratios.columns import CLOSE, without_quotients
 from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import UNSAID, RawTable
 
@@ -57,18 +57,19 @@ def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
+    before, meanings = meanings, without_quotients(meanings, raw, said, fewest=2)
     several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
     # a ratio of one row names no measurement, nor does one of two columns of the row
     known = [meanings[at] for at in several if not _is_of_another_column(meanings[at], raw)]
     if any(one.role in MEASURED for one in known) and UNSAID not in raw.header:
-        return meanings
+        return before
     only_ratios = any(one.role in STATED for one in known) and UNSAID not in raw.header
     near = {raw.below, raw.caption, raw.opening, *raw.headings[-1:]}
     found = [(words, named) for words in raw.captions if (named := _named_in(words))]
     # `Scaling` in the title of a whole document says nothing of one of its tables
     own = next((named for words, named in found if words in near or named.role not in STATED), None)
     if own is None or (only_ratios and own.role in STATED):
-        return meanings
+        return before
     result = []
     for place, meaning in enumerate(meanings):
         cells = raw.cells(place)

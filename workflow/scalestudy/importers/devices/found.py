@@ -44,6 +44,12 @@ _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|im
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+[kKM]?")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
+_OF_A_CPU = re.compile(
+    r"\b(?:xeon|epyc|ryzen|threadripper|graviton|opteron|core i[3579]|i[3579]-\d{4,5}\w*|apple m\d)\b|"
+    r"^cpus?(?: only)? ?[(,]",
+    re.IGNORECASE,
+)
+"""Labels of runs on a processor, which are no scale of those on GPUs: Intel Xeon (32 cores)."""
 _KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
 """Labels of runs on another kind of device than the threads or processes of the others."""
@@ -239,7 +245,11 @@ def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
 
     A kind of GPU names it too: `8 CPUs` beside `2x V100`.
     """
+    of_a_cpu = any(_OF_A_CPU.search(plain(cell)) for cell in cells)
+    if of_a_cpu and _OF_A_CPU.search(plain(text)) and not all(_OF_A_CPU.search(plain(cell)) for cell in cells):
+        return replace(count, hardware=count.hardware or count.words or "CPU", words="")
     kinds = {found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))}
+    kinds |= {"CPU"} if of_a_cpu else set()
     kinds |= {"GPU"} if any(_KIND_OF_GPU.search(plain(cell)) for cell in cells) else set()
     own = _KIND.search(plain(text))
     if own is None or count.hardware or len(kinds) < 2:

@@ -29,6 +29,8 @@ _FORM = re.compile(r"[ -](?:sxm\d?|pcie(?: gen ?\d)?|nvl|oam)$", re.IGNORECASE)
 """The form of a device behind its kind: H100 SXM5."""
 _INSTANCE = re.compile(r"(?P<family>[a-z]{1,4}\d+[a-z]*)\.(?:metal|\d*x?large)(?:-\d+\w*)?", re.IGNORECASE)
 
+_SIZE_OF_AN_INSTANCE = re.compile(r"(?<=gpu)-\d{1,2}g\b", re.IGNORECASE)
+"""How many devices an instance of Google has, behind their kind: a2-highgpu-4g."""
 _INSTANCES = re.compile(rf"^\d{{1,4}} ?[x*]? ?(?={_INSTANCE.pattern}$)", re.IGNORECASE)
 """The number in front of instances, whose devices a column has: 4 g4dn.12xlarge."""
 
@@ -53,6 +55,7 @@ def hardware_of(label: str) -> str:
     """
     label = _NETWORK.sub("", label)
     words = _INSTANCES.sub("", STRATEGIES.sub("", _PRECISION.sub("", label)))
+    words = _SIZE_OF_AN_INSTANCE.sub("", words)
     return _INSTANCE.sub(lambda found: found["family"], words) if re.search(r"\w", words) else ""
 
 

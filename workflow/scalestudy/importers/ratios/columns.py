@@ -133,10 +133,15 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     return meanings
 
 
-def without_quotients(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leave out a ratio that is in each row the quotient of two columns of unknown numbers: of two variants."""
+def without_quotients(
+    meanings: list[Meaning], raw: RawTable, said: set[str], *, fewest: int = _FEW_ROWS
+) -> list[Meaning]:
+    """Leave out a ratio that is in each row the quotient of two columns of unknown numbers: of two variants.
+
+    fewest: rows from which this is asked.
+    """
     unknown = [place for place, one in enumerate(meanings) if one.role == "ignore"][:_MOST_COLUMNS]
-    if any(one.role in MEASURED for one in meanings) or len(raw.rows) < _FEW_ROWS:
+    if any(one.role in MEASURED for one in meanings) or len(raw.rows) < fewest:
         return meanings
     for place, one in enumerate(meanings):
         known = one.role in STATED and normal(one.header) not in said

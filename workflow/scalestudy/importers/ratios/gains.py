@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import nan
+from math import isclose, nan
 
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.headers.terms import IDEAL
-from scalestudy.importers.numbers.printed import is_blank, plain, read_cell
+from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.ratios.columns import CLOSE, by_devices
 from scalestudy.importers.raw import RawTable
@@ -81,12 +82,24 @@ def _without_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     result = []
     for place, meaning in enumerate(meanings):
         stated = meaning.role in ("printed_speedup", "scaling_ratio") and normal(meaning.header) not in said
-        if devices is not None and stated and re.match(rf"{IDEAL}\b", normal(meaning.header)):
-            found = by_devices(raw, devices, place)
-            if len(found) > 1 and all(ratio and ratio.value * found[0][0] == gpus for gpus, ratio in found):
-                meaning = replace(meaning, role="ignore")
+        ideal = stated and bool(re.match(rf"{IDEAL}\b", normal(meaning.header)))
+        if devices is not None and ideal and _grows_as_devices(by_devices(raw, devices, place)):
+            meaning = replace(meaning, role="ignore")
         result.append(meaning)
     return result
+
+
+def _grows_as_devices(found: Sequence[tuple[int, Printed | None]]) -> bool:
+    """Whether numbers are those of the devices, or the first of them times the devices: 326, 652 and 1304."""
+    values = [(gpus, ratio.value) for gpus, ratio in found if ratio and ratio.value > 0]
+    if len(values) < len(found) or len(found) <= 1:
+        return False
+    fewest, first = values[0]
+    whole = all(value * fewest == gpus for gpus, value in values)
+    rates = first > fewest and all(
+        isclose(value / first, gpus / fewest, rel_tol=_ROUNDED) for gpus, value in values
+    )
+    return whole or rates
 
 
 def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:
