@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from scalestudy.importers.numbers.printed import is_blank
 
@@ -71,6 +72,14 @@ class RawTable:
         """Return the table with a further note, if there is one."""
         return replace(self, note="; ".join(filter(None, (self.note, note))))
 
+    @cached_property
+    def _columns(self) -> dict[int, list[str]]:
+        """Place -> cells of the columns that were asked for."""
+        return {}
+
     def cells(self, place: int) -> list[str]:
         """Return the cells of a column that are not blank."""
-        return [row[place] for _, row in self.rows if place < len(row) and not is_blank(row[place])]
+        if place not in self._columns:
+            column = (row[place] for _, row in self.rows if place < len(row))
+            self._columns[place] = [cell for cell in column if not is_blank(cell)]
+        return list(self._columns[place])

@@ -54,6 +54,8 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
         over = first(scale)
         return Interval(over.value * unit.value, over.low * unit.low, over.high * unit.high) if unit else over
 
+    if all(scale.row.printed_speedup is None for scale in table.scales):
+        return Held(UNIT if unit else SMALLEST, table.base, ())
     rows = list(_other_rows(table, others))
     if unit:
         fewer = [
@@ -72,6 +74,8 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     """Returns the printed efficiencies beside those that the best baseline gives."""
     base = table.base
+    if all(scale.row.printed_efficiency is None for scale in table.scales):
+        return Held(SMALLEST, base, ())
 
     def per_device(expected: Expected, gpus: int) -> Expected:
         return lambda scale: expected(scale).scaled(gpus / scale.row.gpus)
