@@ -83,3 +83,7 @@ class RawTable:
             column = (row[place] for _, row in self.rows if place < len(row))
             self._columns[place] = [cell for cell in column if not is_blank(cell)]
         return list(self._columns[place])
+
+    def values(self, place: int) -> list[str]:
+        """Return the different cells of a column."""
+        return list(dict.fromkeys(self.cells(place)))

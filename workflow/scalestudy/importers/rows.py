@@ -50,7 +50,6 @@ class Reader:
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
         self._known_pairs: dict[int, frozenset[tuple[int, int]]] = {}
-        self._known_values: dict[int, list[str]] = {}
         self._not_measured = self._marked()
         self._footnotes = {line: {FOOTNOTE: text} for line, text in raw.footnotes}
         self.lengths = run_lengths(meanings, raw)
@@ -183,7 +182,7 @@ class Reader:
             elif meaning.role in ("gpus", "nodes", "gpus_per_node"):
                 count = self._count(place, text)
                 if not is_only_serial(text, self.raw.cells(place)):
-                    count = of_kind(count, text, self._values(place))
+                    count = of_kind(count, text, self.raw.values(place))
                     serial = plain(text) if OF_ONE.match(plain(text)) and count.gpus == 1 else ""
                     count = replace(count, words=count.words or serial)
                 numbers[meaning.role] = Printed(count.gpus)
@@ -245,7 +244,7 @@ class Reader:
                 f"'{plain(text)[:SHOWN]}' has {gpus} device{'' if gpus == 1 else 's'} by its provider's list"
             ] = None
             return Count(gpus, hardware=family_of_instance(text))
-        if one := one_of_its_kind(text, self._values(place)):
+        if one := one_of_its_kind(text, self.raw.values(place)):
             return one
         if meaning.per == IN_WORDS:
             return self._on_nodes(self._named(text, self.raw.cells(place)), text, place)
@@ -253,18 +252,12 @@ class Reader:
 
     def _on_nodes(self, count: Count, text: str, place: int) -> Count:
         """The devices of a cell that names nodes, by what other cells say of a node."""
-        return each_node(with_node(count, text, self._values(place)), self._pairs(place))
-
-    def _values(self, place: int) -> list[str]:
-        """The different cells of a column."""
-        if place not in self._known_values:
-            self._known_values[place] = list(dict.fromkeys(self.raw.cells(place)))
-        return self._known_values[place]
+        return each_node(with_node(count, text, self.raw.values(place)), self._pairs(place))
 
     def _pairs(self, place: int) -> frozenset[tuple[int, int]]:
         """The nodes and devices that the cells of a column name."""
         if place not in self._known_pairs:
-            self._known_pairs[place] = pairs_in(self._values(place))
+            self._known_pairs[place] = pairs_in(self.raw.values(place))
         return self._known_pairs[place]
 
     def _named(self, text: str, cells: Sequence[str]) -> Count:

@@ -66,6 +66,12 @@ def _constant(batches: list[tuple[PublishedRow, float]]) -> bool:
     )
 
 
+def bare_accumulation(row: PublishedRow) -> float | None:
+    """Return the micro-batches per step of a row whose batch is not known; None if it is, or without them."""
+    known = any(row.number(role) is not None for role in ("batch", "batch_per_gpu", "global_batch"))
+    return None if known else row.number("accumulation")
+
+
 def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[str, list[PublishedRow]]]:
     """Splits rows with several batches on one number of devices: by the batch that leaves more rows with others.
 
@@ -76,6 +82,7 @@ def by_batch(said: str, rows: list[PublishedRow], scaling: str) -> list[tuple[st
         EACH: batch_per_gpu,
         GLOBAL: global_batch,
         "batch": lambda row: row.number("batch"),
+        "accumulation of": bare_accumulation,
     }
     if scaling == "strong":
         ways = dict(sorted(ways.items(), key=lambda item: item[0] != GLOBAL))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, inf, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.published.batches import global_batch
+from scalestudy.analyse.published.batches import bare_accumulation, global_batch
 from scalestudy.analyse.published.series import UNITS, is_undistributed
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
@@ -53,7 +53,7 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
     for row in sorted(usable, key=lambda row: row.gpus):
         setup = tuple(sorted((name, said) for name, said in row.labels.items() if name not in UNITS))
         batches = (row.batch_per_gpu, row.global_batch, row.number("batch"), row.number("micro_batch"))
-        kind = (row.gpus, setup, *batches)
+        kind = (row.gpus, setup, *batches, bare_accumulation(row))
         groups.setdefault(kind, []).append(row)
     rates = [
         (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))
@@ -87,7 +87,8 @@ def _devices_of_one(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow]
     whole = [gpus for speedup, gpus in printed if speedup == 1]
     if len(whole) == 1 and max(printed)[0] == 1 and own[:1] and own[0] and own[0].high < 1:
         return whole[0]
-    return fewest if own[:1] and own[0] and all(unit.low <= 1 <= unit.high for unit in units) else 1
+    ones = all(unit.low <= 1 <= unit.high and abs(unit.value - 1) <= abs(unit.value - fewest) for unit in units)
+    return fewest if own[:1] and own[0] and ones else 1
 
 
 def limits_of(printed: Printed) -> Interval:

@@ -19,6 +19,7 @@ _OF_A_MODEL = re.compile(
     r"^(?:#|n|num(?:ber of)?|model|total)? ?param(?:eter)?s?$|hidden|\blayers?\b|d_?model|model size"
 )
 """Headers of the size of a model, which tells series apart."""
+_OF_LAYERS = re.compile(r"(?:#|n|num(?:ber)?(?: of)?)? ?(?:hidden |model |decoder |transformer )?layers")
 _OF_PARAMETERS = re.compile(
     r"(?:#|n|num(?:ber)?\.?(?: of)?|no\.? of|model|total)? ?param(?:eter)?s?(?: ?count)?"
     r"(?: ?[(\[][^()]{1,12}[)\]])?"
@@ -118,15 +119,25 @@ def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Me
 
 
 def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads the number of parameters as the model if no other column names one, and if it differs between rows."""
+    """Reads the number of parameters as the model if no other column names one, and if it differs between rows.
+
+    So is the number of layers, if there are no parameters.
+    """
     if any(one.role == "model" for one in meanings):
         return meanings
-    for place, one in enumerate(meanings):
-        differs = len(set(map(plain, raw.cells(place)))) > 1
-        free = one.role in ("ignore", "label") and normal(one.header) not in said
-        sized = normal(one.header) == "size" and all(map(SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
-        if free and differs and (sized or _OF_PARAMETERS.fullmatch(normal(one.header))):
-            return with_role(meanings, place, "model")
+    free = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role in ("ignore", "label")
+        and normal(one.header) not in said
+        and len(set(map(plain, raw.cells(place)))) > 1
+    ]
+    for form in (_OF_PARAMETERS, _OF_LAYERS):
+        for place in free:
+            name = normal(meanings[place].header)
+            sized = name == "size" and all(map(SIZE_OF_A_MODEL.fullmatch, map(plain, raw.cells(place))))
+            if sized or form.fullmatch(name):
+                return with_role(meanings, place, "model")
     return meanings
 
 

@@ -94,6 +94,7 @@ from scalestudy.importers.shape.centred import (
     with_groups_filled_down,
 )
 from scalestudy.importers.shape.lists_in_cells import with_lists_in_cells
+from scalestudy.importers.shape.machines import with_machines_as_nodes
 from scalestudy.importers.shape.moved_rows import without_moved_rows
 from scalestudy.importers.shape.serial_beside import with_serial_beside
 from scalestudy.importers.shape.steps_up import with_steps
@@ -130,6 +131,7 @@ def arranged(raw: RawTable) -> RawTable:
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
     turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_steps(named)))))
+    turned = with_machines_as_nodes(turned)
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 
 

@@ -38,6 +38,11 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
 
     So are `A` on one device and `DDP A` on several, if no other strategy is named.
     """
+    degrees = [
+        (own[0].gpus, row.gpus) for row in rows for said in row.labels.values() if (own := count_of_degrees(said))
+    ]
+    each = {devices / gpus for devices, gpus in degrees}  # devices of a node, where the scales are nodes
+    times = int(each.pop()) if len(each) == 1 else 1
     scaled = {row.label("strategy") for row in rows if row.gpus > 1}
     result = [
         replace(row, labels={**row.labels, "strategy": "single"})
@@ -53,7 +58,7 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         sizes = [row.gpus for row in result]
         labels = [row.label(name) for row in result]
         labels = labels if is_other_work(name) else _without_remarks(labels, sizes)
-        bare = list(map(_without_devices, labels, sizes))
+        bare = [_without_devices(label, size, size * times) for label, size in zip(labels, sizes, strict=True)]
         ways = [{way.lower() for way in STRATEGIES.findall(words)} for words in bare]
         many = [way for way, row in zip(ways, rows, strict=True) if row.gpus > 1]
         if many and all(way == many[0] and len(way) == 1 for way in many) and sum(map(len, ways)) == len(many):
@@ -86,13 +91,16 @@ def _without_remarks(labels: list[str], sizes: list[int]) -> list[str]:
     ]
 
 
-def _without_devices(label: str, gpus: int) -> str:
-    """A label without the number of devices of its row, and without `distributed` and the like."""
+def _without_devices(label: str, gpus: int, whole: int) -> str:
+    """A label without the number of devices of its row, and without `distributed` and the like.
+
+    whole: the product of all degrees of parallelism, from which that of the data follows.
+    """
     if (found := _CODE.fullmatch(label.strip())) and int(found["nodes"]) * int(found["each"]) == gpus:
         return ""
     words = re.sub(rf"\b{gpus} ?(?:x ?|-)?(?:{DEVICE}|n(?=\W))\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
-    if (named := count_of_degrees(words)) and named[0].gpus == gpus:  # then DP follows from the others
+    if (named := count_of_degrees(words)) and named[0].gpus == whole:  # then DP follows from the others
         words = _DATA_PARALLEL.sub(" ", words)
     words = _DISTRIBUTED.sub(" ", words)
     return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())

@@ -217,7 +217,7 @@ def read_count(text: str) -> Count:
     own = named.get("gpus")
     times = nodes or int(named.get("parts") or 1)
     gpus = int(named["each"]) * times if own is None else int(float(own.replace(",", "")))
-    if either and nodes and gpus < nodes:  # of each: 2 nodes, 1 GPU
+    if nodes and own is not None and gpus < nodes:  # of each: 2 nodes, 1 GPU
         gpus, either = gpus * nodes, None
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")

@@ -136,6 +136,6 @@ def _of_parts(facts: Sequence[Fact]) -> tuple[int, int | None, bool] | None:
     gpus = totals.pop()
     if kinds != ["nodes", "devices"] or not nodes or facts[1].total or facts[1].before == "equal":
         return gpus, nodes, False
-    if facts[1].before == "of":  # 2 nodes of 8 GPUs
+    if facts[1].before == "of" or gpus < nodes:  # 2 nodes of 8 GPUs; 2 nodes, 1 GPU
         return nodes * gpus, nodes, False
-    return (gpus, nodes, facts[1].before != "bracket") if gpus >= nodes else None
+    return gpus, nodes, facts[1].before != "bracket"

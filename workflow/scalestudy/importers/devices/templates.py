@@ -24,6 +24,8 @@ _PRODUCT = re.compile(r"(?<![\w.])(\d{1,4}) ?(?:[x*] ?(\d{1,3})|n[_ -]?(\d{1,3})
 """Nodes times the devices of each: 2x8, 2n8g."""
 _BY_LETTERS = re.compile(r"\d ?n[_ -]?\d{1,3} ?g(?!\w)", re.IGNORECASE)
 _MOST_OF_A_NODE = 16
+_OF_A_SIZE = re.compile(r"batch|size|resol|image|tile|grid|shape|kernel|matrix|mesh|dim|domain|problem|input|crop")
+"""Headers of sizes: 128 x 4 beside them is no number of devices."""
 _JOIN = r"(?:(?:on|with|using|at|for|over|across) )?"
 _BEFORE = re.compile(
     rf"{_JOIN}(?<![^\W_])(?<!/)(?<!\bper )"
@@ -147,6 +149,8 @@ def _has_devices(table: RawTable) -> bool:
 
 def _products(header: Sequence[str]) -> bool:
     """Whether headers name nodes with as many devices each, and differ in the nodes: 2x8, 4x8."""
+    if _OF_A_SIZE.search(normal(header[0])):
+        return False
     found = [one for name in header[1:] if len(one := _PRODUCT.findall(plain(name))) == 1]
     pairs = [(int(nodes), int(by or letters)) for ((nodes, by, letters),) in found]
     each = {devices for _, devices in pairs}

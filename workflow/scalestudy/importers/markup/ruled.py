@@ -84,5 +84,6 @@ def _cells(line: str, spans: Sequence[tuple[int, int]]) -> list[str] | None:
         return None
     ends = [*starts[1:], len(line)]
     if any(line[end - 1 : end].strip() and line[end : end + 1].strip() for end in ends[:-1] if end < len(line)):
-        return None  # a word goes over into the next column
+        apart = re.split(r"\s{2,}", line.strip())  # a word goes over into the next column
+        return apart if len(apart) == len(spans) else None
     return [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]

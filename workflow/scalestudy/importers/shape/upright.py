@@ -21,6 +21,7 @@ from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
+from scalestudy.importers.shape.batches_across import with_batches_of_headers
 from scalestudy.importers.shape.corners import with_corner, with_degrees
 from scalestudy.importers.shape.devices_across import devices_across
 from scalestudy.importers.shape.further_columns import is_of_one_size, is_without_number
@@ -53,7 +54,7 @@ def upright(table: RawTable) -> RawTable:
     'GPUs | 1 | 2 | 4' with a row per quantity is turned round. 'Model | 1 GPU | 8 GPUs' becomes a row per model
     and number of devices.
     """
-    table = with_devices_of_rows(pivoted(with_corner(with_degrees(table))))
+    table = with_batches_of_headers(with_devices_of_rows(pivoted(with_corner(with_degrees(table)))))
     table, across = devices_across(table)
     if not across:
         return with_product(table)
