@@ -12,6 +12,7 @@
     python -m bench.default_causes   which causes it names beside that load, and with faults put into it
     python -m bench.device_seconds   what a speedup costs beside a load, each gain apart
     python -m bench.audit            what an audit finds of planted errors, and what it says of clean tables
+    python -m bench.pages            how many pages with a scaling table, of combined forms, are read rightly
     python -m bench.documents        every stage after training, for 10 to 10 000 synthetic runs
 
 Run from `tests/`, or with it on PYTHONPATH. Nothing here is a test: pytest does not collect it, and no figure

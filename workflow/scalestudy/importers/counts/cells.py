@@ -219,6 +219,8 @@ def read_count(text: str) -> Count:
     gpus = int(named["each"]) * times if own is None else int(float(own.replace(",", "")))
     if nodes and own is not None and gpus < nodes:  # of each: 2 nodes, 1 GPU
         gpus, either = gpus * nodes, None
+    if phrase and phrase.says_more and not (phrase.either or either) and phrase.gpus != gpus:
+        raise ValueError(f"{text} names devices among other words")
     if not 1 <= gpus <= MOST_GPUS:
         raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
     rest, _, inside = (named.get("rest") or "").partition("(")

@@ -67,6 +67,7 @@ _TIMES_A_RATE = re.compile(r"(?P<gpus>\d{1,4}) ?x (?P<rest>[a-z].*)")
 """A number of devices in front of what was measured: 2x tokens/s."""
 _ADDITION = r" ?(?:\+|\bw/|\bwith\b|\busing\b)"
 """Before what a run had beside its devices: 4xV100+UCX."""
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _OR_SEVERAL = re.compile(rf"(?<=\d)( ?-?(?:{DEVICE}|{_NODE}))\(s\)", re.IGNORECASE)
 """One or several: 4 GPU(s)."""
 _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
@@ -77,13 +78,15 @@ _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|tria
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     header = _OR_SEVERAL.sub(r"\1s", header)
-    phrase = phrase_in(in_digits(plain(header).lower()))
+    words = in_digits(plain(header).lower())
+    phrase = phrase_in(words)
     if phrase and phrase.says_more:
         return _of_phrase(phrase)
     found = _count_of(header) or (None if header.isascii() else _count_of(in_english(plain(header).lower())))
     if found and (kind := _A_KIND.fullmatch(_inside(found[1]))) and not found[0].hardware:
         return replace(found[0], hardware=kind["hardware"]), ""
-    return found
+    last = phrase is not None and bool(_IN_BRACKETS.fullmatch(words[max(phrase.start - 1, 0) :].strip()))
+    return found or (_of_phrase(phrase) if phrase and last else None)
 
 
 def _of_phrase(phrase: Phrase) -> tuple[Count, str]:

@@ -14,6 +14,9 @@ from scalestudy.importers.counts.facts import Fact, facts_from, with_products
 
 _JOINT = re.compile(r"(?:^|(?<=[\s(,\[]))(?:on|with|using|across|over|at|for|w/|@)\s*$", re.IGNORECASE)
 """A preposition in front of a phrase."""
+_GOES_ON = re.compile(r" ?[x*] ?\d")
+"""A further factor behind a phrase, which makes it part of something else."""
+_NUMBER_BEFORE = re.compile(r"\d ?[x*]? ?$")
 _SIGNS = " ,;:/|+@-_\u2013\u2014"
 _WITH_A_NUMBER = (["bare", "nodes"], ["bare", "devices"], ["bare", "hardware"])
 """Kinds of the facts of phrases that begin with a number without a noun: 8 (2 nodes), 8 (A100)."""
@@ -53,6 +56,7 @@ def phrase_in(text: str) -> Phrase | None:
     at = 0
     while at < len(text):
         begins = at == 0 or not (text[at - 1].isalnum() or text[at - 1] in "._")
+        begins = begins and not (text[at].isalpha() and _NUMBER_BEFORE.search(text[:at]))  # 2 V100 x2
         phrase = _longest(text, at) if begins and (text[at].isalnum() or text[at] == "(") else None
         if phrase:
             found.append(phrase)
@@ -78,14 +82,15 @@ def _longest(text: str, start: int) -> Phrase | None:
         opened = text[start:end].count("(") - text[start:end].count(")")
         if opened > 0 and (behind := re.match(rf" ?\){{{opened}}}", text[end:])):
             end, opened = end + len(behind[0]), 0
-        if opened == 0 and (phrase := _of(facts[:count])):
+        whole = opened == 0 and not _GOES_ON.match(text, end)
+        if whole and (phrase := _of(facts[:count])):
             return replace(phrase, start=start, end=end, facts=count)
     return None
 
 
 def _may_be_bare(before: str) -> bool:
-    """Whether a number without a noun can be of devices behind a text: at its begin or in brackets."""
-    return not before.strip() or before.rstrip()[-1] in "(["
+    """Whether a number without a noun can be of devices behind a text: at its begin, in brackets, behind `on`."""
+    return not before.strip() or before.rstrip()[-1] in "([" or bool(_JOINT.search(before))
 
 
 def _of(facts: Sequence[Fact]) -> Phrase | None:

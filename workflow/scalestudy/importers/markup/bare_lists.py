@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 
+from scalestudy.importers.headers.meaning import is_utilization
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.listed import FEWEST, GAP, ITEM, as_item, with_counts
 from scalestudy.importers.markup.naming import LONGEST, SETUP, is_number, names_devices
@@ -42,15 +43,13 @@ def bare_lists(lines: Sequence[str]) -> list[RawTable]:
             groups.append({})
         groups[-1][devices] = (number, {SETUP: devices, UNSAID: item["rest"]})
     found = [with_counts(list(group.values())) for group in groups if len(group) >= FEWEST]
-    return [
-        RawTable(
-            rows[0][0],
-            tuple(rows[0][1]),
-            tuple((line, tuple(row.values())) for line, row in rows),
-            caption=_line_above(lines, rows[0][0]),
-        )
-        for rows in found
-    ]
+    return [_table(rows, _line_above(lines, rows[0][0])) for rows in found]
+
+
+def _table(rows: Sequence[tuple[int, dict[str, str]]], above: str) -> RawTable:
+    """A list as a table. The line above is its caption, and the header of shares of the peak FLOP/s."""
+    header = tuple(above if name == UNSAID and is_utilization(above) else name for name in rows[0][1])
+    return RawTable(rows[0][0], header, tuple((line, tuple(row.values())) for line, row in rows), caption=above)
 
 
 def with_bare_numbers(table: RawTable, lines: Sequence[str]) -> RawTable:
