@@ -149,7 +149,7 @@ def _audit(
     ratios = [one for one in source.ratios if one.line in lines]
     mixed = list(other_setups(table))
     remarks = [
-        *rows_left_out_or_twice(table, series.rows),
+        *rows_left_out_or_twice(table),
         *_bases(table, source.rows),
         *row_remarks(series.rows, source),
         *precision_remarks(ratios),

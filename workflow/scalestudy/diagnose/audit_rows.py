@@ -173,27 +173,29 @@ def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
             yield Remark("throughput per device", row.gpus, sentence)
 
 
+_WHOLE = 10
+"""Factor from which its decimals are not printed."""
+
+
 def _common(intervals: Sequence[Interval]) -> Interval | None:
     low, high = max(one.low for one in intervals), min(one.high for one in intervals)
     return Interval((low + high) / 2, low, high) if low <= high else None
 
 
-_TOO_FAR = 3.0
-"""Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
-
-
-def rows_left_out_or_twice(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+def rows_left_out_or_twice(table: Table) -> Iterator[Remark]:
     """Rows that were left out, and configurations that the table lists more than once."""
     for row in table.unusable:
         text = "the throughput or step time is not above 0, so the row was left out"
         yield Remark("not positive", row.gpus, f"line {row.line}: {text}")
+    for group in table.unlike:
+        rates = [rate_of(row).value for row in group]
+        lines = f"lines {' and '.join(str(row.line) for row in group)}"
+        factor = max(rates) / min(rates)
+        text = f"{lines} are one configuration by all columns that were read, but differ"
+        text += f" {factor:,.{0 if factor >= _WHOLE else 1}f} times, so they are of different work"
+        yield Remark("printed twice", group[0].gpus, text)
     for scale in table.scales:
         if len(scale.lines) > 1:
             lines = f"lines {' and '.join(map(str, scale.lines))}"
             text = f"{lines} are the same configuration; their geometric mean is used"
-            rates = [rate_of(row).value for row in rows if row.line in scale.lines and row.gpus == scale.row.gpus]
-            if rates and max(rates) > _TOO_FAR * min(rates) > 0:
-                factor = max(rates) / min(rates)
-                text = f"{lines} are one configuration by all columns that were read, but differ"
-                text += f" {factor:,.0f} times, so they are of different work"
             yield Remark("printed twice", scale.row.gpus, text)

@@ -11,6 +11,9 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
 
+FAR_APART = 3.0
+"""Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
+
 
 @dataclass(frozen=True)
 class Recomputed:
@@ -37,6 +40,8 @@ class Table:
     scales: tuple[Recomputed, ...]
     unusable: tuple[PublishedRow, ...]
     """Rows whose step time or throughput is not above zero."""
+    unlike: tuple[tuple[PublishedRow, ...], ...] = ()
+    """Rows that are one configuration by all columns, but are too far from each other to be runs of one."""
     base_gpus: int = 1
     """Devices of the baseline; without one, those on which the printed speedup is 1, or else one device."""
 
@@ -55,9 +60,13 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
         batches = (row.batch_per_gpu, row.global_batch, row.number("batch"), row.number("micro_batch"))
         kind = (row.gpus, setup, *batches, bare_accumulation(row))
         groups.setdefault(kind, []).append(row)
+    unlike = [group for group in groups.values() if _are_far_apart(group)]
+    parts = [[row] for group in unlike for row in group] + [
+        group for group in groups.values() if group not in unlike
+    ]
     rates = [
         (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))
-        for group in groups.values()
+        for group in sorted(parts, key=lambda group: group[0].gpus)
     ]
     known = [(group, rate) for group, rate in rates if not isnan(rate.value)]
     smallest = min((group[0].gpus for group, _ in known), default=0)
@@ -70,8 +79,15 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
         other_bases=tuple(group[0] for group, _ in bases[1:]),
         scales=tuple(_scale(group, rate, base, base_rate, base_gpus) for group, rate in rates),
         unusable=tuple(row for row in rows if not _positive(row)),
+        unlike=tuple(map(tuple, unlike)),
         base_gpus=base_gpus,
     )
+
+
+def _are_far_apart(group: Sequence[PublishedRow]) -> bool:
+    """Whether the rates of rows differ more than runs of one configuration do."""
+    rates = [rate.value for row in group if rate_of(row).value > 0 and (rate := rate_of(row))]
+    return len(rates) > 1 and max(rates) > FAR_APART * min(rates)
 
 
 def _devices_of_one(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow]) -> int:

@@ -24,7 +24,9 @@ _PER_DEVICE = re.compile(
     rf"\b(?:per|each)[- ]?{DEVICE}[- ]{_SIZE}{_NOT_SAID}|"
     rf"\b{_SIZE}(?: ?(?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
     rf"(?:per|/|on each|on every) ?{DEVICE}\b|"
-    rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}"
+    rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}|"
+    rf"\blocal {_SIZE}{_NOT_SAID}|\b{_SIZE} ?[(\[]per {DEVICE}[)\]]|"
+    rf"(?:\b(?:single|one)|\u5355) ?-?{DEVICE} {_SIZE}"
 )
 """Sentences on the batch of a device: per-GPU batch fixed at 8, batch size 32 per GPU, 2 images per GPU."""
 _OF_ALL = re.compile(
@@ -35,6 +37,7 @@ _OF_ALL = re.compile(
 )
 """Sentences on a global batch that is the same in all rows."""
 
+_CALLED = re.compile(r"\b(weak|strong)[ -]scaling\b")
 _SIZE_SAID = re.compile(r"(?<![\w.])\d[\d,]*")
 _WORK_OF_A_DEVICE = re.compile(
     rf"{COUNT}(?:training )?{WORK}{COUNT}(?: ?/ ?| per | each ){DEVICE}|{COUNT}envs?{COUNT}(?: ?/ ?| per ){DEVICE}"
@@ -62,13 +65,19 @@ def batches_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 
 
 def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
-    """Return `weak` or `strong` if a sentence says which batch step times or rates are of; else ''."""
+    """Return `weak` or `strong` if a sentence says it, or which batch step times or rates are of; else ''."""
     roles = {one.role for one in columns}
     if not roles & {*OF_STEPS, *RATES} or roles & {*BATCHES}:
         return ""
     headers = [one.header for one in columns if one.role in OF_STEPS]  # steps/s at a global batch of 64
     near = _batch_of([*raw.sentences, *headers]) if roles & {*OF_STEPS} else ""
-    return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text))
+    return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text) or _called(raw.text))
+
+
+def _called(texts: Sequence[str]) -> str:
+    """The kind of scaling that texts name, if it is only one: near perfect weak scaling."""
+    kinds = {kind for words in texts for kind in _CALLED.findall(words.lower())}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _batch_of(texts: Sequence[str]) -> str:

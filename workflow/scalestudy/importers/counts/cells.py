@@ -59,21 +59,13 @@ _FORMS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{GEFORCE}(?:\W.*)?)",
-        rf"(?P<rest>{GEFORCE}) ?[x*] ?(?P<gpus>\d{{1,3}})",
         rf"(?P<rest>{MAKER}*{KIND})[_-]x(?P<gpus>\d{{1,4}})",
         rf"{nodes_by_each(rf' ?(?:{_NODE}|n)?')} ?-? ?(?:{DEVICE}|g)?(?P<rest>\W.*|)",
-        rf"(?P<nodes>\d{{1,4}}) ?x ?(?P<each>\d{{1,4}}) ?x ?(?P<rest>{HARDWARE})s?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{_NODE} ?-? ?(?P<either>\d{{1,6}}) ?-?{DEVICE}",
-        rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,9}}) ?-?{DEVICE} (?:in )?total\)?",
         r"(?P<nodes>\d{1,4}) ?n ?(?P<either>\d{1,6}) ?[gc]",
         rf"(?:(?P<rest>{MAKER}*{KIND}) ?[-*x_ ] ?)?n(?P<nodes>\d{{1,4}})c(?P<gpus>\d{{1,6}})",
         r"n(?P<nodes>\d{1,4})[-_]?g(?P<each>\d{1,4})",
         r"(?P<nodes>\d{1,4}) ?[mn] ?/ ?(?P<either>\d{1,6}) ?g",
-        rf"(?P<nodes>\d{{1,9}}) ?-?{_NODE} ?[,(/]* ?(?:with |of )?(?P<each>\d{{1,6}}) ?x? ?-?"
-        rf"(?:{DEVICE}|(?P<rest>{MAKER}*{KIND})s?) ?(?:each|(?:/|per) ?{_NODE})\)?",
         rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?\(? ?(?P<gpus>\d{{1,9}}) ?[x*]? ?{OF_WHAT}?{DEVICE} ?\)?(?P<rest>.*)",
-        rf"(?P<nodes>\d{{1,9}}) ?{_NODE} ?[(,/] ?(?P<gpus>\d{{1,6}}) ?x? ?(?P<rest>{MAKER}*{KIND})s?\)?",
-        PER_NODE_ON_NODES,
         PARTS_BY_EACH,
         rf"(?P<nodes>\d{{1,4}}) (?!{DEVICE}\b)(?P<rest>[A-Za-z][\w.-]{{0,30}}) {_NODE} ?[(,] ?"
         rf"(?P<gpus>\d{{1,6}}) ?{DEVICE}\)?",
@@ -93,7 +85,6 @@ _FORMS = tuple(
         r"-j ?(?P<gpus>\d{1,4})",
         rf"(?P<gpus>\d{{1,6}}) ?(?!x)(?P<rest>{HARDWARE})",
         rf"(?P<word>{WORDS})[ -]?(?:{DEVICE}|{_NODE}|(?P<rest>{MAKER}*{KIND})s?)?",
-        rf"(?P<gpus>{_NUMBER}) (?P<rest>{MAKER}*{KIND})s?",
         rf"(?P<gpus>{_NUMBER}) ?[x*]? ?-?{OF_WHAT}?{DEVICE}\b(?P<rest>.*)",
         rf"(?P<gpus>{_NUMBER}) ?[x*] ?(?P<rest>[a-z].*)",
         r"(?P<gpus>\d{1,9}) ?x ?(?P<rest>\(.*\)|)",

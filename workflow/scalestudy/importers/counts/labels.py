@@ -14,7 +14,6 @@ from scalestudy.importers.counts.cells import (
     DEGREES,
     MOST_GPUS,
     PARTS_BY_EACH,
-    PER_NODE_ON_NODES,
     Count,
     nodes_by_each,
     read_count,
@@ -33,12 +32,7 @@ _IN_WORDS = tuple(
         r"(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} of (?P<each>\d{{1,4}}) ?x?-? ?"
         rf"(?:(?:{DEVICE}|(?P<hardware>{HARDWARE}))\b|$)",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(]* ?(?:with )?(?P<each>\d{{1,4}}) ?x? ?"
-        rf"{MAKER}*(?P<hardware>{KIND})s? ?(?:each|/ ?node|per node)\)?",
         rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(/]* ?(?:with )?(?P<either>\d{{1,6}}) ?-?{OF_WHAT}?{DEVICE}\b\)?",
-        rf"(?P<nodes>\d{{1,4}}) ?-?{NODE} ?[,(/]+ ?(?:with )?(?P<either>\d{{1,6}}) ?x? ?"
-        rf"{MAKER}*(?P<hardware>{KIND})s?\b\)?",
-        PER_NODE_ON_NODES,
         rf"(?<!\w){MAKER}*(?P<hardware>(?!x\d){KIND}) ?[x*] ?(?P<gpus>\d{{1,4}})\b(?![\d.x])",
         rf"(?<!zero[ -])(?<!stage[ -])\b(?=\d{{1,3}}\D){nodes_by_each()}(?<!\d\d\d)\b(?![\d.x])"  # no 1920x1080
         rf"(?: (?:{OF_WHAT}?{DEVICE}|{MAKER}*(?P<hardware>{KIND})s?(?: {DEVICE})?)\b)?",
@@ -46,10 +40,8 @@ _IN_WORDS = tuple(
         rf"(?P<gpus>\d{{1,6}}) ?[x*] ?(?P<hardware>{MAKER}+\d{{3,4}}\w*)\b",
         rf"(?:(?<![a-wyz\d.])|(?<=sdp)|(?<=ddp))(?P<gpus>\d{{1,6}})[ _]?x?[ _]?-?{OF_WHAT}?{DEVICE}(?![^\W_])",
         rf"(?P<gpus>\d{{1,6}}) ?x ?{MAKER}*(?P<hardware>{KIND}|[a-z]{{1,4}}-?\d{{2,4}}\w*)",
-        rf"\b(?:single|one|1|an?)[- ]?{NODE} (?:with|of) (?P<gpus>\d{{1,4}}) (?P<hardware>{HARDWARE})s?\b",
         rf"\bsingle[- ]{MAKER}*(?P<hardware>{KIND})\b",
         rf"\b(?:single|one)[- ]?(?:{DEVICE}|{NODE})\b",
-        rf"(?<![\w.])(?P<gpus>\d{{1,4}}) {MAKER}*(?P<hardware>{KIND})s?\b",
         r"-n ?\d{1,6} -n ?(?P<gpus>\d{1,6})\b",
         rf"(?<![\d./])(?P<gpus>\d{{1,6}}) ?-?{NODE}\b",
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
