@@ -195,7 +195,7 @@ def rows_left_out_or_twice(table: Table) -> Iterator[Remark]:
         text += f" {factor:,.{0 if factor >= _WHOLE else 1}f} times, so they are of different work"
         yield Remark("printed twice", group[0].gpus, text)
     for scale in table.scales:
-        if len(scale.lines) > 1:
+        if len(scale.lines) > 1 and all(scale.row not in group for group in table.unlike):
             lines = f"lines {' and '.join(map(str, scale.lines))}"
             text = f"{lines} are the same configuration; their geometric mean is used"
             yield Remark("printed twice", scale.row.gpus, text)

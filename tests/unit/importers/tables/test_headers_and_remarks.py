@@ -314,3 +314,11 @@ def test_rates_of_data_in_a_list_are_named(tmp_path: Path) -> None:
     found, notes = rows_of(tmp_path, text)
     assert found == [[(1, 179451), (2, 320484)]]
     assert "numbers with other units in these lines are not read, such as 9.10 MB/s" in notes
+
+
+def test_rows_too_far_apart_for_one_configuration_are_not_averaged(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;Training time (min)", "1;80", "8;18", "8;65"))
+    assert speedups(found) == [(1, 1.0), (8, 4.44), (8, 1.23)]
+    (found,) = audited(tmp_path, table("GPUs;img/s", "1;100", "1;900", "2;180", "2;1700"))
+    assert len(found.table.scales) == 2
+    assert "differ 9.0 times" in " ".join(remark.sentence for remark in found.remarks)

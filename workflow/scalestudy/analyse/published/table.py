@@ -61,8 +61,12 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
         kind = (row.gpus, setup, *batches, bare_accumulation(row))
         groups.setdefault(kind, []).append(row)
     unlike = [group for group in groups.values() if _are_far_apart(group)]
-    parts = [[row] for group in unlike for row in group] + [
-        group for group in groups.values() if group not in unlike
+    fewest = min((row.gpus for row in usable), default=0)
+    apart = (
+        unlike if all(group[0].gpus > fewest for group in unlike) else []
+    )  # else nothing says which is the base
+    parts = [[row] for group in apart for row in group] + [
+        group for group in groups.values() if group not in apart
     ]
     rates = [
         (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))

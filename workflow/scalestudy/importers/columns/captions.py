@@ -35,7 +35,7 @@ _BARE_TIME = re.compile(
     r"(?:(?:wall|wall-clock|elapsed|run|real)[ -]?)?(?:time|duration|t)(?: ?[(\[][a-z]{1,7}[)\]])?"
 )
 """Headers that do not say what a time is of."""
-_DEGREE = re.compile(r"\d{1,3}")
+_DEGREE = re.compile(r"\d{1,2}|128|256|512")
 _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
 _OF_ONE = 0.1

@@ -148,6 +148,8 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 pairs = pairs_in(cells)
                 sizes |= {each_node(count, pairs).gpus for count in counts if count}
             missing = [cell for cell, count in zip(named, counts, strict=True) if not count]
+            if len(sizes) > 1:  # rows of a processor without a number are left out
+                missing = [cell for cell in missing if not _OF_A_CPU.search(plain(cell))]
             if named and all(map(count_of_degrees, map(plain, named))) and _are_of_more(raw, sizes):
                 continue  # degrees of parallelism, beside others that no label has
             of_two = len(cells) == 2 and len(sizes) == 1 and any(map(says_one_device, missing))
