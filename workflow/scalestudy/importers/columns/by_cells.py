@@ -42,6 +42,7 @@ _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?la
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b(?:19|20)\d\d$|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")
+_UNIT_RATIO = re.compile(r"1(?:\.0+)? ?x")
 _NODES = re.compile(rf"\d{{1,6}} ?{NODE}", re.IGNORECASE)
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
@@ -60,6 +61,9 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="ignore" if fractions else "label")
     if _may_be_ratios(meaning, stated=stated) and most_are("speedup", cells):
         return replace(meaning, role="ignore" if is_of_most(raw, place, meanings) else "printed_speedup")
+    relative = role in ("throughput", "steps_per_s") and most_are("speedup", cells) and not stated
+    if relative and any(map(_UNIT_RATIO.fullmatch, map(plain, cells))):
+        return replace(meaning, role="printed_speedup")  # 1.0x, 3.6x below `Steps/s`
     if role in TIMES and stated and not meaning.unit and most_are("speedup", cells):
         return replace(meaning, role="ignore")  # relative to the time of something else: 0.9x
     if role == "label" and _has_a_measured_twin(meanings, place, raw):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from math import isclose
 
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, is_utilization, normal, place_of_devices, with_role
 from scalestudy.importers.numbers.printed import read_cell, share
 from scalestudy.importers.published import MEASURED, TIMES
@@ -74,6 +77,7 @@ def without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
         and len(raw.cells(at)) > 1
         and _are_at_most_one(raw.cells(at))
         and not _follow(meanings, raw, at)
+        and not _agree_with_efficiencies(meanings, raw, at)
         and normal(one.header) not in said
         else one
         for at, one in enumerate(meanings)
@@ -89,6 +93,22 @@ def _follow(meanings: list[Meaning], raw: RawTable, place: int) -> bool:
     places = (devices, measured[0], place)
     close = following(raw, meanings, places, of_times=of_times, close=_CLOSE_TO_FEW_DIGITS, power=0)
     return len(close) > 1 and all(close)
+
+
+def _agree_with_efficiencies(meanings: list[Meaning], raw: RawTable, place: int) -> bool:
+    """Whether speedups are, in each row, the efficiency times the devices: 0.82 and 41 % on 2 devices."""
+    devices = place_of_devices(meanings)
+    beside = [at for at, one in enumerate(meanings) if one.role == "printed_efficiency"]
+    if devices is None or len(beside) != 1:
+        return False
+    agree = []
+    for _, row in raw.rows:
+        with suppress(ValueError, IndexError):
+            efficiency = read_cell(row[beside[0]])
+            one = efficiency.printed.value / (100 if efficiency.percent else 1)
+            ratio, gpus = read_cell(row[place]).printed.value, read_count(row[devices]).gpus
+            agree.append((gpus, isclose(ratio, one * gpus, rel_tol=_CLOSE_TO_FEW_DIGITS)))
+    return sum(gpus > 1 for gpus, _ in agree) > 1 and all(same for _, same in agree)
 
 
 def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:
