@@ -106,3 +106,17 @@ def test_a_row_that_goes_over_into_the_next_column_is_read(tmp_path: Path) -> No
     text = "GPUs    Throughput    Efficiency\n----    ----------    ----------\n  64    100 samples/s   100%\n"
     (found,) = audited(tmp_path, text + " 128    198 samples/s    99%\n1024   1472 samples/s    92%\n")
     assert [gpus for gpus, _ in speedups(found)] == [64, 128, 1024]
+
+
+def test_empty_lines_between_all_rows_separate_nothing(tmp_path: Path) -> None:
+    text = table("GPUs;img/s", "1;410", "2;779")
+    (found,) = audited(tmp_path, text.replace("\n", "\n\n"))
+    assert [(row.line, row.gpus) for row in found.source.rows] == [(5, 1), (7, 2)]
+    (both,) = [audited(tmp_path, f"{text}\n{table('GPUs;img/s', '1;100', '4;390')}".replace("\n", "\n\n"))]
+    assert [speedups(one)[-1] for one in both] == [(2, 1.9), (4, 3.9)]
+
+
+def test_speedups_below_one_that_agree_with_efficiencies_are_read(tmp_path: Path) -> None:
+    rows = ("8;1234;1012;0.82x;41%", "16;2422;2039;0.84x;42%")
+    found = audited(tmp_path, table("Batch size;1 GPU;2 GPUs;Speedup;Efficiency", *rows))
+    assert [one.checked.speedups for one in found] == [1, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from scalestudy.importers.raw import RawTable
 
@@ -32,7 +33,33 @@ _PIPE = re.compile(r"(?<!\\)\|")
 
 
 def piped_tables(lines: list[str]) -> Iterator[RawTable]:
-    """Yield the tables whose cells are between bars, with a rule below the header."""
+    """Yield the tables whose cells are between bars, with a rule below the header.
+
+    There may be an empty line between all lines of a table.
+    """
+    gaps = _gaps(lines)
+    kept = [number for number in range(len(lines)) if number not in gaps]
+    for table in _tables([lines[number] for number in kept]):
+        rows = tuple((kept[line - 1] + 1, cells) for line, cells in table.rows)
+        yield replace(table, line=kept[table.line - 1] + 1, rows=rows)
+
+
+def _gaps(lines: list[str]) -> set[int]:
+    """The empty lines between a header, its rule and the rows, if they stand between all of them."""
+    gaps: set[int] = set()
+    for rule in range(2, len(lines) - 2):
+        if not (lines[rule].lstrip().startswith("|") and is_rule(lines[rule]) and lines[rule - 2].count("|") > 1):
+            continue
+        at = rule - 1
+        while at + 1 < len(lines) and not lines[at].strip() and lines[at + 1].lstrip().startswith("|"):
+            if at > rule and at + 3 < len(lines) and is_rule(lines[at + 3]):
+                break  # the header of another table
+            gaps.add(at)
+            at += 2
+    return gaps
+
+
+def _tables(lines: list[str]) -> Iterator[RawTable]:
     headings: list[tuple[int, str]] = []
     above = opening = ""
     paragraph: list[str] = []
