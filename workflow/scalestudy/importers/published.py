@@ -153,6 +153,12 @@ class PublishedTable:
         devices = self.column("gpus")
         return devices is not None and bool(ON_ONE_MACHINE.search(devices.header.lower()))
 
+    def unit_of(self, column: Meaning) -> str:
+        """Return the unit in which a column was read, if its header has another: samples/s of samples/hour."""
+        if column.role in CLOCKED:
+            return "" if column.role in self.unknown_units else "s"
+        return column.unit if column.role in RATES and column.factor != 1 else ""
+
 
 @dataclass(frozen=True)
 class PublishedFile:

@@ -16,7 +16,6 @@ from scalestudy.importers.published import (
     BY_TABLE,
     BY_TEXT,
     BY_USER,
-    CLOCKED,
     MEASURED,
     OF_COLUMNS,
     PublishedFile,
@@ -138,8 +137,7 @@ def _example(table: PublishedTable) -> str:
     for column in table.columns:
         number = float(row.gpus) if column.role == "gpus" else row.number(column.role)
         if number is not None:
-            unit = " s" if column.role in CLOCKED and column.role not in table.unknown_units else ""
-            parts.append(f"{plain(column.header)} {number:.6g}{unit}")
+            parts.append(f"{plain(column.header)} {number:.6g} {table.unit_of(column)}".rstrip())
     return f"line {row.line}: {', '.join(parts)}"
 
 

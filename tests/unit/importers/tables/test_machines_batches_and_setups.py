@@ -120,3 +120,9 @@ def test_speedups_below_one_that_agree_with_efficiencies_are_read(tmp_path: Path
     rows = ("8;1234;1012;0.82x;41%", "16;2422;2039;0.84x;42%")
     found = audited(tmp_path, table("Batch size;1 GPU;2 GPUs;Speedup;Efficiency", *rows))
     assert [one.checked.speedups for one in found] == [1, 1]
+
+
+def test_a_rate_in_another_unit_than_its_header_is_shown_with_it(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("GPUs;episodes/hour;Time (min)", "1;360;20", "2;720;10"))
+    units = {one.header: found.source.unit_of(one) for one in found.source.columns}
+    assert units == {"GPUs": "", "episodes/hour": "episodes/s", "Time (min)": "s"}
