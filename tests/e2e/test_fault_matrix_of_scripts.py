@@ -145,7 +145,7 @@ CELLS = [
         nothing,
         "timeout",
         "time limit of",
-        limit_min=0.5,
+        limit_min=1,  # beside other load a script takes most of half a minute to start
         told={"fault": "a script that ignores SIGTERM, over the time limit", "moment": TRAINING},
     ),
     cell(
