@@ -5,7 +5,7 @@ from math import isclose, log
 
 from scalestudy.analyse.published.batches import global_batch, replicas
 from scalestudy.analyse.published.held import overlap
-from scalestudy.analyse.published.table import Table, limits_of, rate_of, ratio
+from scalestudy.analyse.published.table import Table, known_rates, limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.headers.batches import is_of_micro_batches
@@ -173,13 +173,13 @@ def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
             yield Remark("throughput per device", row.gpus, sentence)
 
 
-_WHOLE = 10
-"""Factor from which its decimals are not printed."""
-
-
 def _common(intervals: Sequence[Interval]) -> Interval | None:
     low, high = max(one.low for one in intervals), min(one.high for one in intervals)
     return Interval((low + high) / 2, low, high) if low <= high else None
+
+
+_WHOLE = 10
+"""Factor from which its decimals are not printed."""
 
 
 def rows_left_out_or_twice(table: Table) -> Iterator[Remark]:
@@ -188,7 +188,7 @@ def rows_left_out_or_twice(table: Table) -> Iterator[Remark]:
         text = "the throughput or step time is not above 0, so the row was left out"
         yield Remark("not positive", row.gpus, f"line {row.line}: {text}")
     for group in table.unlike:
-        rates = [rate_of(row).value for row in group]
+        rates = known_rates(group)
         lines = f"lines {' and '.join(str(row.line) for row in group)}"
         factor = max(rates) / min(rates)
         text = f"{lines} are one configuration by all columns that were read, but differ"

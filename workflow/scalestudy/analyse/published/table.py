@@ -62,16 +62,11 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
         groups.setdefault(kind, []).append(row)
     unlike = [group for group in groups.values() if _are_far_apart(group)]
     fewest = min((row.gpus for row in usable), default=0)
-    apart = (
-        unlike if all(group[0].gpus > fewest for group in unlike) else []
-    )  # else nothing says which is the base
-    parts = [[row] for group in apart for row in group] + [
-        group for group in groups.values() if group not in apart
-    ]
-    rates = [
-        (group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)]))
-        for group in sorted(parts, key=lambda group: group[0].gpus)
-    ]
+    of_base = any(group[0].gpus == fewest for group in unlike)  # then nothing says which of them is the base
+    parts = list[list[PublishedRow]]()
+    for group in groups.values():
+        parts += [[row] for row in group] if group in unlike and not of_base else [group]
+    rates = [(group, _mean([rate for row in group if not isnan((rate := rate_of(row)).value)])) for group in parts]
     known = [(group, rate) for group, rate in rates if not isnan(rate.value)]
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
@@ -88,9 +83,14 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
     )
 
 
+def known_rates(rows: Sequence[PublishedRow]) -> list[float]:
+    """Return the throughputs of the rows that have one."""
+    return [rate for row in rows if (rate := rate_of(row).value) > 0]
+
+
 def _are_far_apart(group: Sequence[PublishedRow]) -> bool:
     """Whether the rates of rows differ more than runs of one configuration do."""
-    rates = [rate.value for row in group if rate_of(row).value > 0 and (rate := rate_of(row))]
+    rates = known_rates(group)
     return len(rates) > 1 and max(rates) > FAR_APART * min(rates)
 
 

@@ -12,7 +12,7 @@ from scalestudy.importers.cells.two_ratios import with_one_ratio
 from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_or_none
-from scalestudy.importers.counts.phrases import phrase_in
+from scalestudy.importers.counts.phrases import is_of_devices
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL, SECONDS
@@ -178,12 +178,6 @@ def _named(head: str, quantity: str) -> str:
     return head if never_a_label(head) or measured else f"{head} {quantity}".strip()
 
 
-def _is_of_devices(cell: str) -> bool:
-    """Whether a cell is no more than a kind of devices and their number: 4090 2x."""
-    phrase = phrase_in(cell)
-    return phrase is not None and phrase.is_whole(cell) and phrase.says_more
-
-
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
     cells = list(map(_sign_last, table.cells(place)))
@@ -205,7 +199,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
         never_a_label(header)
-        or 2 * sum(map(_is_of_devices, cells)) > len(cells)
+        or 2 * sum(map(is_of_devices, cells)) > len(cells)
         or _OF_DATA.fullmatch(normal(header))
         or place == 0
         or len(both) < max(1 if few == ACROSS else 2, few * len(cells))

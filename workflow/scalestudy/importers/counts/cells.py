@@ -40,11 +40,6 @@ def nodes_by_each(of_nodes: str = "") -> str:
     return rf"(?P<nodes>\d{{1,9}}){of_nodes} ?[x*\u00d7] ?\(?(?P<each>\d{{1,9}})"
 
 
-PER_NODE_ON_NODES = (
-    rf"(?P<each>\d{{1,6}}) ?x? ?-?{DEVICE} ?(?:per|/) ?-?{_NODE}[ ,x*(]+(?:on |across )?"
-    rf"(?P<nodes>\d{{1,6}}) ?{_NODE}\b\)?"
-)
-"""Devices of each node in front of the nodes: `4 GPUs per node, 2 nodes`."""
 PARTS_BY_EACH = (
     r"(?P<parts>\d{1,6}) ?(?:mpi|(?:mpi )?(?:ranks?|proc(?:esse)?s|tasks?)|sockets?|cpus?|workers?|executors?) ?"
     r"(?:[x*]|(?:with|of|[,(]) ?(?=.*(?:each|/|per))) ?(?P<each>\d{1,6}) ?"

@@ -64,6 +64,12 @@ def phrase_in(text: str) -> Phrase | None:
     return replace(found[0], rest=_rest(text, found[0])) if len(found) == 1 else None
 
 
+def is_of_devices(text: str) -> bool:
+    """Return whether a text is only a phrase of devices, and more than their number: 8 (2x4), 4090 2x."""
+    phrase = phrase_in(text)
+    return phrase is not None and phrase.is_whole(text) and phrase.says_more
+
+
 def _rest(text: str, phrase: Phrase) -> str:
     """The words of a text beside its phrase, without brackets, signs and prepositions that belonged to it."""
     words = f"{_JOINT.sub('', text[: phrase.start])} {text[phrase.end :]}"

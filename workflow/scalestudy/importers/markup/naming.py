@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.counts.phrases import phrase_in
+from scalestudy.importers.counts.phrases import is_of_devices
 from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import plain, read_cell
@@ -56,8 +56,7 @@ def names_devices(text: str) -> bool:
 
 def is_count(text: str) -> bool:
     """Return whether a text is a number of devices with a word of them: `4 GPUs`."""
-    words = plain(text)
-    if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:
+    if is_of_devices(plain(text)):
         return True  # 8 (1x8)
     try:
         read_count(text)
