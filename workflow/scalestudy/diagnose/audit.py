@@ -209,7 +209,7 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         over = ratio(largest.throughput, rate_of(other)).value * other.gpus / largest.row.gpus
         text = (
             f"the efficiency on {largest.row.gpus} devices is {largest.efficiency.value:.3f} relative to"
-            f" {_how(base)} and {over:.3f} relative to {_how(other)}: a speedup must name its baseline"
+            f" {_how(base, other)} and {over:.3f} relative to {_how(other, base)}: a speedup must name its baseline"
         )
         yield Remark("two base cases", base.gpus, text)
 
@@ -292,6 +292,8 @@ def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tupl
     return "throughput", common.value, rate
 
 
-def _how(row: PublishedRow) -> str:
-    """'ddp on 1', or the line of a row without a strategy."""
-    return f"{row.label('strategy') or f'line {row.line}'} on {row.gpus}"
+def _how(row: PublishedRow, other: PublishedRow) -> str:
+    """'ddp on 1', or the line of a row without a strategy; what differs from another row of the same line."""
+    labels = [row.label(name) for name in row.labels if row.label(name) != other.label(name)]
+    named = row.label("strategy") or (next(filter(None, labels), "") if row.line == other.line else "")
+    return f"{named or f'line {row.line}'} on {row.gpus}"

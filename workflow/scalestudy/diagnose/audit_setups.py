@@ -8,6 +8,7 @@ from scalestudy.analyse.published.series import KINDS_OF_SETUP, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
+from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
 from scalestudy.importers.shape.variants import faster_settings
@@ -48,6 +49,7 @@ def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[
     base = table.base or min(rows, key=lambda row: row.gpus, default=None)
     if base is None:
         return
+    yield from _other_setting_of_the_base(base, [row for row in rows if row is not base])
     same = [row for row in printed if row.gpus == base.gpus and row.line == base.line and _is_same(row, base)]
     own = _faster(base).union(*map(_faster, same))
     more = {
@@ -59,6 +61,23 @@ def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[
             f"some rows have a setting that the baseline has not ({pairs}), so their ratio is not of devices alone"
         )
         yield Remark("confounded", None, text)
+
+
+def _other_setting_of_the_base(base: PublishedRow, others: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Return remarks on a number that the rows of a series have in common, and the baseline of all series not."""
+    for name, own in base.labels.items():
+        values = {row.label(name) for row in others}
+        if is_degree(name) or len(values) != 1 or own in values or not all(map(_is_number, (own, *values))):
+            continue
+        text = f"the {name} is {own} on {base.gpus} and {values.pop()} on more devices, so the work may differ"
+        yield Remark("confounded", None, text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
 
 
 def _is_same(row: PublishedRow, other: PublishedRow) -> bool:

@@ -26,6 +26,7 @@ from scalestudy.importers.published import MEASURED, STATED, PublishedFile, Publ
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
 from scalestudy.importers.ratios.of_all import note_on_words
+from scalestudy.importers.ratios.own_tables import with_ratios_of_own_tables
 from scalestudy.importers.ratios.owners import owners_of_ratios
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
@@ -82,7 +83,7 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
         without = "none was recognised; write a line of headers and a line per row, with | or commas between cells"
         why = "; ".join(others) if others else without
         raise UserError(f"{path}: no table of scaling: {why}")
-    return PublishedFile(tuple(_named(tables)), tuple(others))
+    return PublishedFile(tuple(_named(with_ratios_of_own_tables(tables))), tuple(others))
 
 
 def _nameless(raw: RawTable) -> list[str]:

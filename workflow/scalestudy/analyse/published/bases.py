@@ -151,7 +151,10 @@ def _whole_elsewhere(table: Table, others: Sequence[PublishedRow]) -> PublishedR
     own_rows = [scale.row for scale in table.scales]
     rows = {row.line: row for row in (own_rows if unit else [*own_rows, *others])}
     named = [row for row in rows.values() if (own := row.printed_efficiency) and own.value == 1]
+    stated = [row for row in own_rows if row.printed_efficiency and row not in named]
     if base is None or (unit and overlap(unit, ONE)) or len(named) != 1 or not rate_of(named[0]).low > 0:
+        return None
+    if not stated:  # relative to itself, any row has 100 %
         return None
     return named[0] if named[0].gpus > base.gpus else None
 

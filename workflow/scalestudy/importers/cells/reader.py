@@ -59,6 +59,11 @@ _MODEL_BEHIND = re.compile(
     r"\((?P<model>[^()]*\d[\d.]* ?[mbt]\b[^()]*\bmodel|[^()]*\bmodel [^()]+)\)$", re.IGNORECASE
 )
 """The model of one row only, behind its number: 438K tok/s (774M model)."""
+_OF_NO_TIME = re.compile(
+    r"(?:epochs?|steps?|it(?:er(?:ation)?)?s?|updates?|samples?|images?|tokens?|frames?|episodes?)\b(?! ?/)",
+    re.IGNORECASE,
+)
+"""Units of how long a training is that are none of a time: ~300 epochs."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 
@@ -123,6 +128,8 @@ class CellReader:
         if self.gain[place] and (cell.percent or says_percent(meaning.header)):
             return _speedup_of(cell.printed.times(0.01), saved=meaning.per == SAVED)
         if meaning.role in CLOCKED:
+            if not unit_of_time(text) and _OF_NO_TIME.match(cell.unit):
+                raise ValueError(f"{text} is no time")
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             last = cell.printed.last * 10 ** self.padded[place]

@@ -8,15 +8,15 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
-from scalestudy.importers.cells.two_ratios import with_one_ratio
+from scalestudy.importers.cells.ratio_headers import header_of_ratio
+from scalestudy.importers.cells.second_ratios import with_second_ratios
 from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.counts.headers import count_of_header
-from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.counts.phrases import is_of_devices
-from scalestudy.importers.devices.across import counted_across
-from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
+from scalestudy.importers.headers.meaning import is_utilization, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL, SECONDS
 from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.numbers.ratios_behind import with_ratios_in_one_spelling
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.columns import CLOSE
@@ -68,7 +68,7 @@ _BEHIND = re.compile(r"([^()]+?) ?\(([^()]+)\)")
 
 def with_ratios(table: RawTable) -> RawTable:
     """Return a table in which speedups and efficiencies that share cells with measurements have columns."""
-    table = with_quantities(table)
+    table = with_second_ratios(with_quantities(_with_one_spelling(table)))
     first = [row[0] for _, row in table.rows if row]
     if any(meaning_of(name).role in MEASURED for name in first):
         return table  # a row per quantity
@@ -90,9 +90,14 @@ def with_ratios(table: RawTable) -> RawTable:
     return replace(table, header=tuple(header), rows=tuple(rows))
 
 
+def _with_one_spelling(table: RawTable) -> RawTable:
+    """A table whose cells behind the first have their ratios as 23.3 (6.6x, 83 %)."""
+    rows = [(line, (*row[:1], *map(with_ratios_in_one_spelling, row[1:]))) for line, row in table.rows]
+    return replace(table, rows=tuple(rows))
+
+
 def with_quantities(table: RawTable) -> RawTable:
     """Return a table in which quantities of different units that share cells, 480 ms · 67k tok/s, have columns."""
-    table = with_one_ratio(table)
     columns = {}
     for place in range(1, len(table.header)):
         if _OF_DATA.fullmatch(normal(table.header[place])):
@@ -198,7 +203,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return [named["first"].replace("(", ""), f"accuracy ({plain(header)})"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
-        never_a_label(header)
+        (never_a_label(header) and not is_utilization(header))
         or 2 * sum(map(is_of_devices, cells)) > len(cells)
         or _OF_DATA.fullmatch(normal(header))
         or place == 0
@@ -216,40 +221,19 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if not second:
         ratios = [read_cell(one["ratio"]).printed.value for one in both]
         percent = signs == {"%"}
-        if percent and max(ratios) > 110:
+        called = any("% eff" in cell for cell in cells)
+        if percent and max(ratios) > 110 and not called:
             return []
         of_the_peak = percent and any(_OF_THE_PEAK.search(words) for words in (*table.header, *table.cells(0)))
         second = "MFU" if of_the_peak else "efficiency" if percent else "speedup"
-    noun = _noun_of_bare_devices(table, header)
-    if noun:
-        return [first, f"{plain(header)} {noun} {second}"]
     unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
     if unknown and (read_as := kind_by_ratios(cells, found)):
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
         return [f"{bare} {read_as}", f"{bare} {second}"]
     if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
         return []  # the share of another number, such as that of the trained parameters
-    whole = f"{plain(first)} {second}"
-    across = None if _name_devices(table) else count_of_header(header)
-    if across and across[1] and meaning_of(across[1]).role == "ignore":
-        return []  # `2 GPUs two nodes`: the ratio would remain without its measurement
-    if across and count_of_header(whole) is None:
-        return [first, f"{across[0].gpus} {counted_across([header])} {second}"]
-    return [first, whole if across or meaning_of(first).role in ("ignore", "label", "strategy") else second]
-
-
-def _name_devices(table: RawTable) -> bool:
-    """Whether the labels of the first column name several numbers of devices, so that the headers do not."""
-    counts = [count_or_none(cell) for cell in table.cells(0)]
-    return len({count.gpus for count in counts if count}) > 1 and all(counts)
-
-
-def _noun_of_bare_devices(table: RawTable, header: str) -> str:
-    """What a header that is a number counts by the first header, `Trainer Count | 20 | 40`; '' for another."""
-    first = table.header[0]
-    if not plain(header).isdecimal() or meaning_of(first).role not in ("gpus", "nodes"):
-        return ""
-    return counted_across([first])
+    whole = header_of_ratio(table, header, first, second)
+    return [first, whole] if whole else []
 
 
 def _are_of_the_fewest(table: RawTable, place: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
@@ -10,11 +11,17 @@ from math import isclose
 from scalestudy.importers.columns.batch_in_words import scaling_by_batch
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.headers.meaning import Meaning, normal
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import read_cell
 from scalestudy.importers.published import BY_SIZE, BY_TABLE, BY_TEXT, RATES, TIMES, PublishedRow
 from scalestudy.importers.raw import RawTable
 
 _FEW = 3
+_OF_EACH = re.compile(
+    r"(?:local )?(?:input|data|problem|message|array|vector|matrix|grid|mesh|work(?:load)?|size|elements|cells|"
+    rf"particles|atoms|points|samples|rows|dofs?)(?: ?size)?s? ?(?:/|per) ?(?:{DEVICE}|{NODE})(?: ?[(\[].*)?"
+)
+"""Names of labels that say how much each device computes."""
 
 
 def scaling_beside(
@@ -27,7 +34,19 @@ def scaling_beside(
     if kind := scaling_by_batch(raw, columns):
         return kind, BY_TEXT
     timed = any(one.role in TIMES for one in columns) and not any(one.role in RATES for one in columns)
-    return ("weak", BY_SIZE) if timed and _grows_as_devices(raw, meanings, rows) else ("", BY_TABLE)
+    grows = timed and (_grows_as_devices(raw, meanings, rows) or _is_constant_for_each(rows))
+    return ("weak", BY_SIZE) if grows else ("", BY_TABLE)
+
+
+def _is_constant_for_each(rows: Sequence[PublishedRow]) -> bool:
+    """Whether a label is a size of the work of each device, `input/rank`, and each was on several numbers."""
+    for name in dict.fromkeys(name for row in rows for name in row.labels):
+        if _OF_EACH.fullmatch(name):
+            sizes: dict[str, set[int]] = {}
+            for row in rows:
+                sizes.setdefault(row.label(name), set()).add(row.gpus)
+            return all(len(found) > 1 for found in sizes.values())
+    return False
 
 
 def _grows_as_devices(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> bool:

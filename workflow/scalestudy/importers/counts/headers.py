@@ -70,6 +70,12 @@ _ADDITION = r" ?(?:\+|\bw/|\bwith\b|\busing\b)"
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _OR_SEVERAL = re.compile(rf"(?<=\d)( ?-?(?:{DEVICE}|{_NODE}))\(s\)", re.IGNORECASE)
 """One or several: 4 GPU(s)."""
+_OVER_DEVICES = re.compile(
+    r"(?P<ratio>.*?(?:speed-?up|effic\w*|eff\.).*?),? [(\[]?"
+    r"(?:vs\.?|versus|over|relative to|compared (?:to|with)|w\.?r\.?t\.?|from) "
+    rf"(?:an? |one |the )?\d* ?x? ?-?(?:{DEVICE}|{_NODE}|{MAKER}*{KIND}s?)[)\]]?(?P<rest>.*)"
+)
+"""A ratio with the devices that it is relative to: Scaling efficiency (vs 1 GPU)."""
 _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|trials)\)$")
 """How long each was measured: `10 nodes (100 steps)`."""
 
@@ -79,6 +85,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
     header = _OR_SEVERAL.sub(r"\1s", header)
     words = in_digits(plain(header).lower())
+    if over := _OVER_DEVICES.fullmatch(words):
+        return count_of_header(f"{over['ratio']} {over['rest']}".strip())
     phrase = phrase_in(words)
     if phrase and phrase.says_more:
         return _of_phrase(phrase)

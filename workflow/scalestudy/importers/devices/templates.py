@@ -101,6 +101,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         if not (told or of_nodes or shown):
             continue
         alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]
+        alike += [one for one in groups.values() if of_nodes and _are_ratios_on(one, sizes)]
         across = {
             place: (f"{found.number}{f'x {found.kind}' if found.kind else ''}", found.rest)
             for one in (group, *alike)
@@ -116,6 +117,12 @@ def _is_of_sizes(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
     """Whether other headers are of the same numbers of devices: `small, 1 thread` beside `large, 1 thread`."""
     told = all(one.says_devices for one in group.values()) or _is_in_brackets(group)
     return told and [found.number for found in group.values()] == sizes
+
+
+def _are_ratios_on(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
+    """Whether headers are of printed ratios on some of these devices: `4x8 speedup`."""
+    ratios = all(meaning_of(found.rest).role in STATED for found in group.values())
+    return ratios and {found.number for found in group.values()} <= {*sizes}
 
 
 def _is_in_brackets(group: dict[int, _Found]) -> bool:
@@ -151,12 +158,18 @@ def _products(header: Sequence[str]) -> bool:
     """Whether headers name nodes with as many devices each, and differ in the nodes: 2x8, 4x8."""
     if _OF_A_SIZE.search(normal(header[0])):
         return False
-    found = [one for name in header[1:] if len(one := _PRODUCT.findall(plain(name))) == 1]
+    bare = [name for name in header[1:] if not _is_ratio(name)]
+    found = [one for name in bare if len(one := _PRODUCT.findall(plain(name))) == 1]
     pairs = [(int(nodes), int(by or letters)) for ((nodes, by, letters),) in found]
     each = {devices for _, devices in pairs}
-    alike = {_PRODUCT.sub("0", plain(name)) for name in header[1:] if _PRODUCT.search(plain(name))}
+    alike = {_PRODUCT.sub("0", plain(name)) for name in bare if _PRODUCT.search(plain(name))}
     distinct = len(pairs) >= _FEW and len({*pairs}) == len(pairs)
     return distinct and len(alike) == 1 and len(each) == 1 and 1 < each.pop() <= _MOST_OF_A_NODE
+
+
+def _is_ratio(header: str) -> bool:
+    """Whether a header is of a printed ratio on nodes times devices: 2x8 efficiency."""
+    return meaning_of(_PRODUCT.sub("", plain(header)).strip()).role in STATED
 
 
 def _change_alike(table: RawTable, places: Sequence[int]) -> bool:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from scalestudy.importers.headers.meaning import is_utilization
+from scalestudy.importers.headers.meaning import is_utilization, meaning_of
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.listed import FEWEST, GAP, ITEM, as_item, with_counts
 from scalestudy.importers.markup.naming import LONGEST, SETUP, is_number, names_devices
 from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.ratios_behind import with_ratios_in_one_spelling
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import UNSAID, RawTable
@@ -54,7 +55,8 @@ def _table(rows: Sequence[tuple[int, dict[str, str]]], above: str) -> RawTable:
 
 def with_bare_numbers(table: RawTable, lines: Sequence[str]) -> RawTable:
     """Return a list of ratios with the plain numbers in front of them, and with the lines that have no ratio."""
-    if any(known_role(name) in MEASURED for name in table.header) or table.header[0] not in ("gpus", SETUP):
+    counted = table.header[0] == SETUP or meaning_of(table.header[0]).role in ("gpus", "nodes")
+    if any(known_role(name) in MEASURED for name in table.header) or not counted:
         return table
     rows = dict(table.rows)
     bare = {line: found for line in rows if (found := _bare(lines[line - 1]))}
@@ -70,14 +72,16 @@ def with_bare_numbers(table: RawTable, lines: Sequence[str]) -> RawTable:
         (line, (devices, number, *(rows[line][1:] if line in rows else nothing)))
         for line, (devices, number) in sorted(bare.items())
     )
-    header = (table.header[0], UNSAID, *table.header[1:])
-    return replace(table, line=body[0][0], header=header, rows=body, caption=_line_above(lines, body[0][0]))
+    above = _line_above(lines, body[0][0])
+    header = (table.header[0], above if is_utilization(above) else UNSAID, *table.header[1:])
+    return replace(table, line=body[0][0], header=header, rows=body, caption=above)
 
 
 def _bare(line: str) -> tuple[str, str] | None:
     """(devices, number) of an item whose number has no unit."""
     item = ITEM.fullmatch(as_item(line)) if len(line) <= LONGEST else None
-    if item is None or not names_devices(item["devices"].strip()) or not (found := _BARE.match(item["rest"])):
+    rest = with_ratios_in_one_spelling(item["rest"], in_brackets=True) if item else ""
+    if item is None or not names_devices(item["devices"].strip()) or not (found := _BARE.match(rest)):
         return None
     return item["devices"].strip(), found[0]
 

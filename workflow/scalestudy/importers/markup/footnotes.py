@@ -18,6 +18,9 @@ _PROJECTED = re.compile(
     r"simulated)\b",
     re.IGNORECASE,
 )
+_NEAR_BULLETS, _FEW = 12, 2
+"""Lines below a table in which so many items of a list begin with a star, which is then no mark of a footnote."""
+_BULLET = re.compile(r"\s{0,3}\* ")
 _FOOTNOTE = re.compile(r"\s{0,3}\\?(?P<mark>[*\u2020\u2021]{1,3})(?![*\w]*\*)[ =:.-]{0,4}(?P<text>[^\s|*].*)")
 _MARKED = re.compile(
     r"[^*\u2020\u2021|]*[^\W_][^*\u2020\u2021|]*?\\?(?:<sup>)?(?P<mark>[*\u2020\u2021]{1,3})(?:</sup>)?"
@@ -47,6 +50,8 @@ def with_footnotes(table: RawTable, lines: Sequence[str]) -> RawTable:
     """Return a table with the footnotes of its rows, if some rows only have the mark of one below the table."""
     last = max((line for line, _ in table.rows), default=table.line)
     below = [note for line in lines[last : last + _NEAR] if (note := _FOOTNOTE.fullmatch(line))]
+    bullets = [line for line in lines[last : last + _NEAR_BULLETS] if _BULLET.match(line)]
+    below = below if len(bullets) < _FEW else [note for note in below if not _BULLET.match(note[0])]
     marks = [note["mark"] for note in below]
     texts = {note["mark"]: plain(note["text"]) for note in below if marks.count(note["mark"]) == 1}
     if not texts or len({line for line, _ in table.rows}) < len(table.rows):

@@ -15,6 +15,7 @@ from scalestudy.importers.markup.naming import LONGEST, SETUP, VALUE, is_count, 
 from scalestudy.importers.markup.phrased import SEVERAL, note_on_numbers, phrased_tables, starts_again
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.ratios_behind import with_ratios_in_one_spelling
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import in_one_spelling, known_role, name_of
 from scalestudy.importers.raw import RawTable
@@ -213,7 +214,7 @@ def with_counts(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[
 
 def _quantities(text: str) -> dict[str, str]:
     """The measurements of an item by their units: 900 img/s (3.6x)."""
-    text = _SHARE_OF_RESULTS.sub("", _OTHER_SHARE.sub("", text))
+    text = with_ratios_in_one_spelling(_SHARE_OF_RESULTS.sub("", _OTHER_SHARE.sub("", text)), in_brackets=True)
     found: dict[str, str] = _named_quantities(text)
     for part in _PART.split(text) if not found else ():
         first = _FIRST.match(part or "") if part and not read_duration(part) else None

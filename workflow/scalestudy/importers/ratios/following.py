@@ -14,6 +14,7 @@ from scalestudy.importers.raw import RawTable
 
 POWERS = {"printed_speedup": 0, "printed_efficiency": 1}
 """Ratios of measurements -> the power of the devices that they are divided by."""
+_SHARE = re.compile(r"%|\bper ?cent\b|\bpct\b", re.IGNORECASE)
 _LABELS = tuple(role for role in TEXTS if role not in ("throughput_unit", "scaling"))
 
 
@@ -45,7 +46,8 @@ def following(
             count = count_or_none(row[places[0]], alone=meanings[places[0]].per != IN_WORDS)
             if count and measured > 0:
                 each = count.gpus if meanings[places[1]].role == "throughput_per_gpu" else 1
-                ratio = float(leading[0] if leading else 0) / (100 if percent or "%" in row[places[2]] else 1)
+                whole = 100 if percent or _SHARE.search(row[places[2]]) else 1
+                ratio = float(leading[0] if leading else 0) / whole
                 rows.append((tuple(above), (count.gpus, measured * each, ratio)))
         except (ValueError, IndexError):
             continue
