@@ -207,9 +207,10 @@ def _bases(table: Table, rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     largest = table.scales[-1]
     for other in (row for row in table.other_bases if not _is_printed_over(row, base)):
         over = ratio(largest.throughput, rate_of(other)).value * other.gpus / largest.row.gpus
+        first, second = _how(base, other), _how(other, base)
         text = (
             f"the efficiency on {largest.row.gpus} devices is {largest.efficiency.value:.3f} relative to"
-            f" {_how(base, other)} and {over:.3f} relative to {_how(other, base)}: a speedup must name its baseline"
+            f" {first} and {over:.3f} relative to {second}: a speedup must name its baseline"
         )
         yield Remark("two base cases", base.gpus, text)
 

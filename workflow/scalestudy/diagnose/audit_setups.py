@@ -10,9 +10,12 @@ from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
 from scalestudy.importers.shape.variants import faster_settings
 
+_OF_DEVICES = ("gpus", "nodes", "gpus_per_node")
+"""Roles of labels that change with the devices since they are factors of them."""
 _ALIKE = 0.1
 """Relative difference between the growth of the work and that of the devices."""
 
@@ -67,7 +70,8 @@ def _other_setting_of_the_base(base: PublishedRow, others: Sequence[PublishedRow
     """Return remarks on a number that the rows of a series have in common, and the baseline of all series not."""
     for name, own in base.labels.items():
         values = {row.label(name) for row in others}
-        if is_degree(name) or len(values) != 1 or own in values or not all(map(_is_number, (own, *values))):
+        of_devices = is_degree(name) or meaning_of(name).role in _OF_DEVICES
+        if of_devices or len(values) != 1 or own in values or not all(map(_is_number, (own, *values))):
             continue
         text = f"the {name} is {own} on {base.gpus} and {values.pop()} on more devices, so the work may differ"
         yield Remark("confounded", None, text)

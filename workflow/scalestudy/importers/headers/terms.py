@@ -6,7 +6,8 @@ import re
 
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
-    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|vcpus?|pes|learners?|trainers?|replicas?|executors?|goroutines?|actors?)"
+    r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|vcpus?|pes|learners?|trainers?|replicas?|executors?|containers?|goroutines?|"
+    r"actors?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.markup.naming import COMMAND, LONGEST, SETUP, VALUE, names_devices, noun_of
+from scalestudy.importers.markup.naming import COMMAND, LONGEST, SETUP, VALUE, names_devices, noun_of, with_signs
 from scalestudy.importers.numbers.printed import plain
 
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,90}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
@@ -36,7 +36,8 @@ def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     start = below = 0
     of_command = fenced = False
     for number, line in enumerate([*lines, ""], start=1):
-        text = _NUMBER_OF_LINE.sub("", plain(line).lstrip("-*+\u2022> ")) if len(line) <= LONGEST else ""
+        whole, *others = with_signs(line) if len(line) <= LONGEST else [""]
+        text = _NUMBER_OF_LINE.sub("", plain(whole).lstrip("-*+\u2022> "))
         spaced = _SPACED.fullmatch(line) if text else None
         pair = spaced or _SHELL.fullmatch(text) or _NAMED.fullmatch(text)
         if _FENCE.fullmatch(line):
@@ -68,6 +69,8 @@ def rows_of_blocks(lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         elif pair:
             start = start if block else number
             block[pair["name"].rstrip(" :")] = pair["value"]
+            for name, value in (other.split(": ", 1) for other in others):
+                block.setdefault(name, value)
     rows += [(start, block)] if len(block) > 1 else []
     return [(line, row) for line, row in rows if any(name == SETUP or _is_devices(name) for name in row)]
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from scalestudy.importers.counts.labels import count_among_words
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.markup.naming import with_signs
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import name_of
@@ -45,9 +46,9 @@ def headed_runs(lines: Sequence[str]) -> list[RawTable]:
             own = {} if named else None
             if own is not None:
                 rows.append((number, title, own))
-        elif own is not None and (value := _NAMED.fullmatch(plain(line).rstrip("\\ "))):
-            name = value["name"].strip()
-            own[name] = "" if name in own else value["value"].strip()
+        elif own is not None:
+            for name, value in _values(line):
+                own[name] = "" if name in own else value
     rows = [(number, title, values) for number, title, values in rows if any(values.values())]
     counts = {count.gpus for _, title, _ in rows if (count := count_among_words(title))}
     names = list(dict.fromkeys(name for *_, values in rows for name, value in values.items() if value))
@@ -56,6 +57,12 @@ def headed_runs(lines: Sequence[str]) -> list[RawTable]:
         return []
     body = tuple((number, (title, *(values.get(name, "") for name in shared))) for number, title, values in rows)
     return [RawTable(body[0][0], (_SETUP, *shared), body)]
+
+
+def _values(line: str) -> list[tuple[str, str]]:
+    """The named values of a line."""
+    found = [_NAMED.fullmatch(plain(part).rstrip("\\ ")) for part in with_signs(line)]
+    return [(one["name"].strip(), one["value"].strip()) for one in found if one]
 
 
 def _is_measured(name: str, rows: Sequence[tuple[int, str, dict[str, str]]]) -> bool:

@@ -33,6 +33,23 @@ _OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "wo
 """What the numbers in commands are of, where their names do not say it."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 _LONGEST_LABEL = 40
+_APART = re.compile(r"(?<=[a-z%])[,;]\s+(?=[A-Za-z])")
+"""What separates named values in one line, behind the unit of the one in front."""
+_UNSIGNED = re.compile(
+    r"(?P<name>[^\W\d][\w -]{2,40}?)\s*[ :=]\s*(?P<value>~?\d[\d.,]* ?[A-Za-z%\u00b5][\w/]*)\W*"
+)
+
+
+def with_signs(line: str) -> list[str]:
+    """Return the named values of a line, each with a sign: `Total: 69.0 s, Train 1 epoch 6.1 s` has two.
+
+    A line that is no such list is returned as it is.
+    """
+    first, *others = _APART.split(line)
+    found = [_UNSIGNED.fullmatch(other) for other in others]
+    if not others or not all(found) or not re.search(r"[:=].*\d", first):
+        return [line]
+    return [first, *(f"{one['name']}: {one['value']}" for one in found if one)]
 
 
 def noun_of(labels: Sequence[str]) -> str:

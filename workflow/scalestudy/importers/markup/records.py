@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,10 @@ LONGEST = 2 * 2**20
 _LIST = re.compile(r"\[\s*(?=\{)")
 _OBJECT = re.compile(r"^\s*\{", re.MULTILINE)
 _BETWEEN = re.compile(r"[\s,]*")
+_OF_PYTHON = re.compile(r"\{\s*(?:'|\d+\s*:)")
+_BRACES = re.compile(r"[{}]|'(?:[^'\\\n]|\\.)*'")
+_LONGEST_OF_PYTHON = 2**16
+"""Characters of a dictionary of Python. It is read as literals, so no code is run."""
 _DECODER = json.JSONDecoder()
 
 
@@ -53,8 +58,8 @@ def _objects(text: str, at: int) -> tuple[list[tuple[int, dict[str, Any]]], int]
         skip = _BETWEEN.match(text, at)
         begin = skip.end() if skip else at
         try:
-            value, end = _DECODER.raw_decode(text, begin)
-        except (ValueError, RecursionError):
+            value, end = _decoded(text, begin)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             return found, max(at, begin)
         if not isinstance(value, dict):
             return found, end
@@ -62,6 +67,21 @@ def _objects(text: str, at: int) -> tuple[list[tuple[int, dict[str, Any]]], int]
         found.append((line, value))
         at = end
     return found, at
+
+
+def _decoded(text: str, begin: int) -> tuple[Any, int]:
+    """The value of JSON, or the dictionary that Python prints, at a place, and the place behind it."""
+    try:
+        return _DECODER.raw_decode(text, begin)
+    except ValueError:
+        if not _OF_PYTHON.match(text, begin):
+            raise
+    depth = 0
+    for sign in _BRACES.finditer(text, begin, begin + _LONGEST_OF_PYTHON):
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)  # a string may have braces too
+        if depth == 0:
+            return ast.literal_eval(text[begin : sign.end()]), sign.end()
+    raise ValueError("the braces are not closed")
 
 
 def _of_records(records: Sequence[tuple[int, Mapping[str, Any]]]) -> RawTable | None:

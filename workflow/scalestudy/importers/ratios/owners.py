@@ -10,6 +10,8 @@ from scalestudy.importers.ratios.columns import CLOSE
 from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import RawTable
 
+_CLOSER = (CLOSE, CLOSE / 3, CLOSE / 10)
+"""Relative differences up to which a ratio follows, for several measurements that it follows from."""
 _MOST_COLUMNS = 20
 """Measurements and ratios that are compared."""
 
@@ -23,16 +25,26 @@ def owners_of_ratios(meanings: Sequence[Meaning], raw: RawTable) -> dict[int, in
     if devices is None or len(measured) < 2:
         return found
     for place in [at for at, one in enumerate(meanings) if one.role in STATED][:_MOST_COLUMNS]:
-        own = [at for at in measured if _follows(raw, meanings, (devices, at, place), best in TIMES)]
-        if len(own) == 1:
-            found[place] = own[0]
+        own = measured
+        for close in _CLOSER:  # means and medians of the same runs may both be near
+            own = [at for at in own if _follows(raw, meanings, (devices, at, place), best in TIMES, close)]
+            if len(own) == 1:
+                found[place] = own[0]
+            if len(own) < 2:
+                break
     return found
 
 
-def _follows(raw: RawTable, meanings: Sequence[Meaning], places: tuple[int, int, int], of_times: bool) -> bool:
+def _follows(
+    raw: RawTable,
+    meanings: Sequence[Meaning],
+    places: tuple[int, int, int],
+    of_times: bool,
+    within: float,
+) -> bool:
     role = meanings[places[2]].role
     for power in (POWERS[role],) if role in POWERS else POWERS.values():  # a scaling ratio may be either
-        close = following(raw, meanings, places, of_times=of_times, close=CLOSE, power=power)
+        close = following(raw, meanings, places, of_times=of_times, close=within, power=power)
         if close and all(close):
             return True
     return False
