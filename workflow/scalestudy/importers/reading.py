@@ -42,9 +42,11 @@ _MOST_SHOWN = 5
 class _NoScalingError(UserError):
     """A table that does not show scaling; `hint` says what to add."""
 
-    def __init__(self, text: str, hint: str = "") -> None:
+    def __init__(self, text: str, hint: str = "", tables: Sequence[PublishedTable] = ()) -> None:
+        """tables: what was read nevertheless, on one number of devices."""
         super().__init__(text)
         self.hint = hint
+        self.tables = tables
 
 
 def read_published(path: Path, corrections: Corrections = NOTHING_CORRECTED) -> PublishedFile:
@@ -66,8 +68,7 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
     corrections = replace(corrections, columns=columns)
     check_corrections(corrections, raw, path)
     tables: list[PublishedTable] = []
-    others: list[str] = []
-    hints: list[str] = []
+    others: list[_NoScalingError] = []
     alone = len(raw) < 2 or corrections.table is not None
     for one in continued(raw) if corrections.table is None else raw:
         if corrections.table in (None, one.line):
@@ -76,14 +77,16 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
             except _NoScalingError as error:
                 if alone:
                     raise UserError(f"{error}{error.hint}") from None
-                others.append(str(error).removeprefix(f"{path}: "))
-                hints.append(error.hint)
+                others.append(error)
+    named = {id(other): str(other).removeprefix(f"{path}: ") for other in others}
     if not tables:
-        others = [f"{other}{hint}" for other, hint in zip(others, hints, strict=True)][:_MOST_SHOWN]
+        reasons = [f"{named[id(other)]}{other.hint}" for other in others][:_MOST_SHOWN]
         without = "none was recognised; write a line of headers and a line per row, with | or commas between cells"
-        why = "; ".join(others) if others else without
+        why = "; ".join(reasons) if reasons else without
         raise UserError(f"{path}: no table of scaling: {why}")
-    return PublishedFile(tuple(_named(with_ratios_of_own_tables(tables))), tuple(others))
+    tables, joined = with_ratios_of_own_tables(tables, [one for other in others for one in other.tables])
+    left = [named[id(other)] for other in others if not any(one.line in joined for one in other.tables)]
+    return PublishedFile(tuple(_named(tables)), tuple(left))
 
 
 def _nameless(raw: RawTable) -> list[str]:
@@ -167,7 +170,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
             f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"
         )
     if not alone and not any(map(_has_two_scales, tables)):
-        raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling")
+        raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling", tables=tables)
     return tables
 
 

@@ -17,8 +17,16 @@ from scalestudy.importers.devices.hardware import of_one_hardware, one_of_its_ki
 from scalestudy.importers.devices.listed import ids_in
 from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
-from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED
-from scalestudy.importers.numbers.printed import SHOWN, Printed, is_blank, is_ditto, plain, says_base, says_failed
+from scalestudy.importers.numbers.printed import (
+    BEGINS_WITH_NUMBER,
+    SHOWN,
+    Printed,
+    is_blank,
+    is_ditto,
+    plain,
+    says_base,
+    says_failed,
+)
 from scalestudy.importers.numbers.repeats import why_unread
 from scalestudy.importers.published import (
     BY_TABLE,
@@ -33,6 +41,7 @@ from scalestudy.importers.published import (
 from scalestudy.importers.ratios.whose import run_lengths
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.centred import begins_group
+from scalestudy.importers.shape.not_measured import lines_not_measured
 from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
@@ -50,7 +59,7 @@ class Reader:
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
         self._known_pairs: dict[int, frozenset[tuple[int, int]]] = {}
-        self._not_measured = self._marked()
+        self._not_measured = lines_not_measured(raw, meanings)
         self._footnotes = {line: {FOOTNOTE: text} for line, text in raw.footnotes}
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
@@ -97,17 +106,6 @@ class Reader:
             growing_size=growing_size(self.raw, self.meanings, rows),
             by_case=any(meaning.role == "case" for meaning in columns),
         )
-
-    def _marked(self) -> frozenset[int]:
-        """Lines of rows that are marked as plans, as targets or as failed, in a table that also has other rows."""
-        words = [place for place, one in enumerate(self.meanings) if one.role in (*TEXTS, "ignore")]
-        found = [
-            line
-            for line, row in self.raw.rows
-            if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)
-            or any(FAILED.fullmatch(plain(row[place])) for place in words if place < len(row))
-        ]
-        return frozenset(found if len(found) < len(self.raw.rows) else ())
 
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
@@ -161,7 +159,7 @@ class Reader:
         """Whether a row has a number below a header that is not of words; a second line of headers has none."""
         places = [place for place, meaning in enumerate(self.meanings) if meaning.role not in (*TEXTS, "ignore")]
         filled = [cells[place] for place in places if place < len(cells) and not is_blank(cells[place])]
-        return not filled or any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in filled)
+        return not filled or any(BEGINS_WITH_NUMBER.match(plain(cell)) for cell in filled)
 
     def _number(
         self,

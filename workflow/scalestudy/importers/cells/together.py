@@ -203,7 +203,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return [named["first"].replace("(", ""), f"accuracy ({plain(header)})"]
     few = ACROSS if signed or count_of_header(header) else MOST_OF
     if (
-        (never_a_label(header) and not is_utilization(header))
+        _is_a_result(header)
         or 2 * sum(map(is_of_devices, cells)) > len(cells)
         or _OF_DATA.fullmatch(normal(header))
         or place == 0
@@ -221,7 +221,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     if not second:
         ratios = [read_cell(one["ratio"]).printed.value for one in both]
         percent = signs == {"%"}
-        called = any("% eff" in cell for cell in cells)
+        called = 100 in ratios or any("% eff" in cell for cell in cells)
         if percent and max(ratios) > 110 and not called:
             return []
         of_the_peak = percent and any(_OF_THE_PEAK.search(words) for words in (*table.header, *table.cells(0)))
@@ -234,6 +234,12 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return []  # the share of another number, such as that of the trained parameters
     whole = header_of_ratio(table, header, first, second)
     return [first, whole] if whole else []
+
+
+def _is_a_result(header: str) -> bool:
+    """Whether a header is of something beside the scaling, such as memory or accuracy: no s/epoch and no MFU."""
+    measured = meaning_of(header).role in MEASURED or is_utilization(header)
+    return never_a_label(header) and not measured
 
 
 def _are_of_the_fewest(table: RawTable, place: int) -> bool:

@@ -31,6 +31,8 @@ _NOUN_OF_A_WAY = (
 """What is counted where a way to run in parallel is named."""
 _PLACED = re.compile(rf"(\d ?(?:{DEVICE})) ?\( ?\d{{1,4}} ?{NODE} ?\)")
 """Devices with the nodes that they are on: `16 GPUs (2 nodes)`."""
+_BEHIND_A_NUMBER = re.compile(rf"^(\d{{1,6}}) ?\([^()]*\d[^()]*{NODE}[^()]*\)$")
+"""A number of devices with the nodes that they are on: `16 (2 nodes x 8)`."""
 _OF_A_KIND = re.compile(rf"\d{{1,6}} ?x ?{MAKER}*{KIND}")
 _OF_REPLICAS = re.compile(r"\b(?:dp|data[- ]parallel(?:ism)?)[ -]?(?:degree|size)\b")
 """Headers of the degree of data parallelism, whose replicas may have several devices each."""
@@ -82,7 +84,7 @@ def is_scaled_measurement(table: RawTable, place: int, named: tuple[Count, str])
 def counted_across(headers: Iterable[str]) -> str:
     """Return the header of a column of such devices: `threads` of the columns `1 thread | 2 threads`."""
     headers = [re.sub(r"\bworker (?=thread|process)", "", normal(header)) for header in headers]
-    headers = [_PLACED.sub(r"\1", header) for header in headers]
+    headers = [_BEHIND_A_NUMBER.sub(r"\1", _PLACED.sub(r"\1", header)) for header in headers]
     of_a_node = noun_of_a_node(headers)
     nouns = [of_a_node] if of_a_node else [found[0] for header in headers if (found := _NOUN.search(header))]
     kinds = [header for header in headers if _OF_A_KIND.match(header) and not _NOUN.search(header)]

@@ -10,6 +10,8 @@ from html import unescape
 
 NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
 """Accepted forms of a number. Everything that is calculated from such numbers is finite."""
+BEGINS_WITH_NUMBER = re.compile(r"[^A-Za-z]*(?:[xX] ?)?\d")
+"""A cell that begins with a number, also with one behind the sign of a factor: x1.93."""
 _LONGEST = 400
 """Characters of a cell that are read; a number and its unit are shorter."""
 SHOWN = 60
@@ -40,6 +42,7 @@ _SIGNS_OF_MATH = (
     (re.compile(r"\\(?:math|text)(?:bf|rm|it|sf)?\b ?"), ""),
     (re.compile(r"\\(?=[%#&_])|[{}]"), ""),
 )
+_ONE_STAR = re.compile(r"(?<!\*)\*(?!\*)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)|(?<![\w)\]])\[([^\[\]]+)\]\[[^\[\]]*\]")
 _ITALIC = re.compile(r"_([^_\s](?:[^_]*[^_\s])?)_")
 _SIGNS = str.maketrans(
@@ -150,8 +153,8 @@ def plain(text: str) -> str:
     text = _BREAK.sub(r"\1 / ", text)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
-    if text.count("*") == 1:  # two or more are emphasis
-        text = re.sub(r"(?<=[\w)]) ?\* ?(?=[\w(])", "x", text)
+    if len(_ONE_STAR.findall(text)) == 1:  # two or more are emphasis
+        text = re.sub(r"(?<=[\w)]) ?(?<!\*)\*(?!\*) ?(?=[\w(])", "x", text)
     text = " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
     return _ITALIC.sub(r"\1", text) if _ITALIC.fullmatch(text) else text
 

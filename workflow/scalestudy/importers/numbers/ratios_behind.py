@@ -48,7 +48,7 @@ def with_ratios_in_one_spelling(cell: str, *, in_brackets: bool = False) -> str:
 def _says(part: str) -> bool:
     """Whether a ratio has words or signs that other readers do not know: an arrow, `eff.` in front, `-fold`."""
     one = _ONE.fullmatch(part.strip())
-    return bool(one and (one["before"] or one["arrow"] or one["after"] or "~" in one["number"]))
+    return bool(one and (one["before"] or one["arrow"] or one["after"] or one["times"] or "~" in one["number"]))
 
 
 def _ratio(one: re.Match[str]) -> str:

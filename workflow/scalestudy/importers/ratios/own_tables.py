@@ -21,26 +21,31 @@ from scalestudy.importers.published import (
 _CLOSE = 0.03
 """Relative difference of a ratio from what the measurements give, which rounding may explain."""
 _NO_LABELS = (OF_COLUMNS, FOOTNOTE, "scaling")
-_RATIOS = ("printed_speedup", "printed_efficiency")
 _Key = tuple[int, tuple[tuple[str, str], ...]]
 
 
-def with_ratios_of_own_tables(tables: Sequence[PublishedTable]) -> list[PublishedTable]:
-    """Return tables in which one that has ratios only is joined with the one that its ratios follow from.
+def with_ratios_of_own_tables(
+    tables: Sequence[PublishedTable], of_one_size: Sequence[PublishedTable]
+) -> tuple[list[PublishedTable], set[int]]:
+    """Return tables in which those that have ratios only are joined with the ones that their ratios follow from.
+
+    Also returns the lines of those that were joined. of_one_size: tables with one number of devices, which may
+    have ratios too.
 
     Its rows have to be rows of the other one, and at least half of its ratios have to follow: so the others can be
     checked, and ratios of other runs are not held against these.
     """
-    result = list(tables)
-    for ratios in tables:
-        if any(_has(ratios, role) for role in MEASURED) or len(tables) < 2:
+    result, joined = list(tables), set[int]()
+    for ratios in (*tables, *of_one_size):
+        if any(_has(ratios, role) for role in MEASURED):
             continue
         found = [(share, at) for at, one in enumerate(result) if (share := _following(one, ratios)) >= 1 / 2]
         if found:
             best = max(found, key=lambda one: one[0])[1]
             result[best] = _joined(result[best], ratios)
-            result.remove(ratios)
-    return result
+            result = [one for one in result if one is not ratios]
+            joined.add(ratios.line)
+    return result, joined
 
 
 def _has(table: PublishedTable, role: str) -> bool:
@@ -86,10 +91,12 @@ def _share_of(own: dict[_Key, PublishedRow], stated: dict[_Key, PublishedRow], r
         times = key[0] / base[0]
         speedup = first / last if role in TIMES else last / first
         speedup *= times if role == "throughput_per_gpu" or grows else 1
-        for ratio, expected in zip(_RATIOS, (speedup, speedup / times), strict=True):
+        expected = {"printed_speedup": [speedup], "printed_efficiency": [speedup / times]}
+        expected["scaling_ratio"] = [speedup, speedup / times]  # its header does not say which
+        for ratio in STATED:
             if (printed := row.number(ratio)) is not None:
                 known += 1
-                follow += isclose(printed, expected, rel_tol=_CLOSE)
+                follow += any(isclose(printed, one, rel_tol=_CLOSE) for one in expected[ratio])
     return follow / known if known else 0.0
 
 
@@ -99,7 +106,7 @@ def _joined(table: PublishedTable, ratios: PublishedTable) -> PublishedTable:
     rows = []
     for row in table.rows:
         other = stated.get(_key(row, names))
-        found = {role: other.numbers[role] for role in _RATIOS if role in other.numbers} if other else {}
+        found = {role: other.numbers[role] for role in STATED if role in other.numbers} if other else {}
         rows.append(row.having(**found))
     columns = tuple(one for one in ratios.columns if one.role in STATED)
     note = f"the ratios in the table at line {ratios.line} are those of these measurements"

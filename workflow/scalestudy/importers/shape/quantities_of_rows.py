@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.numbers.printed import is_blank, plain
+from scalestudy.importers.numbers.printed import BEGINS_WITH_NUMBER, is_blank, plain
 from scalestudy.importers.published import MEASURED, RATES, STATED
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.raw import RawTable
@@ -59,6 +59,8 @@ def place_of_names(table: RawTable, others: Sequence[int]) -> int | None:
         roles = {meaning_of(cell).role for cell in cells}
         repeated = len(set(cells)) < len(cells)  # in each section of the table
         measured = roles & {*MEASURED} and roles <= {*MEASURED, *(STATED if repeated else ())}
+        if any(map(BEGINS_WITH_NUMBER.match, cells)):
+            continue  # a measurement, `3.17 times`, and no name of one
         if len(cells) == len(table.rows) and len(set(cells)) > 1 and measured and not quantity_of_names(cells):
             return place
     return None

@@ -12,7 +12,7 @@ from scalestudy.importers.devices.across import (
 from scalestudy.importers.devices.products import with_product
 from scalestudy.importers.headers.meaning import TEXTS, is_utilization, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
-from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, says_failed, share
+from scalestudy.importers.numbers.printed import BEGINS_WITH_NUMBER, is_blank, plain, read_cell, says_failed, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
 from scalestudy.importers.ratios.best import is_of_best, size_of_best
@@ -183,7 +183,7 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
             f"{plain(table.header[place])} is a range over the devices of a row, so it was left out"
         )
         others.remove(place)
-    numbered = [any(re.match(r"[^A-Za-z]*\d", plain(cell)) for cell in table.cells(kept)) for kept in others]
+    numbered = [any(BEGINS_WITH_NUMBER.match(plain(cell)) for cell in table.cells(kept)) for kept in others]
     roles = [meaning_of(table.header[kept]).role for kept in others]
     stated = [place for place, role in enumerate(roles) if role in (*STATED, "scaling") and numbered[place]]
     of_the_last = stated + [  # ratios by their cells
@@ -252,7 +252,10 @@ def _size_of_ratio(table: RawTable, ratio: int, across: dict[int, tuple[str, str
     others = [
         place
         for place, name in enumerate(table.header)
-        if place != ratio and place not in across and not never_a_label(name)
+        if place != ratio
+        and place not in across
+        and not never_a_label(name)
+        and meaning_of(name).role not in STATED
     ]
     fewest = min(size_of(devices) for devices, _ in across.values())
     found = [place for place in across if any(is_quotient(table, ratio, (one, place)) for one in others)]

@@ -1,0 +1,22 @@
+"""Rows that are marked as plans, as targets or as failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scalestudy.importers.headers.meaning import TEXTS, Meaning
+from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.raw import RawTable
+
+
+def lines_not_measured(raw: RawTable, meanings: Sequence[Meaning]) -> frozenset[int]:
+    """Return the lines of the rows that are marked so, in a table that also has other rows."""
+    words = [place for place, one in enumerate(meanings) if one.role in (*TEXTS, "ignore")]
+    found = [
+        line
+        for line, row in raw.rows
+        if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)
+        or any(FAILED.fullmatch(plain(row[place])) for place in words if place < len(row))
+    ]
+    return frozenset(found if len(found) < len(raw.rows) else ())
