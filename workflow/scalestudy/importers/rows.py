@@ -41,7 +41,7 @@ from scalestudy.importers.published import (
 from scalestudy.importers.ratios.whose import run_lengths
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.centred import begins_group
-from scalestudy.importers.shape.not_measured import lines_not_measured
+from scalestudy.importers.shape.not_measured import rows_not_measured
 from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
@@ -59,7 +59,7 @@ class Reader:
         self.notes: dict[str, None] = {}
         self.noted: set[int] = set()
         self._known_pairs: dict[int, frozenset[tuple[int, int]]] = {}
-        self._not_measured = lines_not_measured(raw, meanings)
+        self._not_measured = rows_not_measured(raw, meanings)
         self._footnotes = {line: {FOOTNOTE: text} for line, text in raw.footnotes}
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
@@ -110,7 +110,7 @@ class Reader:
     def _row(
         self, line: int, cells: Sequence[str], variant: Variant, above: dict[int, str]
     ) -> PublishedRow | None:
-        if line in self._not_measured:
+        if (line, cells) in self._not_measured:
             self.notes[f"line {line} is marked as failed or not measured, so it was left out"] = None
             return None
         if not self._has_number(cells):

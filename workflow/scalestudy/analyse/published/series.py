@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
@@ -46,6 +47,10 @@ PLAIN = (
 """Strategies of one process, which may be the baseline of any other."""
 _REMARKS = ("comment", PLACEMENT, FOOTNOTE)
 """Labels of some rows only. A row without one is that of all."""
+_OF_OTHERS = re.compile(
+    r"\bet al\b|\b(?:prior|previous|related) works?\b|\b(?:their|reported by)\b", re.IGNORECASE
+)
+"""A comment on a run of other authors."""
 NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
@@ -76,7 +81,8 @@ def is_of_one_setup(rows: Sequence[PublishedRow]) -> bool:
 
 def series_of(table: PublishedTable) -> list[Series]:
     """Return the series of a table. A column `case` alone says what belongs together, if there is one."""
-    rows = list(table.rows)
+    of_others = [row for row in table.rows if _OF_OTHERS.search(row.label("comment"))]
+    rows = [row for row in table.rows if row not in of_others] or of_others
     if table.by_case:
         cases = dict.fromkeys(row.label("case") for row in rows)
         parts = _with_base([(case, [row for row in rows if row.label("case") == case]) for case in cases])
@@ -87,6 +93,7 @@ def series_of(table: PublishedTable) -> list[Series]:
         compared = _compared(rows, name)
         groups = [part for said, group in groups for part in _by_label(said, group, name, compared)]
     groups = [part for said, group in groups for part in _by_placement(said, group)]
+    groups += [(row.label("comment"), [row]) for row in of_others if row not in rows]
     settled = [(said, with_accumulation(unsaid_batch(group))) for said, group in groups]
     found = [part for said, group in settled for part in by_batch(said, group, table.scaling)]
     return [Series(said, tuple(group)) for said, group in found]

@@ -30,8 +30,8 @@ _MARKUP = re.compile(
 _BREAK = re.compile(r"(?<=\d)((?: ?(?:%|[mu]?s|min|h|x|k))?) ?<br ?/?> ?(?=[\d~])", re.IGNORECASE)
 """A line break between two numbers."""
 PICTURE = r"[\u23e9-\u23fa\u2600-\u2714\u2716-\u2793\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f ]+"
-_PICTURES = re.compile(rf"^{PICTURE}(?=\D{{0,3}}\d)")
-"""Pictures in front of a number: a trophy, a rocket."""
+_PICTURES = re.compile(rf"^{PICTURE}(?=\D{{0,3}}\d)|(?<=\d){PICTURE}$")
+"""Pictures in front of a number or behind it: a trophy, a rocket."""
 _MATH = re.compile(r"\$(?:(?! )([^$]{1,60})(?<! )\$(?!\d)|(\\[a-z]{2,6})\$)")
 _SIGNS_OF_MATH = (
     (re.compile(r" ?\\times\b ?"), "x"),
@@ -196,7 +196,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     1000 as last digit; '~140' has an uncertainty of 5 %.
     Raises ValueError for anything else, such as a range, a limit or an infinite value.
     """
-    whole = plain(text)
+    whole = plain(text).rstrip(",;")
     if named := _NAMED.fullmatch(whole):
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):

@@ -10,11 +10,11 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 
-def lines_not_measured(raw: RawTable, meanings: Sequence[Meaning]) -> frozenset[int]:
-    """Return the lines of the rows that are marked so, in a table that also has other rows."""
+def rows_not_measured(raw: RawTable, meanings: Sequence[Meaning]) -> frozenset[tuple[int, tuple[str, ...]]]:
+    """Return the rows that are marked so, in a table that also has other rows."""
     words = [place for place, one in enumerate(meanings) if one.role in (*TEXTS, "ignore")]
     found = [
-        line
+        (line, row)
         for line, row in raw.rows
         if any(NOT_MEASURED.fullmatch(plain(cell)) for cell in row)
         or any(FAILED.fullmatch(plain(row[place])) for place in words if place < len(row))
