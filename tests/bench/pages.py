@@ -1,6 +1,8 @@
-"""How many pages with a scaling table are read as they are meant. made_pages.py combines the pages.
+"""How many pages with a scaling table are read as they are meant. made_pages.py and made_ratios.py combine them.
 
 python -m bench.pages                  2000 pages
+python -m bench.pages --ratios         pages with printed speedups or efficiencies
+python -m bench.pages --planted        the same with an error in one of them
 python -m bench.pages --show 17        one page, and what was read of it
 """
 
@@ -9,7 +11,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import isclose
 from pathlib import Path
 
@@ -18,13 +21,20 @@ from scalestudy.errors import UserError
 from scalestudy.importers.reading import read_published
 
 from bench.made_pages import Page, made
+from bench.made_ratios import with_ratios
 
 _NEAR = 0.03
 """Relative difference of a ratio from the truth, which the rounding of printed numbers explains."""
+_SHOWN = 20
+_CONTRADICTIONS = {"speedup", "efficiency", "no base case", "throughput per device"}
+"""Kinds of remarks that call a printed ratio wrong."""
 
 
 def verdict(page: Page, path: Path) -> tuple[str, str]:
-    """Return read, misread, in part or refused, and why. path: where the page is written."""
+    """Return read, misread, in part or refused, and why. path: where the page is written.
+
+    A page with a planted error is missed if no remark names it; another one that is accused is a false alarm.
+    """
     path.write_text(page.text, encoding="utf-8")
     try:
         found, asked = audit_file(read_published(path), "page")
@@ -39,7 +49,12 @@ def verdict(page: Page, path: Path) -> tuple[str, str]:
         if fits is None:
             return "misread", str(series)
         left.remove(fits)
-    return ("in part", f"{len(left)} series were not read") if left else ("read", "")
+    if left:
+        return "in part", f"{len(left)} series were not read"
+    said = [remark for audit in found for remark in audit.remarks if remark.kind in _CONTRADICTIONS]
+    if page.parts.get("wrong"):
+        return ("read", "") if said else ("missed", "")
+    return ("false alarm", said[0].sentence) if said else ("read", "")
 
 
 def _alike(series: Sequence[tuple[int, float]], truth: Sequence[tuple[int, float]]) -> bool:
@@ -48,11 +63,11 @@ def _alike(series: Sequence[tuple[int, float]], truth: Sequence[tuple[int, float
     return same and all(isclose(own[1], true[1], rel_tol=_NEAR) for own, true in pairs)
 
 
-def verdicts(seeds: Sequence[int]) -> Iterator[tuple[Page, str, str]]:
+def verdicts(seeds: Sequence[int], make: Callable[[int], Page] = made) -> Iterator[tuple[Page, str, str]]:
     """Yield each page with its verdict and why."""
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
-            page = made(seed)
+            page = make(seed)
             yield page, *verdict(page, Path(folder) / "page.md")
 
 
@@ -61,19 +76,29 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=2000)
     options.add_argument("--first", type=int, default=0, help="seed of the first page")
     options.add_argument("--show", type=int, help="seed of one page to print")
+    options.add_argument("--ratios", action="store_true", help="pages with printed ratios")
+    options.add_argument("--planted", action="store_true", help="pages with one wrong ratio")
     given = options.parse_args()
+    of_ratios = partial(with_ratios, planted=given.planted)
+    make: Callable[[int], Page] = of_ratios if given.ratios or given.planted else made
     if given.show is not None:
-        ((page, said, why),) = verdicts([given.show])
-        print(made(given.show).text, page.truth, said, why, sep="\n")
+        ((page, said, why),) = verdicts([given.show], make)
+        print(page.text, page.truth, said, why, sep="\n")
         return
     found = Counter[str]()
     failed = Counter[tuple[str, str]]()
-    for page, said, _ in verdicts(range(given.first, given.first + given.pages)):
+    seeds: dict[str, list[int]] = {}
+    for seed in range(given.first, given.first + given.pages):
+        ((page, said, _),) = verdicts([seed], make)
         found[said] += 1
-        failed.update(page.parts.items() if said != "read" else ())
+        if said != "read":
+            failed.update(page.parts.items())
+            seeds.setdefault(said, []).append(seed)
     print(", ".join(f"{count} {said}" for said, count in found.most_common()))
     for (part, option), count in failed.most_common(12):
         print(f"  {count:4d} of those not read have the {part} '{option}'")
+    for said, several in seeds.items():
+        print(f"  {said}: seeds {', '.join(map(str, several[:_SHOWN]))}")
 
 
 if __name__ == "__main__":

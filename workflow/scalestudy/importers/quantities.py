@@ -63,8 +63,10 @@ def quantity_of(cell: str) -> str:
         return "speedup"
     if re.match(r"(?:/|per ) ?[a-z]", read.unit.lower()):  # of work without a name: 122/s
         return f"throughput ({read.unit})" if re.search(f"{SECOND}$", read.unit.lower()) else ""
-    named = (read.unit, f"time ({read.unit})") if read.unit else ()
-    return next((words for words in named if _measured(words)), "")
+    if read.unit and _measured(read.unit):
+        return read.unit
+    time = f"time ({read.unit})"
+    return time if read.unit and meaning_of(time).unit and _measured(time) else ""  # 7.4 steps is none
 
 
 def _measured(words: str) -> bool:

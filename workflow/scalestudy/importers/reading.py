@@ -17,7 +17,6 @@ from scalestudy.importers.columns.meanings import (
 )
 from scalestudy.importers.counts.labels import note_on_servers
 from scalestudy.importers.devices.counted import ON_ONE
-from scalestudy.importers.devices.from_ratios import with_devices_of_ratios
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
 from scalestudy.importers.hints import devices_hint, measurement_hint
@@ -26,6 +25,7 @@ from scalestudy.importers.published import MEASURED, STATED, PublishedFile, Publ
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
 from scalestudy.importers.ratios.of_all import note_on_words
+from scalestudy.importers.ratios.of_devices import column_of_devices, with_devices_of_ratios
 from scalestudy.importers.ratios.own_tables import with_ratios_of_own_tables
 from scalestudy.importers.ratios.owners import owners_of_ratios
 from scalestudy.importers.raw import UNSAID, RawTable
@@ -108,6 +108,9 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         counted = with_devices_of_ratios(raw, meanings)
         meanings = meanings if counted is raw else columns_of(counted, corrected)
         raw = counted
+        if (place := column_of_devices(raw, meanings)) is not None:
+            meanings = with_role(meanings, place, "gpus")
+            raw = raw.noted(f"'{plain(raw.header[place])}' is read as devices: the printed efficiencies show it")
     roles = {meaning.role for meaning in meanings}
     listed = ", ".join(filter(None, map(plain, raw.header)))
     has = f"its columns are {listed}" if listed else "it has no columns"

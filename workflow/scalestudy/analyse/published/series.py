@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
 from scalestudy.importers.columns.batch_in_labels import without_batch
-from scalestudy.importers.columns.labels import is_other_work, is_size_of_work
+from scalestudy.importers.columns.labels import is_of_others, is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.listed import PLACEMENT
 from scalestudy.importers.devices.serial_rows import names_serial_run
@@ -47,10 +46,6 @@ PLAIN = (
 """Strategies of one process, which may be the baseline of any other."""
 _REMARKS = ("comment", PLACEMENT, FOOTNOTE)
 """Labels of some rows only. A row without one is that of all."""
-_OF_OTHERS = re.compile(
-    r"\bet al\b|\b(?:prior|previous|related) works?\b|\b(?:their|reported by)\b", re.IGNORECASE
-)
-"""A comment on a run of other authors."""
 NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
 """Labels of any column for the run that the others are compared with."""
@@ -81,7 +76,7 @@ def is_of_one_setup(rows: Sequence[PublishedRow]) -> bool:
 
 def series_of(table: PublishedTable) -> list[Series]:
     """Return the series of a table. A column `case` alone says what belongs together, if there is one."""
-    of_others = [row for row in table.rows if _OF_OTHERS.search(row.label("comment"))]
+    of_others = [row for row in table.rows if is_of_others(row.label("comment"))]
     rows = [row for row in table.rows if row not in of_others] or of_others
     if table.by_case:
         cases = dict.fromkeys(row.label("case") for row in rows)

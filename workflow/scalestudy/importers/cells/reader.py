@@ -128,7 +128,7 @@ class CellReader:
         if self.gain[place] and (cell.percent or says_percent(meaning.header)):
             return _speedup_of(cell.printed.times(0.01), saved=meaning.per == SAVED)
         if meaning.role in CLOCKED:
-            if not unit_of_time(text) and _OF_NO_TIME.match(cell.unit):
+            if _OF_NO_TIME.match(cell.unit):
                 raise ValueError(f"{text} is no time")
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means

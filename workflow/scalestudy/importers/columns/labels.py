@@ -29,6 +29,10 @@ _SIZE_OF_WORK = re.compile(
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
 )
 """Names of labels that say how much is computed."""
+_OF_OTHERS = re.compile(
+    r"\bet al\b|\b(?:prior|previous|related) works?\b|\b(?:their|reported by)\b", re.IGNORECASE
+)
+"""Comments on runs of other authors."""
 _OF_WORK = re.compile(
     r"(?:[a-z]+ )?(?:data ?sets?(?: size)?|tasks?|benchmarks?|problems?|workloads?|test ?cases?|graphs?|"
     r"quer(?:y|ies)|circuits?)"
@@ -226,3 +230,8 @@ def are_names(values: Sequence[str]) -> bool:
 def is_size_of_work(name: str) -> bool:
     """Return whether a label says how much is computed, so that its values are no variants of the same work."""
     return bool(_SIZE_OF_WORK.fullmatch(name))
+
+
+def is_of_others(comment: str) -> bool:
+    """Return whether a comment says that a run is one of other authors."""
+    return bool(_OF_OTHERS.search(comment))

@@ -126,7 +126,7 @@ SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.
 PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
 """Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
 NEVER = re.compile(
-    r"memory|\bmem\b|vram|util|power|watt|cost|price|\$|\b(?:usd|eur|dollars?|cents)\b|\u20ac|\u00a3|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
+    r"memory|\bmem\b|slow-?down|\ballocs?\b|vram|util|power|watt|cost|price|\$|\b(?:usd|eur|dollars?|cents)\b|\u20ac|\u00a3|accuracy|\bacc\b|loss|perplexity|bleu|map\b|score|"
     r"temperature|overhead|gpu[- ]?hours|energy|bandwidth|latency|\bmfu\b|\bhfu\b|error|std|deviation|expected|"
     r"target(?!s?/)|^goal|ideal|param|per (?:token|request)|"
     r"epochs?$|\btop-?[15]\b|\bdice\b|\bmiou\b|learning|\blr\b|notes?\b|remark|comment|\blink|script|command|status"

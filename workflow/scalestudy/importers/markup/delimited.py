@@ -12,8 +12,8 @@ LONGEST_CELL = 131_072
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 """A comma between thousands, which separates no cells where spaces do, like one in brackets."""
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
-_MOST_WORDS = 20
-"""Words of a header. A sentence may have more."""
+_MOST_WORDS, _MOST_ON_AVERAGE = 20, 6
+"""Words of a header, and of the headers of a line. A sentence may have more."""
 _OF_A_TEXT = re.compile(r"\s*(?:#{2,6}|[-*+]) ")
 """Beginning of a heading or of an item of a list, whose commas separate no cells."""
 _OF_THOUSANDS = re.compile(r"[^,;\t|]*[^\W\d_][^,;\t|]*[:=]\s*\d{1,3}(?:,\d{3})+(?![\d,]).{0,20}")
@@ -52,10 +52,16 @@ def delimited_tables(text: str) -> list[RawTable]:
         return []
     if len(rows) > start + 1 and words_of(rows[start][1]) == words_of(rows[start + 1][1]):
         return []  # no header: a list of measurements
-    if any(len(cell.split()) > _MOST_WORDS for cell in rows[start][1]):
-        return []  # a paragraph
+    if any(_is_sentence(cells) for _, cells in rows[start : start + 2]):
+        return []
     above = tuple(" ".join(cells).lstrip("# ") for _, cells in rows[:start])
     return [RawTable(rows[start][0], rows[start][1], tuple(rows[start + 1 :]), above)]
+
+
+def _is_sentence(cells: tuple[str, ...]) -> bool:
+    """Whether a line has more words than cells of a table have."""
+    words = [len(cell.split()) for cell in cells]
+    return max(words) > _MOST_WORDS or sum(words) > _MOST_ON_AVERAGE * len(words)
 
 
 def _with_dittos(text: str, delimiter: str) -> str:

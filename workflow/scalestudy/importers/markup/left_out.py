@@ -13,6 +13,8 @@ from scalestudy.importers.raw import RawTable
 
 _UNIT = (
     r"\s?(?:(?:/|per ) ?(?:s|secs?|seconds?|min|h)(?!\w)|[A-Za-z%\u00b5][\w/%.]*)"
+    r"(?: (?:per|an?|each|every) "
+    r"(?:s|secs?|seconds?|min(?:ute)?|h(?:our)?|it(?:er(?:ation)?)?|step|batch|epoch)(?!\w))?"
     r"(?! ?(?:faster|slower|higher|lower|better|worse|more|less)\b)"
 )
 WITH_UNIT = re.compile(

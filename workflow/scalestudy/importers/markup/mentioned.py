@@ -23,12 +23,16 @@ from scalestudy.importers.raw import RawTable
 
 _LONGEST = 1000
 """Characters of a paragraph that is read."""
+_NEAR_DEVICES, _NEAR_VALUE = 80, 25
+"""Characters in front of devices and of a measurement in which words say what is measured."""
 _FEW = 2
 _DEVICES = re.compile(
     rf"(?<![\w.,])(?P<count>\d{{1,6}}|single|{WORDS}) ?[x-]? ?"
     rf"(?P<kind>{DEVICE}|{NODE}|{MAKER}*{KIND}s?)(?![\w/])",
     re.IGNORECASE,
 )
+_DIMENSIONS = re.compile(r"[1-4][dD]")
+"""How many dimensions something has: a 2d model."""
 _OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
 _NUMBER = r"~?\d+(?:[.,]\d+)*[kM]?"
 _UNIT = r"(?: ?(?!and\b|or\b)[A-Za-z%\u00b5][\w/%]*)?"
@@ -97,16 +101,19 @@ def _of_pairs(text: str) -> list[tuple[str, ...]]:
     measured = [
         _Mention(found.start(), name, found[0].strip(" ."), of_devices=False)
         for found in WITH_UNIT.finditer(bare)
-        if (name := name_of(found[0].strip(" .")))
+        if not _DIMENSIONS.fullmatch(found[0].strip(" .")) and (name := _name(found[0].strip(" .")))
     ]
     names = {one.header for one in measured}
-    share = names == {"efficiency"} and not _OF_SCALING.search(text)
+    share = not _OF_SCALING.search(text)
+    if share and len(names) > 1:  # of something else, such as a utilization
+        measured, names = [one for one in measured if one.header != "efficiency"], names - {"efficiency"}
+    share = share and names == {"efficiency"}
     if len(measured) < _FEW or len(names) != 1 or share or meaning_of(min(names)).role not in (*MEASURED, *STATED):
         return []
     order = sorted([*devices, *measured], key=lambda one: one.start)
     behind = [(one, other) for one, other in pairwise(order) if one.of_devices and not other.of_devices]
     before = [(other, one) for one, other in pairwise(order) if other.of_devices and not one.of_devices]
-    for pairs in (behind, before):
+    for pairs in (behind, before, _in_turns(order)):
         counts = [one.text for one, _ in pairs]
         if len(pairs) == len(measured) and len(set(counts)) == len(counts) >= _FEW:
             if meaning_of(min(names)).role in TIMES and not of_one_thing(_clauses(text, pairs)):
@@ -114,6 +121,20 @@ def _of_pairs(text: str) -> list[tuple[str, ...]]:
             header = (counted_across([one.header for one, _ in pairs]), min(names))
             return [header, *((one.text, other.text) for one, other in pairs)]
     return []
+
+
+def _name(text: str) -> str:
+    """The quantity of a measurement, which is a time for one of an epoch too: 49s per epoch."""
+    name = name_of(text)
+    return "time" if meaning_of(name).role in ("time_s", "total_time_s") else name
+
+
+def _in_turns(order: Sequence[_Mention]) -> list[tuple[_Mention, _Mention]]:
+    """(devices, measurement) of mentions two by two, whichever is first: 26 s on 2 GPUs, 1 GPU takes 49 s."""
+    pairs = list(zip(order[::2], order[1::2], strict=False))
+    if any(one.of_devices == other.of_devices for one, other in pairs):
+        return []
+    return [(one, other) if one.of_devices else (other, one) for one, other in pairs]
 
 
 def _of_bare_pairs(text: str) -> list[tuple[str, ...]]:
@@ -129,11 +150,14 @@ def _of_bare_pairs(text: str) -> list[tuple[str, ...]]:
 
 
 def _clauses(text: str, pairs: Sequence[tuple[_Mention, _Mention]]) -> list[str]:
-    """The part of a text that each measurement with its devices is in."""
+    """The words near each measurement and its devices. Those behind the last measurement are of all."""
     starts = [min(one.start, other.start) for one, other in pairs]
-    ends = [*starts[1:], len(text)]
-    first = [0, *starts[1:]]
-    return [text[start:end] for start, end in zip(first, ends, strict=True)]
+    ends = [max(one.start + len(one.text), other.start + len(other.text)) for one, other in pairs]
+    behind = [0, *ends[:-1]]
+    return [
+        text[max(before, start - _NEAR_DEVICES) : start] + text[max(start, end - _NEAR_VALUE) : end]
+        for before, start, end in zip(behind, starts, ends, strict=True)
+    ]
 
 
 def _of_series(text: str) -> list[tuple[str, ...]]:

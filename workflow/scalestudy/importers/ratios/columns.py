@@ -140,7 +140,8 @@ def without_quotients(
 
     fewest: rows from which this is asked.
     """
-    unknown = [place for place, one in enumerate(meanings) if one.role == "ignore"][:_MOST_COLUMNS]
+    unknown = [place for place, one in enumerate(meanings) if one.role == "ignore" and _varies(raw, place)]
+    unknown = unknown[:_MOST_COLUMNS]
     if any(one.role in MEASURED for one in meanings) or len(raw.rows) < fewest:
         return meanings
     for place, one in enumerate(meanings):
@@ -148,6 +149,15 @@ def without_quotients(
         if known and any(is_quotient(raw, place, pair) for pair in combinations(unknown, 2)):
             return with_role(meanings, place, "ignore")
     return meanings
+
+
+def _varies(raw: RawTable, place: int) -> bool:
+    """Whether the numbers of a column differ: the quotient of a constant is no ratio of two variants."""
+    values = []
+    for cell in raw.cells(place):
+        with suppress(ValueError):
+            values.append(read_cell(cell).printed.value)
+    return bool(values) and max(values) > min(values) + CLOSE * abs(max(values))
 
 
 def _is_own_quotient(meanings: Sequence[Meaning], raw: RawTable, place: int) -> bool:

@@ -1,4 +1,7 @@
-"""Devices that only printed ratios tell: a speedup of 1.92 with an efficiency of 96 % is one of 2 devices."""
+"""Devices that only printed ratios tell: a speedup of 1.92 with an efficiency of 96 % is one of 2 devices.
+
+Printed efficiencies also tell which column of numbers has the devices, if its header is unknown.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.found import says_one_device
 from scalestudy.importers.headers.meaning import Meaning
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
+from scalestudy.importers.published import MEASURED, TIMES
+from scalestudy.importers.ratios.following import following
 from scalestudy.importers.raw import RawTable
 
 _HEADER = "devices"
 _FEW = 2
 _MOST = 100_000
+_CLOSE = 0.02
+"""Relative difference of an efficiency from what the measurements give."""
 
 
 def with_devices_of_ratios(table: RawTable, meanings: Sequence[Meaning]) -> RawTable:
@@ -65,3 +72,29 @@ def _is_alone(cells: Sequence[str], speedup: int, efficiency: int) -> bool:
     return none and (
         says_one_device(label) or label.lower() == "single" or (count is not None and count.gpus == 1)
     )
+
+
+def column_of_devices(table: RawTable, meanings: Sequence[Meaning]) -> int | None:
+    """Return the place of the only column of growing whole numbers that all printed efficiencies follow with.
+
+    None if the table has no efficiencies of two rows or more beside one kind of measurement, or if several
+    columns fit. meanings: of its columns, none of them of devices.
+    """
+    roles = [one.role for one in meanings]
+    measured = [place for place, role in enumerate(roles) if role in MEASURED]
+    if roles.count("printed_efficiency") != 1 or not measured:
+        return None
+    ratio, first = roles.index("printed_efficiency"), measured[0]
+    found = []
+    for place, role in enumerate(roles):
+        cells = [plain(cells[place]) for _, cells in table.rows if place < len(cells)]
+        if role not in ("ignore", "label") or not all(map(str.isdecimal, cells)):
+            continue
+        sizes = [int(cell) for cell in cells]
+        known = [replace(one, role="gpus") if at == place else one for at, one in enumerate(meanings)]
+        follow = following(
+            table, known, (place, first, ratio), of_times=roles[first] in TIMES, close=_CLOSE, power=1
+        )
+        if sizes == sorted({*sizes}) and len(follow) >= _FEW and all(follow):
+            found.append(place)
+    return found[0] if len(found) == 1 else None
