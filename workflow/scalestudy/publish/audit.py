@@ -214,7 +214,7 @@ def _meaning(column: Meaning, table: PublishedTable, settled: settle.Settled | N
             words += " (not stated; it grows with the devices)"
         elif role == "step_time_s" and not (table.scaling or column.scaling):
             shown = "; as another column shows" if table.column("utilization") else ""
-            shown = "; it falls as devices are added" if settled.whose == settle.STRONG else shown
+            shown = f"; it falls {_where(settled, role)}" if settled.whose == settle.STRONG else shown
             words += f" (not stated{shown})"
     words += "; unit not stated" if role in table.unknown_units else ""
     if settled is not None and role in MEASURED and settled.rate not in ("", role):
@@ -231,8 +231,14 @@ def _why_constant(table: PublishedTable, settled: settle.Settled) -> str:
     known = [rows for one in settled.series if (rows := in_order(one.rows, "whole_time_s"))]
     if not any(falls(rows, "whole_time_s", 1.0) for rows in known):
         return "not stated; this is the usual meaning"
-    whole = all(ends_low(rows, "whole_time_s") for rows in known)
-    return f"not stated; it falls {'as devices are added' if whole else 'in some rows with more devices'}"
+    return f"not stated; it falls {_where(settled, 'whole_time_s')}"
+
+
+def _where(settled: settle.Settled, role: str) -> str:
+    """Where a time falls."""
+    known = [rows for one in settled.series if (rows := in_order(one.rows, role))]
+    whole = all(ends_low(rows, role) for rows in known)
+    return "as devices are added" if whole else "in some rows with more devices"
 
 
 def _checked(audit: Audit) -> str:

@@ -53,12 +53,16 @@ _OTHERS = {
 _NAME = re.compile(
     r"(?:(?P<before>\d{1,4}) ?[x*] ?)?(?:ml\.|aws |standard_|azure |gcp )?"
     r"(?:(?P<family>[a-z]+\d[a-z]*)\.(?P<size>\d*)x?large|(?P<other>[a-z][\w-]*\d\w*|dgx[ -]\w+))"
-    r"(?: ?[x*] ?(?P<after>\d{1,4}))?(?: ?\(.*\))?"
+    r"(?: ?[x*] ?(?P<after>\d{1,4}))?(?: ?\(.*\)| ?/ ?[a-z].*)?"
 )
+_COUNTED = re.compile(r"gpu_(?P<count>\d{1,2})x_(?P<kind>[a-z]+\d+(?:_[a-z0-9]+)*)")
+"""Names that say how many devices: gpu_8x_a100_80gb_sxm4."""
 
 
 def family_of_instance(text: str) -> str:
     """Return the name of an instance without its size, which says what devices it has."""
+    if counted := _COUNTED.fullmatch(plain(text).lower()):
+        return counted["kind"]
     found = _NAME.fullmatch(plain(text).lower())
     return (
         "" if found is None else found["family"] or re.sub(r"(?<=[a-z-])\d+(?=g$|[a-z]*_|$)", "", found["other"])
@@ -67,6 +71,8 @@ def family_of_instance(text: str) -> str:
 
 def devices_of_instance(text: str) -> int | None:
     """Return the devices of a cell that names instances, such as 2x p3.16xlarge; None if it names no known one."""
+    if counted := _COUNTED.fullmatch(plain(text).lower()):
+        return int(counted["count"])
     found = _NAME.fullmatch(plain(text).lower())
     if found is None:
         return None

@@ -72,7 +72,7 @@ def _of_keys(group: Sequence[tuple[int, str, list[tuple[str, str]]]]) -> Iterato
 
 def _of(group: Sequence[_List]) -> Iterator[RawTable]:
     roles = {meaning_of(name).role for _, name, _ in group}
-    if {"gpus", "nodes"} & roles and roles & {*MEASURED, *STATED}:
+    if {"gpus", "nodes"} & roles and len(group) > 1:
         rows = zip(*(cells for *_, cells in group), strict=True)
         line = group[-1][0]
         yield RawTable(group[0][0], tuple(name for _, name, _ in group), tuple((line, row) for row in rows))
