@@ -103,13 +103,13 @@ OF_A_PART = re.compile(
 OF_COMPUTING = re.compile(r"\b(?:comm(?:unication)?|comput(?:e|ation))\.? ?[(\[]")
 """Headers of the parts of a step: Compute (s), Comm(s)."""
 PRECISIONS = {
-    "fp32": r"(?:fp|float)-?32|single precision",
-    "tf32": r"tf-?32",
+    "fp32": r"(?:fp|float)[ -]?32|single precision",
+    "tf32": r"tf[ -]?32",
     "mixed": r"(?:auto(?:matic)? )?mixed[- ]precision|\bmixed\b|\btf-amp\b|\bamp\b",
-    "fp16": r"(?:fp|float)-?16|half precision",
-    "bf16": r"bf(?:loat)?-?16",
-    "fp8": r"fp-?8",
-    "fp64": r"(?:fp|float)-?64",
+    "fp16": r"(?:fp|float)[ -]?16|half precision",
+    "bf16": r"bf(?:loat)?[ -]?16",
+    "fp8": r"fp[ -]?8",
+    "fp64": r"(?:fp|float)[ -]?64",
 }
 TIME_UNIT = r"(?:us|ms|msecs?|s|secs?|(?:milli|micro)?seconds?|min(?:ute)?s?)"
 UNIT_OF_TIME = {
