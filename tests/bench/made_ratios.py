@@ -96,7 +96,7 @@ class Ratios:
         return [self.said(model, count)[one] for one in self.shown]
 
     def beside(self, form: str, model: int, count: int) -> str:
-        """Return a cell with a measurement and its ratios; the measurement alone for the baseline of some pages."""
+        """Return a cell with a measurement and its ratios; a baseline may have none."""
         own = self.found.cell(model, count)
         if self.blank and count == next(iter(self.speedups[model])):
             return own
@@ -169,6 +169,8 @@ LAYOUTS: dict[str, Callable[[Page, Mapping[int, str], Sequence[str], Ratios], No
     "of the last": _of_the_last,
     "own table": _own_table,
 }
+_SHARE_OF_BLANK = 0.3
+"""Of the pages whose baselines have no ratios."""
 _OF_ONE_MODEL = ("labels", "transposed", "in cells", "items", "own table")
 _IN_CELLS = ("in cells", "in cells across", "items")
 
@@ -179,6 +181,21 @@ def _forms(page: Page, layout: str, heads: Mapping[str, str]) -> tuple[str, str]
     speedup = page.pick("speedup", [one for one in AS_SPEEDUPS if not signed or any(x in one for x in "xX\u00d7")])
     percent = signed or "%" in heads["efficiency"] or "pct" in heads["efficiency"]
     return speedup, page.pick("efficiency", [one for one in AS_EFFICIENCIES if not percent or "{p" in one])
+
+
+def _heads(page: Page, fewest: int) -> dict[str, str]:
+    """The headers of both ratios, which name one device only if it was measured."""
+    heads = {
+        "speedup": page.pick("speedup header", SPEEDUPS),
+        "efficiency": page.pick("efficiency header", EFFICIENCIES),
+    }
+    if fewest == 1:
+        return heads
+    return {one: one.capitalize() if "1 GPU" in head or "single" in head else head for one, head in heads.items()}
+
+
+def _ratios_in(form: str) -> set[str]:
+    return {ratio for ratio, sign in (("speedup", "{s}"), ("efficiency", "{e}")) if sign in form}
 
 
 def with_ratios(seed: int, *, planted: bool = False) -> Page:
@@ -192,39 +209,22 @@ def with_ratios(seed: int, *, planted: bool = False) -> Page:
     found = measured(page, list(names), len(models))
     fewest, *others = names
     printed = [{n: float(found.cell(at, n)) for n in names} for at in range(len(models))]
-    of_each = {"rate": lambda v, n: v, "of each": lambda v, n: v * n, "time": lambda v, n: 1 / v}[
-        page.parts["kind"]
-    ]
-    speedups = [{n: of_each(one[n], n) / of_each(one[fewest], fewest) for n in names} for one in printed]
-    heads = {
-        "speedup": page.pick("speedup header", SPEEDUPS),
-        "efficiency": page.pick("efficiency header", EFFICIENCIES),
-    }
-    if fewest > 1:
-        heads = {
-            ratio: ratio.capitalize() if "1 GPU" in head or "single" in head else head
-            for ratio, head in heads.items()
-        }
+    work = {"rate": lambda v, n: v, "of each": lambda v, n: v * n, "time": lambda v, n: 1 / v}[page.parts["kind"]]
+    speedups = [{n: work(one[n], n) / work(one[fewest], fewest) for n in names} for one in printed]
     shown = page.pick("shown", ("speedup", "efficiency", "speedup efficiency")).split()
     shown = ["speedup"] if "MFU" in found.header else shown
+    heads = _heads(page, fewest)
     if layout in _IN_CELLS:
-        fitting = [
-            one
-            for one in BESIDE
-            if set(shown) == {r for r, sign in (("speedup", "{s}"), ("efficiency", "{e}")) if sign in one}
-        ]
-        page.pick("beside", fitting)
+        page.pick("beside", [form for form in BESIDE if _ratios_in(form) == {*shown}])
     wrong = None
     if planted:
         count = others[-1] if layout == "of the last" else page.choice.choice(others)
-        wrong = Wrong(
-            count, page.choice.choice(shown), page.choice.randrange(len(models)), page.choice.choice(FACTORS)
-        )
+        model, factor = page.choice.randrange(len(models)), page.choice.choice(FACTORS)
+        wrong = Wrong(count, page.choice.choice(shown), model, factor)
         page.parts["wrong"] = wrong.ratio
     forms = _forms(page, layout, heads)
-    blank = page.choice.random() < 0.3
-    LAYOUTS[layout](
-        page, names, models, Ratios(found, speedups, forms, shown, [heads[one] for one in shown], wrong, blank)
-    )
+    blank = page.choice.random() < _SHARE_OF_BLANK
+    of_shown = [heads[one] for one in shown]
+    LAYOUTS[layout](page, names, models, Ratios(found, speedups, forms, shown, of_shown, wrong, blank))
     page.truth = [list(one.items()) for one in speedups]
     return page

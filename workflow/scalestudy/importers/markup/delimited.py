@@ -59,9 +59,10 @@ def delimited_tables(text: str) -> list[RawTable]:
 
 
 def _is_sentence(cells: tuple[str, ...]) -> bool:
-    """Whether a line has more words than cells of a table have."""
+    """Whether a line has more words than cells of a table have, or ends with a full stop behind several."""
     words = [len(cell.split()) for cell in cells]
-    return max(words) > _MOST_WORDS or sum(words) > _MOST_ON_AVERAGE * len(words)
+    ends = bool(re.search(r"[a-z][.?!]$", cells[-1])) and sum(words) > _MOST_ON_AVERAGE
+    return ends or max(words) > _MOST_WORDS or sum(words) > _MOST_ON_AVERAGE * len(words)
 
 
 def _with_dittos(text: str, delimiter: str) -> str:
