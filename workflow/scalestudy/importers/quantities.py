@@ -66,7 +66,7 @@ def quantity_of(cell: str) -> str:
     if read.unit and _measured(read.unit):
         return read.unit
     time = f"time ({read.unit})"
-    return time if read.unit and meaning_of(time).unit and _measured(time) else ""  # 7.4 steps is none
+    return time if read.unit and meaning_of(time).unit and _measured(time) else ""  # 7.4 steps are not a time
 
 
 def _measured(words: str) -> bool:

@@ -137,9 +137,9 @@ def test_a_list_with_an_unknown_measurement_is_asked_about(tmp_path: Path) -> No
     "text",
     [
         "I use DDP and the training time of two GPUs is 21min and that of one GPU is 40min in an epoch. Why?",
-        "Training a 2d model takes around 40s per epoch using a single GPU vs. 21s using 2 GPUs. All GPUs are busy.",
+        "Training a 2d model takes around 40s per epoch using a single GPU vs. 21s using 2 GPUs. All are busy.",
         "I noticed that 2 GPUs finish in 21 s, compared to 40 s with 1 GPU.",
-        "With 1 GPU it takes 40 seconds per iteration, and with 2 GPUs 21 seconds per iteration. GPU usage is 95%.",
+        "With 1 GPU it takes 40 seconds per iteration, and with 2 GPUs 21 seconds per iteration. Usage is 95%.",
         "Throughput on 1 GPU is 21 images per second, and 40 images per second on 2 GPUs.",
     ],
 )

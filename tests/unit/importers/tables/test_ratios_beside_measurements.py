@@ -1,4 +1,4 @@
-"""Printed ratios that share a cell, a line or a page with their measurements: one spelling, two ratios, own tables."""
+"""Printed ratios that share a cell, a line or a page with their measurements."""
 
 from __future__ import annotations
 

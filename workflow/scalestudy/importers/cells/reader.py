@@ -129,7 +129,7 @@ class CellReader:
             return _speedup_of(cell.printed.times(0.01), saved=meaning.per == SAVED)
         if meaning.role in CLOCKED:
             if _OF_NO_TIME.match(cell.unit):
-                raise ValueError(f"{text} is no time")
+                raise ValueError(f"{text} is not a time")
             return cell.printed.times(SECONDS.get(unit_of_time(text) or meaning.unit, 1.0) * meaning.factor)
         if meaning.role in STATED:  # the mean of ratios is another number than the ratio of means
             last = cell.printed.last * 10 ** self.padded[place]
