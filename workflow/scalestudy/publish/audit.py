@@ -1,12 +1,13 @@
 """An audit as it is printed: how the table was read, the recomputed and the printed values, and the remarks."""
 
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 from scalestudy.analyse.published import held, settle
 from scalestudy.analyse.published.held import Held
 from scalestudy.analyse.published.table import Recomputed, Table
 from scalestudy.diagnose.audit import Asked, Audit, AuditFile
+from scalestudy.diagnose.audit_course import relative_to_another
 from scalestudy.importers.devices.counted import counted_in, number_of
 from scalestudy.importers.numbers.printed import Printed, plain
 from scalestudy.importers.published import (
@@ -42,7 +43,13 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "quantity": quantity.header,
             "counted": counted_in(audit.source),
             "rows": [
-                _row(scale, quantity, strong=audit.strong, other=other)
+                _row(
+                    scale,
+                    quantity,
+                    strong=audit.strong,
+                    other=other,
+                    of_another=relative_to_another(audit.table) is not None,
+                )
                 for other in (False, True)
                 for scale in audit.table.scales
                 if (scale.row in audit.table.other_bases) == other
@@ -178,19 +185,22 @@ def _base(table: Table, counted: str) -> str:
     return f"{number_of(table.base.gpus, counted)}{f', {how}' if how else ''}"
 
 
-def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool) -> dict[str, str]:
+def _row(scale: Recomputed, quantity: Quantity, *, strong: bool, other: bool, of_another: bool) -> dict[str, str]:
     """A row as text. strong: the global batch is fixed, as Karp and Flatt's serial fraction requires.
 
-    other: it is a further baseline, which its strategy distinguishes.
+    other: it is a further baseline, which its strategy distinguishes. of_another: its speedup is over something
+    else than fewer devices, so it has no efficiency.
     """
     row = scale.row
+    shares = (nan, nan) if of_another else (scale.efficiency.value, scale.per_doubling_efficiency)
+    efficiency, per_doubling = (_text(100 * share, ".1f") for share in shares)
     return {
         "gpus": str(row.gpus),
         "other": row.label("strategy") if other else "",
         "quantity": _text(quantity.of(scale), ".6g"),
         "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
-        "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),
-        "per_doubling": _text(scale.per_doubling_efficiency * 100, ".1f"),
+        "efficiency": _beside(efficiency, row.printed_efficiency, 100),
+        "per_doubling": per_doubling,
         "karp_flatt": _text(scale.karp_flatt, ".3f") if strong else DASH,
     }
 

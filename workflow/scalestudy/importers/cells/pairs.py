@@ -24,6 +24,9 @@ _PRODUCT = re.compile(
     re.IGNORECASE,
 )
 """Devices and the batch of each."""
+_OF_SERVERS = re.compile(r"(?:ps|param(?:eter)? ?servers?) ?[:/] ?(?:workers?|gpus?)", re.IGNORECASE)
+_COUNTS = re.compile(r"(?P<first>\d{1,6}) ?[:/] ?(?P<second>\d{1,6})")
+"""Parameter servers and workers: 1 : 4."""
 _ACCUMULATED = re.compile(
     r"(?:micro[- ]?)?(?:batch(?:[ _]?size)?|bs|micro|mbs) ?[x*] ?(?:grad\w*[. ]*)?acc\w*(?: steps)?", re.IGNORECASE
 )
@@ -84,6 +87,8 @@ def _names_of_both(header: str) -> tuple[list[str], re.Pattern[str]]:
         return [f"{named['name']} {named[which]}" for which in ("first", "second")], _CELL
     if product := _PRODUCT.fullmatch(header.replace("_", " ")):
         return [product["first"], "batch size per GPU"], _OF_A_PRODUCT
+    if _OF_SERVERS.fullmatch(header):
+        return ["parameter servers", "workers"], _COUNTS
     if _ACCUMULATED.fullmatch(header):
         return ["batch size per GPU", "gradient accumulation"], _OF_A_PRODUCT
     if both := _TWO_NAMES.fullmatch(header):

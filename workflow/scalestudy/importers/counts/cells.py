@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
 from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.headers.languages import in_english
@@ -166,7 +165,7 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    words = canonical(re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text)))))
+    words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")
     if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:

@@ -34,6 +34,7 @@ _PART = re.compile(
             rf"(?P<kind_before>{_HARDWARE}) (?P<kind_times>\d{{1,5}})x(?!\w)",
             r"(?:gpus?|npus?|tpus?|cards?|devices?) ?[x*] ?(?P<times_noun>\d{1,5})(?!\w)",
             rf"(?P<of_kind>{_NUMBER})(?: ?[x*] ?| |-)(?P<kind_last>{_HARDWARE})(?:[ -]?{_NOUN})?(?!\w)",
+            rf"(?P<of_all>{_NUMBER}) total {_NOUN}",
             rf"(?P<of_noun>{_NUMBER}) ?[x*]? ?-?{_NOUN}",
             rf"(?P<nodes>{_NUMBER}) ?-?{NODE}(?!\w)",
             rf"(?P<alone>{_KNOWN})",
@@ -53,10 +54,10 @@ _BETWEEN = re.compile(
     r" ?(?P<times>[x*]) ?(?=\(?\d)|(?P<equal> ?= ?)|(?P<on> (?:spread |split )?(?:on|across|over|in) )|"
     r" ?(?P<bracket>\() ?(?:on |across |over |total:? )?|"
     r" ?(?P<sign>[,;/|-]|--|\u2013|\u2014) ?(?:with |on |across |over |total:? )?|"
-    r"(?P<of> of )|(?P<space> )",
+    r"(?P<of> of )|(?P<having> (?:with|having) )|(?P<space> )",
     re.IGNORECASE,
 )
-_LINKS = ("times", "equal", "on", "bracket", "sign", "of", "space")
+_LINKS = ("times", "equal", "on", "bracket", "sign", "of", "having", "space")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Fact:
     total: bool = False
     """Whether the phrase says that it is the number of all devices."""
     before: str = ""
-    """What stands between it and the fact before: times, equal, on, bracket, sign, of, space."""
+    """What stands between it and the fact before: times, equal, on, bracket, sign, of, having, space."""
     end: int = 0
     """Place in the text behind it."""
 
@@ -111,7 +112,7 @@ def _fact_of(part: re.Match[str]) -> Fact:
     if name == "nodes":
         return Fact("nodes", number)
     kind = next((named[one] for one in ("kind_first", "kind_before", "kind_last") if one in named), "")
-    return Fact("devices", number, _PLURAL.sub("", kind))
+    return Fact("devices", number, _PLURAL.sub("", kind), total=name == "of_all")
 
 
 def with_products(facts: Sequence[Fact]) -> list[Fact]:

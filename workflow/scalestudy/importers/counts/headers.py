@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits
@@ -103,7 +102,7 @@ def _of_phrase(phrase: Phrase) -> tuple[Count, str]:
 
 
 def _count_of(header: str) -> tuple[Count, str] | None:
-    words = _OF_RUNS.sub("", _inside(canonical(in_digits(plain(header).lower()))))
+    words = _OF_RUNS.sub("", _inside(in_digits(plain(header).lower())))
     if found := re.fullmatch(r"n(?P<nodes>\d{1,4})c(?P<gpus>\d{1,6})(?P<rest>[ ,(:].*|)", words):
         return Count(int(found["gpus"]), int(found["nodes"])), _inside(found["rest"].strip(" :,"))
     if _STEP.search(words):

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
-from scalestudy.importers.counts.canonical import canonical
 from scalestudy.importers.counts.cells import (
     CHANGE,
     DEGREES,
@@ -86,7 +85,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    words = canonical(in_digits(spelled(plain(text))))
+    words = in_digits(spelled(plain(text)))
     if _A_KIND.fullmatch(words) or CHANGE.search(words):
         raise ValueError(f"{text} names no number of devices")
     servers = _SERVERS.search(words)

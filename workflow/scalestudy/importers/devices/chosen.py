@@ -26,6 +26,7 @@ def one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
 
     A column that is the product of two others, such as the cores of processes with threads, counts them all.
     """
+    meanings = _without_ids(meanings, raw, said)
     devices = [one for one in meanings if one.role == "gpus"]
     parts = [one for one in devices if _OF_A_PART.fullmatch(normal(one.header)) and normal(one.header) not in said]
     if parts and len(devices) > 1:  # the others count all, also on each node
@@ -63,6 +64,25 @@ def one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     if ranks.count(min(ranks)) > 1:
         return meanings
     return [replace(one, role="label") if one.role == "gpus" and one is not best else one for one in meanings]
+
+
+def _without_ids(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without a rank, from 0 on, that is below another number of devices in each row."""
+    places = [at for at, one in enumerate(meanings) if one.role == "gpus"]
+    rows = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if len(places) < 2 or not rows or not all(cell.isdecimal() for row in rows for cell in row):
+        return meanings
+    columns = {place: [int(row[at]) for row in rows] for at, place in enumerate(places)}
+    below = [
+        place
+        for place, own in columns.items()
+        if min(own) == 0
+        and any(all(few < many for few, many in zip(own, one, strict=True)) for one in columns.values())
+    ]
+    return [
+        replace(one, role="ignore") if at in below and normal(one.header) not in said else one
+        for at, one in enumerate(meanings)
+    ]
 
 
 def _are_repeats(cells: Sequence[str]) -> bool:

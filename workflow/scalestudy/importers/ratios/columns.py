@@ -116,7 +116,7 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
-    meanings = _of_its_times(meanings, raw, said)
+    meanings = _without_shares(_of_its_times(meanings, raw, said), raw, said)
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
     mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
@@ -131,6 +131,18 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
             gained = any(_is_percent(cell) for cell in raw.cells(stated[0]))
             return with_role(meanings, stated[0], "precision_ratio" if len(mine) == 2 and not gained else "ignore")
     return meanings
+
+
+def _without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without efficiencies that are, in each row, the quotient of two of its measurements."""
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    shares = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "printed_efficiency" and any(_is_exact(raw, place, pair) for pair in combinations(mine, 2))
+    ]
+    return without_columns(meanings, shares, said)
 
 
 def without_quotients(
