@@ -84,6 +84,28 @@ def test_efficiencies_say_which_column_has_the_devices(tmp_path: Path) -> None:
     assert [scale.row.gpus for scale in audit.table.scales] == [1, 10, 50]
 
 
+def test_shares_of_counts_beside_printed_ratios(tmp_path: Path) -> None:
+    rows = ["1;15m 3s;113s;1.0x;100%;8/8 (100%)", "2;7m 22s;55s;2.04x;102%;8/8 (100%)"]
+    rows.append("4;5m 46s;43s;2.61x;65%;8/8 (100%)")
+    found = audited(tmp_path, table("Workers;Time;Per-trial time;Speedup;Efficiency;Success rate", *rows))
+    assert [(one.checked.speedups, one.remarks) for one in found] == [(3, ()), (0, ())]
+
+
+def test_what_is_called_ideal_is_no_printed_speedup(tmp_path: Path) -> None:
+    rows = ["1;25.10;1.00x;1x", "2;23.01;1.09x;2x", "4;16.17;1.55x;4x"]
+    assert wrong(tmp_path, table("Nodes;Time (s);Speedup;vs Ideal", *rows)) == set()
+
+
+def test_a_gain_of_one_column_over_another_is_no_speedup(tmp_path: Path) -> None:
+    rows = ["1;178.2;178.2;-;378", "2;232.3;227.0;2.3%;593", "4;255.9;246.0;3.9%;1094"]
+    assert wrong(tmp_path, table("GPUs;default ms;tuned ms;gain;TFLOP/s", *rows)) == set()
+
+
+def test_an_efficiency_follows_from_the_rounded_speedup_over_a_serial_run(tmp_path: Path) -> None:
+    rows = ["1;53.223;53.035;1.004;100.40", "2;53.223;26.786;1.987;99.35", "4;53.223;14.358;3.707;92.68"]
+    assert wrong(tmp_path, table("Ranks;Serial time (s);MPI time (s);Speedup;Efficiency (%)", *rows)) == set()
+
+
 def test_combined_pages_with_ratios_are_not_accused() -> None:
     said = [(one, page.parts, why) for page, one, why in verdicts(range(150), with_ratios)]
     assert [found for found in said if found[0] in ("misread", "in part", "false alarm")] == []

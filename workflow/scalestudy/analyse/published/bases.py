@@ -131,13 +131,14 @@ def _apart(held: Held) -> float:
 
 def _by_printed_speedups(held: Held, table: Table) -> Held:
     """Efficiencies that follow from the rounded speedup beside them, 92 % from 3.7x on 4, are not outside."""
-    if held.kind != SMALLEST:
+    if held.kind not in (SMALLEST, SERIAL):
         return held
+    base_gpus = 1 if held.kind == SERIAL else table.base_gpus
     pairs = []
     for scale, printed, computed in held.pairs:
-        own = scale.row.printed_speedup
-        if own and (scale, printed, computed) in held.outside and overlap(own, scale.speedup):
-            of_own = own.value * table.base_gpus / scale.row.gpus
+        own, share = scale.row.printed_speedup, base_gpus / scale.row.gpus
+        if own and (scale, printed, computed) in held.outside and overlap(own, computed.scaled(1 / share)):
+            of_own = own.value * share
             if 0 <= of_own - printed.value < printed.last or abs(of_own - printed.value) <= printed.last / 2:
                 computed = Interval(of_own, of_own, of_own)
         pairs.append((scale, printed, computed))

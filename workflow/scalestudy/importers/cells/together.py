@@ -15,6 +15,7 @@ from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.phrases import is_of_devices
 from scalestudy.importers.headers.meaning import is_utilization, meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import DEVICE, IDEAL, SECONDS
+from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.numbers.ratios_behind import with_ratios_in_one_spelling
 from scalestudy.importers.published import MEASURED, STATED
@@ -186,7 +187,7 @@ def _named(head: str, quantity: str) -> str:
 def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     """The headers of a measurement and of the ratio in the same cells; empty if a column has one thing only."""
     cells = list(map(_sign_last, table.cells(place)))
-    found = [_BOTH.fullmatch(cell) for cell in cells]
+    found = [_both(cell) for cell in cells]
     both = [one for one in found if one]
     named = _HEADER.fullmatch(plain(header))
     second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
@@ -234,6 +235,13 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return []  # the share of another number, such as that of the trained parameters
     whole = header_of_ratio(table, header, first, second)
     return [first, whole] if whole else []
+
+
+def _both(cell: str) -> re.Match[str] | None:
+    """A number and its ratio; None if the first is no number, such as 8/8 (100%)."""
+    found = _BOTH.fullmatch(cell)
+    number = found["number"] if found else ""
+    return found if found and (read_duration(number) or share([number], read_cell)) else None
 
 
 def _is_a_result(header: str) -> bool:

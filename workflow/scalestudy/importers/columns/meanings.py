@@ -70,6 +70,7 @@ from scalestudy.importers.ratios.of_all import (
     shares_of_times,
     without_flops_of_unknown_devices,
 )
+from scalestudy.importers.ratios.of_no_scaling import without_other_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_quantity_of_the_first, with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
@@ -185,7 +186,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = strategies(one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = by_units(telling_labels(batches_of_devices(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
-    result = ratio_of_columns(serial_times(result, raw, said), raw, said)
+    result = ratio_of_columns(without_other_ratios(serial_times(result, raw, said), raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
     result = times_by_caption(result, raw, said)
     of_a_caption = by_caption(result, raw, said)

@@ -170,59 +170,78 @@ def read_count(text: str) -> Count:
         raise ValueError(f"{text} names two numbers of devices")
     if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:
         return Count(phrase.gpus, phrase.nodes, phrase.hardware, either=phrase.either)
+    words = _in_figures(words)
+    if several := _sum_of_kinds(words):
+        return several
+    found = _form_of(words) or _form_of(in_english(words.lower()))
+    if not found:
+        raise ValueError(f"{text} is not a number of devices")
+    count = _numbers_of(found.groupdict())
+    if phrase and phrase.says_more and not (phrase.either or count.either) and phrase.gpus != count.gpus:
+        raise ValueError(f"{text} names devices among other words")
+    if not 1 <= count.gpus <= MOST_GPUS:
+        raise ValueError(f"{count.gpus} is not a whole number from 1 to {MOST_GPUS}")
+    named = found.groupdict()
+    return _with_words(count, named.get("rest") or "", (named.get("front") or "").strip())
+
+
+def _in_figures(words: str) -> str:
+    """Numbers such as 1e3, 2k and 1 024 in figures, and a serial run without brackets."""
     if re.fullmatch(r"[1-9](?:\.\d+)?e\+?\d{1,2}", words) and float(words).is_integer():
         words = str(int(float(words)))
     if thousands := re.fullmatch(r"([1-9]\d{0,3}(?:\.\d)?) ?([kKM])", words):
         words = str(round(float(thousands[1]) * (1e6 if thousands[2] == "M" else 1e3)))
     words = words.replace(" ", "") if re.fullmatch(r"[1-9]\d{0,2}(?: \d{3})+", words) else words
-    if len(parts := _SUM.split(words)) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
+    return words[1:-1] if re.fullmatch(rf"\({SERIAL_RUN}\)", words, re.IGNORECASE) else words
+
+
+def _sum_of_kinds(words: str) -> Count | None:
+    """The devices of two kinds, 2x V100 + 2x A100 or 8 + 4; None for others."""
+    parts = _SUM.split(words)
+    if len(parts) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
-    if cores := re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words):  # of two kinds
-        return Count(int(cores[1]) + int(cores[2]))
-    words = words[1:-1] if re.fullmatch(rf"\({SERIAL_RUN}\)", words, re.IGNORECASE) else words
-    found = _form_of(words) or _form_of(in_english(words.lower()))
-    if not found:
-        raise ValueError(f"{text} is not a number of devices")
-    named = found.groupdict()
-    if named.get("grid"):
-        named["gpus"] = str(prod(int(side) for side in re.findall(r"\d+", named["grid"])))
+    cores = re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words)
+    return Count(int(cores[1]) + int(cores[2])) if cores else None
+
+
+def _numbers_of(named: dict[str, str | None]) -> Count:
+    """The devices and nodes of a form, without its words."""
+    own = named.get("gpus") or named.get("either")
+    if grid := named.get("grid"):
+        own = str(prod(int(side) for side in re.findall(r"\d+", grid)))
     if named.get("single"):
-        inner = _OF_ONE_NODE.search(named["rest"] or "")
-        named["gpus"] = inner[1] if inner else "1"
+        inner = _OF_ONE_NODE.search(named.get("rest") or "")
+        own = inner[1] if inner else "1"
     if word := named.get("word"):
-        named["gpus"] = str(NUMBERS[word.lower()])
+        own = str(NUMBERS[word.lower()])
     if power := named.get("power"):
-        named["gpus"] = str(2 ** int(power))
-    if named.get("cores"):  # the names of these TPUs count cores; a program sees chips, of two cores each
-        named["gpus"] = str(int(named["cores"]) // 2 * int(named.get("slices") or 1))
-    either = named.get("either")
-    if either:
-        named["gpus"] = either
-    nodes = int(named["nodes"]) if named.get("nodes") else None
-    own = named.get("gpus")
+        own = str(2 ** int(power))
+    if cores := named.get("cores"):  # the names of these TPUs count cores; a program sees chips, of two cores each
+        own = str(int(cores) // 2 * int(named.get("slices") or 1))
+    nodes = int(named["nodes"] or 0) if named.get("nodes") else None
     times = nodes or int(named.get("parts") or 1)
-    gpus = int(named["each"]) * times if own is None else int(float(own.replace(",", "")))
+    gpus = int(named.get("each") or 0) * times if own is None else int(float(own.replace(",", "")))
     if nodes and own is not None and gpus < nodes:  # of each: 2 nodes, 1 GPU
-        gpus, either = gpus * nodes, None
-    if phrase and phrase.says_more and not (phrase.either or either) and phrase.gpus != gpus:
-        raise ValueError(f"{text} names devices among other words")
-    if not 1 <= gpus <= MOST_GPUS:
-        raise ValueError(f"{gpus} is not a whole number from 1 to {MOST_GPUS}")
-    rest, _, inside = (named.get("rest") or "").partition("(")
+        return Count(gpus * nodes, nodes)
+    return Count(gpus, nodes, either=bool(named.get("either")))
+
+
+def _with_words(count: Count, whole: str, front: str) -> Count:
+    """The devices with what the words behind them and in front of them are: hardware, a strategy, a remark."""
+    gpus, nodes = count.gpus, count.nodes
+    rest, _, inside = whole.partition("(")
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
         nodes, inside = int(pair[1]), ""
     if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := figure_of(placed[1])):
         nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
-    inside = (
-        "" if re.fullmatch(rf"{gpus} ?x? ?-?{DEVICE}(?: (?:on|across|over|in)\b.*)?", inside, re.I) else inside
-    )
+    again = re.fullmatch(rf"{gpus} ?x? ?-?{DEVICE}(?: (?:on|across|over|in)\b.*)?", inside, re.IGNORECASE)
+    inside = "" if again else inside
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     is_kind = bool(re.match(rf"{MAKER}*{KIND}\b", inside, re.IGNORECASE)) and not rest.strip()
     rest, inside = (inside, "") if is_kind else (rest, inside)
     numbered = bool(re.search(r"\d", inside)) and not _NO_KIND.search(inside)
-    whole = named.get("rest") or ""
     whole = inside if whole.strip() == f"({inside})" else whole
     rest = f"{rest.strip()} {after.strip()}" if not numbered else whole
     rest = DEGREES.sub("", rest).strip(" ,;:/-\u2013\u2014")
@@ -234,19 +253,23 @@ def read_count(text: str) -> Count:
     bare = _NO_HARDWARE.fullmatch(rest) and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
-    ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
-    other = rest.startswith("+") or bool(ways) or bool(_BACKEND.fullmatch(rest))  # no device
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""
-    front = (named.get("front") or "").strip()
     if re.fullmatch(rf"{MAKER}*{KIND}|cpus?", front, re.IGNORECASE):
         rest, front = rest or front, ""
+    other = _is_no_hardware(rest)
     front = front if len(front) > _SHORTEST_NAME else ""
     way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))
     comment = " ".join(filter(None, (settings, "" if way.startswith(said) else said)))
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
-    return Count(gpus, nodes, hardware, way, either=bool(either), comment=comment, model=model)
+    return replace(count, nodes=nodes, hardware=hardware, words=way, comment=comment, model=model)
+
+
+def _is_no_hardware(rest: str) -> bool:
+    """Whether the words behind devices are a way to train, the library of the communication or an addition."""
+    ways = STRATEGIES.match(rest) or (rest and _WAY.fullmatch(rest)) or rest == _DATA_PARALLEL
+    return rest.startswith("+") or bool(ways) or bool(_BACKEND.fullmatch(rest))
 
 
 def _form_of(words: str) -> re.Match[str] | None:

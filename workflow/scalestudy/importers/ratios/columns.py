@@ -116,13 +116,13 @@ def is_of_most(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
 
 def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads a speedup beside columns of one kind as that of two of them if it is their quotient in most rows."""
-    meanings = _without_shares(_of_its_times(meanings, raw, said), raw, said)
+    meanings = _of_its_times(meanings, raw, said)
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
     mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
     varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
     if len(stated) > 1 and len(mine) > len(stated):
-        exact = [place for place in stated if any(_is_exact(raw, place, pair) for pair in combinations(varied, 2))]
+        exact = [place for place in stated if any(is_exact(raw, place, pair) for pair in combinations(varied, 2))]
         return without_columns(meanings, exact, said)
     if len(stated) != 1 or len(mine) < 2 or normal(meanings[stated[0]].header) in said:
         return meanings
@@ -133,18 +133,6 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     return meanings
 
 
-def _without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """The meanings without efficiencies that are, in each row, the quotient of two of its measurements."""
-    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
-    shares = [
-        place
-        for place, one in enumerate(meanings)
-        if one.role == "printed_efficiency" and any(_is_exact(raw, place, pair) for pair in combinations(mine, 2))
-    ]
-    return without_columns(meanings, shares, said)
-
-
 def without_quotients(
     meanings: list[Meaning], raw: RawTable, said: set[str], *, fewest: int = _FEW_ROWS
 ) -> list[Meaning]:
@@ -152,7 +140,7 @@ def without_quotients(
 
     fewest: rows from which this is asked.
     """
-    unknown = [place for place, one in enumerate(meanings) if one.role == "ignore" and _varies(raw, place)]
+    unknown = [place for place, one in enumerate(meanings) if one.role == "ignore" and varies(raw, place)]
     unknown = unknown[:_MOST_COLUMNS]
     if any(one.role in MEASURED for one in meanings) or len(raw.rows) < fewest:
         return meanings
@@ -163,8 +151,8 @@ def without_quotients(
     return meanings
 
 
-def _varies(raw: RawTable, place: int) -> bool:
-    """Whether the numbers of a column differ: the quotient of a constant is no ratio of two variants."""
+def varies(raw: RawTable, place: int) -> bool:
+    """Return whether the numbers of a column differ: the quotient of a constant is no ratio of two variants."""
     values = []
     for cell in raw.cells(place):
         with suppress(ValueError):
@@ -224,8 +212,8 @@ def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
     return explained > known / 2
 
 
-def _is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
-    """Whether a column is, to its last digit, the quotient of two others in all rows, of which there are three."""
+def is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Return whether a column is, to its last digit, the quotient of two others in all rows, three or more."""
     known = 0
     for _, row in raw.rows:
         try:

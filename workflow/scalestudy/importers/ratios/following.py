@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import IN_WORDS, TEXTS, Meaning
 from scalestudy.importers.headers.ratios import says_percent
+from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.raw import RawTable
 
@@ -42,7 +43,8 @@ def following(
         above = [name or other for name, other in zip(own, above, strict=True)]
         try:
             leading = re.match(r"\d+\.?\d*", plain(row[places[2]]))  # also of `1.000 baseline`
-            measured = read_cell(row[places[1]]).printed.value
+            duration = read_duration(row[places[1]])
+            measured = (duration or read_cell(row[places[1]]).printed).value
             count = count_or_none(row[places[0]], alone=meanings[places[0]].per != IN_WORDS)
             if count and measured > 0:
                 each = count.gpus if meanings[places[1]].role == "throughput_per_gpu" else 1

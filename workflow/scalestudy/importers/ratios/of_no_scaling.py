@@ -1,0 +1,91 @@
+"""Columns of ratios that are of no scaling: the devices themselves, gains and shares of two other columns."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from scalestudy.importers.counts.cells import read_count
+from scalestudy.importers.headers.meaning import Meaning, normal
+from scalestudy.importers.headers.terms import IDEAL
+from scalestudy.importers.numbers.printed import read_cell
+from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.ratios.columns import is_exact, varies, without_columns
+from scalestudy.importers.raw import RawTable
+
+_FEW_ROWS, _FEW_OF_A_GAIN = 3, 2
+_MOST_COLUMNS = 20
+"""Columns that are compared."""
+
+
+def without_other_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leave out ideal speedups, and gains and efficiencies that compare two columns of each row."""
+    for leave_out in (_without_devices, _without_shares, _without_gains):
+        meanings = leave_out(meanings, raw, said)
+    return meanings
+
+
+def _without_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without what is called ideal and is the number of devices in each row: `vs Ideal`."""
+    stated = [place for place, one in enumerate(meanings) if one.role in STATED]
+    devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), None)
+    if devices is None or len(stated) < 2:
+        return meanings
+    named = [place for place in stated if re.search(rf"\b{IDEAL}\b", normal(meanings[place].header))]
+    ideal = [place for place in named if _are_equal(raw, place, devices)]
+    return without_columns(meanings, ideal if len(ideal) < len(stated) else [], said)
+
+
+def _are_equal(raw: RawTable, place: int, devices: int) -> bool:
+    """Whether a ratio is the number of devices in three rows or more, and in all."""
+    known = 0
+    for _, row in raw.rows:
+        try:
+            ratio, count = read_cell(row[place]).printed.value, read_count(row[devices]).gpus
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        if ratio != count:
+            return False
+    return known >= _FEW_ROWS
+
+
+def _without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without efficiencies that are, in each row, the quotient of two of its measurements."""
+    best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    shares = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "printed_efficiency" and any(is_exact(raw, place, pair) for pair in combinations(mine, 2))
+    ]
+    return without_columns(meanings, shares, said)
+
+
+def _without_gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without gains in per cent of one column over another: 2.3% beside 232.3 and 227.0."""
+    stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
+    numbers = [place for place, one in enumerate(meanings) if one.role != "gpus" and varies(raw, place)]
+    pairs = list(combinations([place for place in numbers if place not in stated][:_MOST_COLUMNS], 2))
+    gains = [place for place in stated if any(_is_gain_of(raw, place, pair) for pair in pairs)]
+    return without_columns(meanings, gains, said)
+
+
+def _is_gain_of(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Whether a column is, to its last digit, the gain or the saving between two others in two rows or more."""
+    known, fits = 0, {"gain": True, "saving": True}
+    for _, row in raw.rows:
+        try:
+            cell = read_cell(row[place])
+            first, second = (read_cell(row[at]).printed.value for at in pair)
+        except (ValueError, IndexError):
+            continue
+        known += 1
+        less, more = sorted((first, second))
+        if not cell.percent or less <= 0:
+            return False
+        shares = {"gain": more / less - 1, "saving": 1 - less / more}
+        fits = {
+            one: fits[one] and abs(cell.printed.value - 100 * shares[one]) <= cell.printed.last for one in fits
+        }
+    return known >= _FEW_OF_A_GAIN and any(fits.values())
