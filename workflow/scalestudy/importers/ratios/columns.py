@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, product
@@ -12,14 +12,16 @@ from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import Meaning, is_relative, normal, with_role
 from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.headers.terms import OTHER_RATIO
-from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
+from scalestudy.importers.numbers.printed import Cell, Printed, is_blank, plain, read_cell
 from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.raw import RawTable
 
-_MOST_COLUMNS = 6
+MOST_COLUMNS = 6
+"""Columns that are compared with each other."""
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
-_FEW_ROWS = 3
+FEW_ROWS = 3
+"""Rows from which equal numbers are no chance."""
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 
@@ -119,7 +121,7 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     meanings = _of_its_times(meanings, raw, said)
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:MOST_COLUMNS]
     varied = [place for place in mine if len(mine) == 2 or len(set(raw.cells(place))) > 1]
     if len(stated) > 1 and len(mine) > len(stated):
         exact = [place for place in stated if any(is_exact(raw, place, pair) for pair in combinations(varied, 2))]
@@ -134,14 +136,14 @@ def ratio_of_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
 
 
 def without_quotients(
-    meanings: list[Meaning], raw: RawTable, said: set[str], *, fewest: int = _FEW_ROWS
+    meanings: list[Meaning], raw: RawTable, said: set[str], *, fewest: int = FEW_ROWS
 ) -> list[Meaning]:
     """Leave out a ratio that is in each row the quotient of two columns of unknown numbers: of two variants.
 
     fewest: rows from which this is asked.
     """
     unknown = [place for place, one in enumerate(meanings) if one.role == "ignore" and varies(raw, place)]
-    unknown = unknown[:_MOST_COLUMNS]
+    unknown = unknown[:MOST_COLUMNS]
     if any(one.role in MEASURED for one in meanings) or len(raw.rows) < fewest:
         return meanings
     for place, one in enumerate(meanings):
@@ -192,15 +194,21 @@ def follows(raw: RawTable, place: int, time: int) -> bool:
     )
 
 
-def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
-    """Return whether a column is the quotient of two others in most rows, or their gain: 107% for 2.07."""
-    explained = known = 0
+def beside(raw: RawTable, place: int, pair: tuple[int, int]) -> Iterator[tuple[Cell, float, float]]:
+    """Yield the ratio of each row and the two numbers of other columns, where all three are numbers."""
     for _, row in raw.rows:
         try:
-            cell = read_cell(row[place])
+            ratio = read_cell(row[place])
             first, second = (read_cell(row[at]).printed.value for at in pair)
         except (ValueError, IndexError):
             continue
+        yield ratio, first, second
+
+
+def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
+    """Return whether a column is the quotient of two others in most rows, or their gain: 107% for 2.07."""
+    explained = known = 0
+    for cell, first, second in beside(raw, place, pair):
         known += 1
         said = cell.printed.value
         ratios = (said / 100, 1 + said / 100) if cell.percent else (said,)
@@ -229,7 +237,7 @@ def is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
         ]
         if not any(low <= ratio.high and ratio.low <= high for low, high in quotients):
             return False
-    return known >= _FEW_ROWS
+    return known >= FEW_ROWS
 
 
 def without_columns(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:

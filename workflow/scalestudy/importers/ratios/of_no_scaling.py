@@ -10,12 +10,18 @@ from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import IDEAL
 from scalestudy.importers.numbers.printed import read_cell
 from scalestudy.importers.published import MEASURED, STATED
-from scalestudy.importers.ratios.columns import is_exact, varies, without_columns
+from scalestudy.importers.ratios.columns import (
+    FEW_ROWS,
+    MOST_COLUMNS,
+    beside,
+    is_exact,
+    varies,
+    without_columns,
+)
 from scalestudy.importers.raw import RawTable
 
-_FEW_ROWS, _FEW_OF_A_GAIN = 3, 2
-_MOST_COLUMNS = 20
-"""Columns that are compared."""
+_FEW_OF_A_GAIN = 2
+"""Rows from which a column is a gain."""
 
 
 def without_other_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -47,13 +53,13 @@ def _are_equal(raw: RawTable, place: int, devices: int) -> bool:
         known += 1
         if ratio != count:
             return False
-    return known >= _FEW_ROWS
+    return known >= FEW_ROWS
 
 
 def _without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """The meanings without efficiencies that are, in each row, the quotient of two of its measurements."""
     best = next((role for role in MEASURED if any(one.role == role for one in meanings)), "")
-    mine = [place for place, one in enumerate(meanings) if one.role == best][:_MOST_COLUMNS]
+    mine = [place for place, one in enumerate(meanings) if one.role == best][:MOST_COLUMNS]
     shares = [
         place
         for place, one in enumerate(meanings)
@@ -66,7 +72,7 @@ def _without_gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     """The meanings without gains in per cent of one column over another: 2.3% beside 232.3 and 227.0."""
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
     numbers = [place for place, one in enumerate(meanings) if one.role != "gpus" and varies(raw, place)]
-    pairs = list(combinations([place for place in numbers if place not in stated][:_MOST_COLUMNS], 2))
+    pairs = list(combinations([place for place in numbers if place not in stated][:MOST_COLUMNS], 2))
     gains = [place for place in stated if any(_is_gain_of(raw, place, pair) for pair in pairs)]
     return without_columns(meanings, gains, said)
 
@@ -74,12 +80,7 @@ def _without_gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
 def _is_gain_of(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
     """Whether a column is, to its last digit, the gain or the saving between two others in two rows or more."""
     known, fits = 0, {"gain": True, "saving": True}
-    for _, row in raw.rows:
-        try:
-            cell = read_cell(row[place])
-            first, second = (read_cell(row[at]).printed.value for at in pair)
-        except (ValueError, IndexError):
-            continue
+    for cell, first, second in beside(raw, place, pair):
         known += 1
         less, more = sorted((first, second))
         if not cell.percent or less <= 0:
