@@ -78,15 +78,19 @@ def published_in(raw: Sequence[RawTable], path: Path, corrections: Corrections) 
                 if alone:
                     raise UserError(f"{error}{error.hint}") from None
                 others.append(error)
-    named = {id(other): str(other).removeprefix(f"{path}: ") for other in others}
     if not tables:
-        reasons = [f"{named[id(other)]}{other.hint}" for other in others][:_MOST_SHOWN]
+        reasons = [f"{_without(path, other)}{other.hint}" for other in others][:_MOST_SHOWN]
         without = "none was recognised; write a line of headers and a line per row, with | or commas between cells"
         why = "; ".join(reasons) if reasons else without
         raise UserError(f"{path}: no table of scaling: {why}")
     tables, joined = with_ratios_of_own_tables(tables, [one for other in others for one in other.tables])
-    left = [named[id(other)] for other in others if not any(one.line in joined for one in other.tables)]
+    left = [_without(path, other) for other in others if not any(one.line in joined for one in other.tables)]
     return PublishedFile(tuple(_named(tables)), tuple(left))
+
+
+def _without(path: Path, error: UserError) -> str:
+    """An error without the name of the file."""
+    return str(error).removeprefix(f"{path}: ")
 
 
 def _nameless(raw: RawTable) -> list[str]:

@@ -63,7 +63,7 @@ _OF_NO_TIME = re.compile(
     r"(?:epochs?|steps?|it(?:er(?:ation)?)?s?|updates?|samples?|images?|tokens?|frames?|episodes?)\b(?! ?/)",
     re.IGNORECASE,
 )
-"""Units of how long a training is that are none of a time: ~300 epochs."""
+"""Units of a length of training that is not a time: ~300 epochs."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 

@@ -19,7 +19,7 @@ _PROJECTED = re.compile(
     re.IGNORECASE,
 )
 _NEAR_BULLETS, _FEW = 12, 2
-"""Lines below a table in which so many items of a list begin with a star, which is then no mark of a footnote."""
+"""If so many of these lines below a table are items of a list, their stars are not marks of footnotes."""
 _BULLET = re.compile(r"\s{0,3}\* ")
 _FOOTNOTE = re.compile(r"\s{0,3}\\?(?P<mark>[*\u2020\u2021]{1,3})(?![*\w]*\*)[ =:.-]{0,4}(?P<text>[^\s|*].*)")
 _MARKED = re.compile(

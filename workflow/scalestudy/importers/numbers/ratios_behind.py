@@ -37,18 +37,17 @@ def with_ratios_in_one_spelling(cell: str, *, in_brackets: bool = False) -> str:
     found = _BEHIND.fullmatch(text)
     if not found:
         return cell
-    parts = _BETWEEN.split(found["inside"] or found["last"])
-    ratios = [_ratio(one) if (one := _ONE.fullmatch(part.strip())) else "" for part in parts]
-    told = in_brackets or any(_says(part) for part in parts) or (len(ratios) > 1 and found["open"])
+    parts = [_ONE.fullmatch(part.strip()) for part in _BETWEEN.split(found["inside"] or found["last"])]
+    ratios = [_ratio(one) if one else "" for one in parts]
+    told = in_brackets or any(one and _says(one) for one in parts) or (len(ratios) > 1 and found["open"])
     if not all(ratios) or not told or len({"%" in ratio for ratio in ratios}) < len(ratios):
         return cell
     return f"{found['measured']} ({', '.join(ratios)})"
 
 
-def _says(part: str) -> bool:
-    """Whether a ratio has words or signs that other readers do not know: an arrow, `eff.` in front, `-fold`."""
-    one = _ONE.fullmatch(part.strip())
-    return bool(one and (one["before"] or one["arrow"] or one["after"] or one["times"] or "~" in one["number"]))
+def _says(one: re.Match[str]) -> bool:
+    """Whether a ratio has words or signs that other readers do not know: an arrow, `eff.` in front, x1.93."""
+    return bool(one["before"] or one["arrow"] or one["after"] or one["times"] or "~" in one["number"])
 
 
 def _ratio(one: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ MOST_COLUMNS = 6
 _LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
 """Headers of the two ratios beside each other."""
 FEW_ROWS = 3
-"""Rows from which equal numbers are no chance."""
+"""Rows that are needed to exclude that numbers are equal by chance."""
 CLOSE = 0.02
 """Relative difference up to which a ratio of two columns is that of a third."""
 

@@ -32,8 +32,8 @@ def with_ratios_of_own_tables(
     Also returns the lines of those that were joined. of_one_size: tables with one number of devices, which may
     have ratios too.
 
-    Its rows have to be rows of the other one, and at least half of its ratios have to follow: so the others can be
-    checked, and ratios of other runs are not held against these.
+    All rows of a table of ratios have to be rows of the other one, and at least half of its ratios have to follow.
+    So the rest can be checked, and ratios of other runs are not held against these measurements.
     """
     result, joined = list(tables), set[int]()
     for ratios in (*tables, *of_one_size):
