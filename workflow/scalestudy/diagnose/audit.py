@@ -270,16 +270,16 @@ def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark
     first = table.base.printed_efficiency if table.base and held.kind == UNIT else None
     if first:
         text = (
-            f"the printed efficiency is {first.value:.3g}, but no smaller scale has a {settled.each}, so the"
-            " table lacks the baseline of its efficiencies"
+            f"the printed efficiency is {100 * first.value:.3g} %, but no smaller scale has a {settled.each}, so"
+            " the table lacks the baseline of its efficiencies"
         )
         yield Remark("no base case", table.base_gpus, text)
     for scale, printed, computed in held.outside:
-        whose = f" with {first.value:.3g} for the baseline" if first else ""
+        whose = f" with {100 * first.value:.3g} % for the baseline" if first else ""
         devices = "one device" if scale.row.gpus == 1 else f"{scale.row.gpus} devices"
-        text = f"the speedup on {devices}{whose} gives {apart(computed.value, printed.value, 3)}"
-        text += ", which rounding does not explain"
-        yield Remark("efficiency", scale.row.gpus, f"printed {printed.value:.5g}, but {text}")
+        given = apart(100 * computed.value, 100 * printed.value, 1)
+        text = f"the speedup on {devices}{whose} gives {given} %, which rounding does not explain"
+        yield Remark("efficiency", scale.row.gpus, f"printed {100 * printed.value:.5g} %, but {text}")
 
 
 def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tuple[str, float, float]:

@@ -333,6 +333,12 @@ def test_a_failed_run_is_no_baseline(tmp_path: Path, word: str) -> None:
     assert "line 4 is marked as failed or not measured, so it was left out" in notes
 
 
+def test_a_goal_that_was_missed_is_no_failed_run(tmp_path: Path) -> None:
+    rows = "| 1 | 10 | PASS |\n| 2 | 6 | PASS |\n| 4 | 5 | FAIL (close) |\n| 8 | 4 | FAIL |\n"
+    (audit,), _, _ = read(tmp_path, f"| Threads | Time (s) | Gate (>75%) |\n|---|---|---|\n{rows}")
+    assert [gpus for gpus, _ in series([audit])["table"]] == [1, 2, 4, 8]
+
+
 def test_a_failed_measurement_leaves_the_others_of_its_row(tmp_path: Path) -> None:
     rows = "| 1 | 100 | 90 |\n| 2 | 190 | failed |\n| 4 | 350 | 300 |\n"
     audits, _, _ = read(tmp_path, f"| GPUs | DDP (img/s) | FSDP (img/s) |\n|---|---|---|\n{rows}")

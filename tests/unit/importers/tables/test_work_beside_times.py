@@ -106,3 +106,27 @@ def test_words_of_other_languages(header: str, role: str) -> None:
 )
 def test_the_unit_of_a_time_in_russian(header: str, unit: str) -> None:
     assert meaning_of(header).unit == unit
+
+
+@pytest.mark.parametrize("size", ["samples", "# training images", "Examples"])
+def test_samples_that_grow_as_the_devices_are_weak_scaling(size: str, tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;{size};s/epoch", "1;100 000;8", "2;200 000;14"))
+    assert speedups(found)[1] == (2, pytest.approx(1.14, abs=0.01))
+
+
+def test_a_time_that_grows_is_of_the_scaling_that_the_text_names(tmp_path: Path) -> None:
+    rows = "| Nodes | Time (s) |\n|---|---|\n| 1 | 10.7 |\n| 4 | 35.4 |\n"
+    path = tmp_path / "table.md"
+    path.write_text(f"* Weak scaling on a cluster\n  one run each\n{rows}", encoding="utf-8")
+    ((found,), _) = audit_file(read_published(path), "table")
+    assert speedups(found)[1] == (4, pytest.approx(1.21, abs=0.01))
+    path.write_text(f"* Runs on a cluster\n  one run each\n{rows}", encoding="utf-8")
+    assert audit_file(read_published(path), "table")[1]  # it is asked for
+
+
+def test_a_part_of_a_node_has_a_part_of_its_devices(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    rows = "| Nodes | Time (s) |\n|---|---|\n| 1/4 | 80 |\n| 1 | 25 |\n| 4 | 8 |\n"
+    path.write_text(f"Each node has 4 GPUs.\n\n{rows}", encoding="utf-8")
+    ((found,), _) = audit_file(read_published(path), "table")
+    assert [gpus for gpus, _ in speedups(found)] == [1, 4, 16]

@@ -71,11 +71,11 @@ def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
         return ""
     headers = [one.header for one in columns if one.role in OF_STEPS]  # steps/s at a global batch of 64
     near = _batch_of([*raw.sentences, *headers]) if roles & {*OF_STEPS} else ""
-    return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text) or _called(raw.text))
+    return near or ("" if roles & {*TIMES} - {*OF_STEPS} else _batch_of(raw.text) or called(raw.text))
 
 
-def _called(texts: Sequence[str]) -> str:
-    """The kind of scaling that texts name, if it is only one: near perfect weak scaling."""
+def called(texts: Sequence[str]) -> str:
+    """Return the kind of scaling that texts name, if it is only one: near perfect weak scaling. Else ''."""
     kinds = {kind for words in texts for kind in _CALLED.findall(words.lower())}
     return kinds.pop() if len(kinds) == 1 else ""
 

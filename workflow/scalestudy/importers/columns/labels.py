@@ -26,7 +26,7 @@ _OF_PARAMETERS = re.compile(
 )
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
-    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices)"
+    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices|samples|images|examples|records)"
 )
 """Names of labels that say how much is computed."""
 _OF_OTHERS = re.compile(

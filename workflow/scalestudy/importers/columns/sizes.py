@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 from math import isclose
 
-from scalestudy.importers.columns.batch_in_words import scaling_by_batch
+from scalestudy.importers.columns.batch_in_words import called, scaling_by_batch
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
@@ -34,8 +34,16 @@ def scaling_beside(
     if kind := scaling_by_batch(raw, columns):
         return kind, BY_TEXT
     timed = any(one.role in TIMES for one in columns) and not any(one.role in RATES for one in columns)
-    grows = timed and (_grows_as_devices(raw, meanings, rows) or _is_constant_for_each(rows))
-    return ("weak", BY_SIZE) if grows else ("", BY_TABLE)
+    if timed and (_grows_as_devices(raw, meanings, rows) or _is_constant_for_each(rows)):
+        return "weak", BY_SIZE
+    kind = called(raw.text) if timed and _grows(rows) else ""
+    return (kind, BY_TEXT) if kind else ("", BY_TABLE)
+
+
+def _grows(rows: Sequence[PublishedRow]) -> bool:
+    """Whether a time is longer on the most devices than on the fewest."""
+    timed = [(row.gpus, time) for row in rows for role in TIMES if (time := row.number(role)) is not None]
+    return bool(timed) and min(timed)[1] < max(timed)[1]
 
 
 def _is_constant_for_each(rows: Sequence[PublishedRow]) -> bool:

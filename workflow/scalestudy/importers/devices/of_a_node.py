@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _SOME = (
@@ -36,6 +37,7 @@ _EACH_SAID = tuple(
     )
 )
 """Words on a table of nodes that say how many devices each of them has."""
+_PART = re.compile(r"1 ?/ ?([1-9]\d?)")
 _OF_A_HOST = re.compile(r"cores?|threads?|v?cpus?|procs?|process(?:es|ors?)?")
 
 
@@ -58,11 +60,19 @@ def with_devices_of_a_node(table: RawTable) -> RawTable:
         return table
     name = table.header[place] if roles[place] == "nodes" else "nodes"
     names = (*table.header[:place], name, f"{each['noun'] or 'GPUs'} per node", *table.header[place + 1 :])
-    rows = tuple(
-        (line, (*cells[: place + 1], each["each"], *cells[place + 1 :])) if place < len(cells) else (line, cells)
-        for line, cells in table.rows
-    )
+    rows = tuple((line, _with_size(cells, place, int(each["each"]))) for line, cells in table.rows)
     return replace(table, header=names, rows=rows)
+
+
+def _with_size(cells: tuple[str, ...], place: int, each: int) -> tuple[str, ...]:
+    """A row with the devices of a node behind its nodes. A part of a node, 1/4, is a node with so many of them."""
+    if place >= len(cells):
+        return cells
+    part = _PART.fullmatch(plain(cells[place]))
+    nodes, devices = cells[place], each
+    if part and each % int(part[1]) == 0:
+        nodes, devices = "1", each // int(part[1])
+    return (*cells[:place], nodes, str(devices), *cells[place + 1 :])
 
 
 def _said(texts: Sequence[str]) -> re.Match[str] | None:

@@ -249,6 +249,10 @@ FAILED = re.compile(
     re.IGNORECASE,
 )
 """A cell that says how a run ended that did not do its work."""
+OF_A_GOAL = re.compile(
+    r"[<>\u2264\u2265]=? ?\d|\b(?:gates?|goals?|targets?|criteri(?:on|a)|thresholds?|requirements?|sla)\b"
+)
+"""Words of a header whose cells say whether a measurement is as good as somebody asks."""
 EXACTLY = (
     "world size",
     "world",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scalestudy.importers.headers.meaning import TEXTS, Meaning
-from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED
+from scalestudy.importers.headers.meaning import TEXTS, Meaning, normal
+from scalestudy.importers.headers.terms import FAILED, NOT_MEASURED, OF_A_GOAL
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 
 def rows_not_measured(raw: RawTable, meanings: Sequence[Meaning]) -> frozenset[tuple[int, tuple[str, ...]]]:
     """Return the rows that are marked so, in a table that also has other rows."""
-    words = [place for place, one in enumerate(meanings) if one.role in (*TEXTS, "ignore")]
+    words = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role in (*TEXTS, "ignore") and not OF_A_GOAL.search(normal(one.header))
+    ]
     found = [
         (line, row)
         for line, row in raw.rows
