@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from scalestudy.analyse.published.alike import NEAR, proportional
-from scalestudy.analyse.published.bases import efficiencies_held, speedups_held, unit_of
+from scalestudy.analyse.published.bases import efficiencies_held, speedups_held
 from scalestudy.analyse.published.batches import batch_per_gpu
-from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
-from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
+from scalestudy.analyse.published.held import ROW, UNIT, Held
 from scalestudy.analyse.published.rebased import first_beside, with_the_row_of_its_ratios
 from scalestudy.analyse.published.series import NAMED_BASE, Series, series_of
 from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
-from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit_course import course_remarks, one_scale, relative_to_another, unprinted
+from scalestudy.diagnose.audit_ratios import ratio_remarks
 from scalestudy.diagnose.audit_rows import (
     precision_held,
     precision_remarks,
@@ -28,7 +27,7 @@ from scalestudy.diagnose.audit_rows import (
     utilization_remarks,
 )
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups, settings_of_some
-from scalestudy.diagnose.remark import KINDS, Remark, apart
+from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.headers.meaning import PART
 from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
 from scalestudy.record.document import Document
@@ -155,12 +154,14 @@ def _audit(
         *precision_remarks(ratios),
     ]
     if not mixed:
-        remarks += _ratios(table, speedups, efficiencies, settled)
+        remarks += ratio_remarks(table, speedups, efficiencies, settled, source)
         remarks += utilization_remarks(series.rows)
         remarks += unprinted(table) if efficiency_printed else []
     elif own := as_the_base(table):
         part = recompute(own, source.rows)
-        remarks += _ratios(part, speedups_held(part, others), efficiencies_held(part, others), settled)
+        remarks += ratio_remarks(
+            part, speedups_held(part, others), efficiencies_held(part, others), settled, source
+        )
     mixed += other_batches(table)
     partly = list(settings_of_some(table, source.rows))
     scaling = _called(series.rows, source)
@@ -221,76 +222,6 @@ def _is_printed_over(row: PublishedRow, base: PublishedRow) -> bool:
         return True
     own, of_base = row.printed_speedup, base.printed_speedup
     return own is not None and of_base is not None and of_base.value == 1 and not own.low <= 1 <= own.high
-
-
-def _ratios(table: Table, speedups: Held, efficiencies: Held, settled: Settled) -> Iterator[Remark]:
-    """Printed speedups and efficiencies that contradict the table's own throughputs or times."""
-    unit = unit_of(table) if speedups.kind not in (ROW, SERIAL) else None
-    if unit and table.base:
-        text = (
-            f"printed as {unit.value:g}x, but no smaller scale has a {settled.each}, so the table lacks the"
-            f" baseline of its speedups; recomputed speedups are relative to {table.base.gpus} devices"
-        )
-        yield Remark("no base case", table.base.gpus, text)
-    agreed = len(efficiencies.pairs) > 1 and efficiencies.kind == SMALLEST and not efficiencies.outside
-    common = None if agreed else common_baseline(speedups)  # the efficiencies show that the baseline is right
-    if common is not None and table.base is not None:
-        kind = "speedup" if table.base.gpus == 1 else "no base case"
-        what, shared, own = _shared_base(common, table.base, settled)
-        text = (
-            f"all printed speedups are relative to a {what} of {shared:.4g}, but the table"
-            f" prints {own:.4g} in line {table.base.line}"
-        )
-        yield Remark(kind, table.base.gpus, text)
-    elif (other := of_another(speedups, table)) is not None:
-        text = (
-            f"printed as {other:g}x on one device, so the printed speedups are relative to something that the"
-            " table does not have; they were not checked"
-        )
-        yield Remark("no base case", 1, text)
-    else:
-        for scale, printed, over in speedups.outside:
-            whose = f" with {unit.value:g} for the baseline" if unit else ""
-            given = apart(over.value, printed.value, 2)
-            text = f"the {settled.given} give {given}{whose}, which rounding does not explain"
-            yield Remark("speedup", scale.row.gpus, f"printed {printed.value:g}, but {text}")
-    if relative_to_another(table) is None:  # else efficiencies are of what the table does not have
-        yield from _efficiencies(table, efficiencies, settled)
-
-
-def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark]:
-    """Printed efficiencies that contradict the table's own throughputs or times."""
-    if (each := common_unit(held)) is not None:
-        text = (
-            f"all printed efficiencies are relative to a throughput of {each.value:.4g} for each device, which the"
-            " table does not have"
-        )
-        yield Remark("no base case", table.base_gpus, text)
-        return
-    first = table.base.printed_efficiency if table.base and held.kind == UNIT else None
-    if first:
-        text = (
-            f"the printed efficiency is {100 * first.value:.3g} %, but no smaller scale has a {settled.each}, so"
-            " the table lacks the baseline of its efficiencies"
-        )
-        yield Remark("no base case", table.base_gpus, text)
-    for scale, printed, computed in held.outside:
-        whose = f" with {100 * first.value:.3g} % for the baseline" if first else ""
-        devices = "one device" if scale.row.gpus == 1 else f"{scale.row.gpus} devices"
-        given = apart(100 * computed.value, 100 * printed.value, 1)
-        text = f"the speedup on {devices}{whose} gives {given} %, which rounding does not explain"
-        yield Remark("efficiency", scale.row.gpus, f"printed {100 * printed.value:.5g} %, but {text}")
-
-
-def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tuple[str, float, float]:
-    """What printed speedups are relative to, and what the table has instead: times if it has times.
-
-    common: the throughput that all printed speedups share.
-    """
-    rate, time = rate_of(base).value, base.number("whole_time_s")
-    if settled.given == "times" and time is not None:
-        return "time", time * rate / common.value, time
-    return "throughput", common.value, rate
 
 
 def _how(row: PublishedRow, other: PublishedRow) -> str:

@@ -8,6 +8,7 @@ from scalestudy.analyse.published.series import KINDS_OF_SETUP, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
+from scalestudy.importers.counts.labels import says_how_many
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.headers.meaning import meaning_of
@@ -114,7 +115,7 @@ def _distinct(what: str, value: str) -> str:
         return hardware_of(value)
     if what == "framework":
         return framework_of(value)
-    return "" if what == "strategy" and is_undistributed(value) else value
+    return "" if what == "strategy" and (is_undistributed(value) or says_how_many(value)) else value
 
 
 def other_batches(table: Table) -> Iterator[Remark]:

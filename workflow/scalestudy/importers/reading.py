@@ -28,6 +28,7 @@ from scalestudy.importers.ratios.of_all import note_on_words
 from scalestudy.importers.ratios.of_devices import column_of_devices, with_devices_of_ratios
 from scalestudy.importers.ratios.own_tables import with_ratios_of_own_tables
 from scalestudy.importers.ratios.owners import owners_of_ratios
+from scalestudy.importers.ratios.serial_said import with_serial_time
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
 from scalestudy.importers.shape.continued import continued, note_on_joined
@@ -171,7 +172,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
             f" add --column '{NAMELESS}=model'"
         ]
     tables = [replace(table, unread=tuple(unread), notes=(*table.notes, *notes)) for table in tables if table.rows]
-    tables = [part for table in tables for part in by_scaling(table)]
+    tables = [part for table in tables for part in by_scaling(with_serial_time(table, raw.text))]
     if not tables:
         raise _NoScalingError(
             f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.reader import CellReader
+from scalestudy.importers.columns.batch_in_words import KIND_OF_SCALING
 from scalestudy.importers.columns.one_variant import of_one_variant
 from scalestudy.importers.columns.sizes import growing_size, scaling_beside
 from scalestudy.importers.counts.cells import Count, read_count, with_node
@@ -88,7 +89,7 @@ class Reader:
         columns = [self.meanings[place] for place in variant.places]
         *around, own = ("", *self.raw.headings)
         contexts = (" ".join((own, self.raw.caption, self.raw.below)), *reversed(around))
-        kinds = (re.findall(r"\b(weak|strong)[ -]scaling", words.lower()) for words in contexts)
+        kinds = (KIND_OF_SCALING.findall(words.lower()) for words in contexts)
         named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
         beside, by = ("", BY_TABLE) if scaling else scaling_beside(self.raw, columns, self.meanings, rows)

@@ -42,6 +42,7 @@ from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.ruled import ruled_tables
 from scalestudy.importers.markup.sectioned import sectioned_tables
 from scalestudy.importers.markup.signs_of_lines import without_signs_of_lines
+from scalestudy.importers.markup.stacked_cells import stacked_tables
 from scalestudy.importers.markup.text_around import with_text_around
 from scalestudy.importers.markup.wiki import jira_tables, mediawiki_tables
 from scalestudy.importers.numbers.printed import plain
@@ -66,6 +67,8 @@ _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
+_HOURS = re.compile(r"(\d ?h(?:ours?|rs?)?),( [0-5]?\d ?m(?:in|\b))")
+"""The comma behind the hours of a duration: 25h, 3 min."""
 _FEW = 3
 _TAGS = re.compile(r"\s*(?:</?\w+[^<>]{0,99}>\s*){1,9}")
 _LONGEST_UNIT = 50
@@ -146,7 +149,7 @@ def find_tables(text: str) -> list[RawTable]:
     of plain text and lists are looked for.
     """
     text = without_signs_of_lines(without_boxes(text))
-    text = _CLOCKED.sub(r"\1 s", text)
+    text = _HOURS.sub(r"\1\2", _CLOCKED.sub(r"\1 s", text))
     lines = text.splitlines()
     printed = list(lines)
     tables = list(_taken_out(lines))
@@ -179,7 +182,7 @@ def find_tables(text: str) -> list[RawTable]:
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
         unknown = short and not any(map(_names_devices, tables))
-        tables = (headed_runs(lines) or _in_text(lines) or tables) if unknown else tables
+        tables = (stacked_tables(lines) or headed_runs(lines) or _in_text(lines) or tables) if unknown else tables
     tables = [
         _tidied(with_footnotes(without_projected(_with_captions(table, printed), printed), printed))
         for table in tables

@@ -112,7 +112,7 @@ class CellReader:
         text = _STEP.sub("", mean_of_repeats(text))
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
-            return duration
+            return duration.times(meaning.factor)
         summed = meaning.role in (*CLOCKED, "throughput")
         if summed and (total := sum_of_parts(text, comma=self.comma[place])):
             self._note_once("cells with two numbers and a plus sign are read as their sum", text, total.value)

@@ -132,14 +132,17 @@ def _parts(cell: str) -> list[str]:
 
 
 def _is_again(first: str, second: str) -> bool:
-    """Whether the second of two times is the first in another unit: 73.0 s (1.22 min)."""
-    units = [unit_of_time(part) for part in (first, second)]
-    if not all(units):
-        return False
-    times = [
-        read_cell(part).printed.value * SECONDS[unit] for part, unit in zip((first, second), units, strict=True)
-    ]
-    return isclose(*times, rel_tol=_SAME_TIME)
+    """Whether the second of two times is the first in another unit: 73.0 s (1.22 min), 491.85 min (8h 12m)."""
+    times = [_seconds(part) for part in (first, second)]
+    return all(times) and isclose(times[0], times[1], rel_tol=_SAME_TIME)
+
+
+def _seconds(part: str) -> float:
+    """A time in any form; 0 for anything else."""
+    if duration := read_duration(part):
+        return duration.value
+    unit = unit_of_time(part)
+    return read_cell(part).printed.value * SECONDS[unit] if unit else 0.0
 
 
 def _kinds(parts: list[str]) -> list[str]:

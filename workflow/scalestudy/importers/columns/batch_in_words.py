@@ -37,7 +37,11 @@ _OF_ALL = re.compile(
 )
 """Sentences on a global batch that is the same in all rows."""
 
-_CALLED = re.compile(r"\b(weak|strong)[ -]scaling\b")
+KIND_OF_SCALING = re.compile(
+    r"(?<!very )(?<!quite )(?<!rather )(?<!too )(?<!pretty )(?<!really )(?<!extremely )(?<!relatively )"
+    r"(?<!fairly )(?<!somewhat )\b(weak|strong)[ -]scaling\b"
+)
+"""The name of a kind of scaling; `very weak scaling` is none."""
 _SIZE_SAID = re.compile(r"(?<![\w.])\d[\d,]*")
 _WORK_OF_A_DEVICE = re.compile(
     rf"{COUNT}(?:training )?{WORK}{COUNT}(?: ?/ ?| per | each ){DEVICE}|{COUNT}envs?{COUNT}(?: ?/ ?| per ){DEVICE}"
@@ -76,7 +80,7 @@ def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
 
 def called(texts: Sequence[str]) -> str:
     """Return the kind of scaling that texts name, if it is only one: near perfect weak scaling. Else ''."""
-    kinds = {kind for words in texts for kind in _CALLED.findall(words.lower())}
+    kinds = {kind for words in texts for kind in KIND_OF_SCALING.findall(words.lower())}
     return kinds.pop() if len(kinds) == 1 else ""
 
 

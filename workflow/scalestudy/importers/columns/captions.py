@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from scalestudy.importers.columns.labels import MOST_OF
+from scalestudy.importers.columns.labels import MOST_OF, is_length
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.headers.batches import without_batches_of_each
@@ -77,6 +77,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         plausible = plausible and not (
             is_degree(meaning.header) and all(map(_DEGREE.fullmatch, map(plain, cells)))
         )
+        plausible = plausible and not is_length(normal(meaning.header))
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)

@@ -79,6 +79,15 @@ _SERVERS = re.compile(
 )
 """Parameter servers, which hold the parameters of the workers beside them and are no devices."""
 
+_HOW_MANY = re.compile(
+    rf"(?:single|one|multi(?:ple)?|several|many|\d{{1,6}})[ -]?(?:{DEVICE}|{NODE})", re.IGNORECASE
+)
+
+
+def says_how_many(label: str) -> bool:
+    """Return whether a label says nothing but one or several devices or nodes: `Multi-node`."""
+    return bool(_HOW_MANY.fullmatch(plain(label)))
+
 
 def count_in_words(text: str) -> Count:
     """Return the devices that a label names among other words: `DDP (8 GPUs)`, `FSDP 2x8`, `single GPU`.

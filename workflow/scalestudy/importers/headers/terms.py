@@ -65,8 +65,9 @@ STEP = (
 )
 OF_ONE = (
     rf"\b(?:ns|us|ms|s|secs?|seconds?|min)\W*(?:/|\bper\b) ?(?:op|{WORK}|call|item)\b|"
-    r"\b(?:s|secs?|seconds?|min|minutes?|h|hours?)\W*(?:/|\bper\b) ?"
-    r"(?:m|model(?:led)?|sim(?:ulated|ulation)?)?[ -]?(?:day|month|year)s?\b|"
+    r"\b(?:s|secs?|seconds?|min|minutes?|h|hours?|days?)\W*(?:/|\bper\b) ?"
+    r"(?:(?:m|model(?:led)?|sim(?:ulated|ulation)?)?[ -]?(?:day|month|year)s?|sy|"
+    r"(?:1 )?[munp]s|(?:nano|pico|micro)seconds?|1?[ -]?[kmb][ -]?(?:tokens?|samples|images|examples))\b|"
     rf"^(?:ms|secs?|seconds|minutes) ?(?:/|per) ?(?:(?:global|single|input|output) )?"
     rf"(?!{STEP}|{DEVICE}|{NODE}|ep)[a-z]{{2,12}}$"
 )

@@ -8,11 +8,15 @@ from scalestudy.importers.headers.terms import DEVICE, PERIODS, SECOND, STEP, TI
 
 _OF_DATA = re.compile(r"\b(?:[kmgt]i?)?(?:b|bits?|bytes?)(?:/| ?per )s(?:ec|econd)?\b|\b[kmgt]bps\b")
 """Units of a rate of data: GB/s is no time in seconds."""
+_PER_SIMULATED = re.compile(
+    r"\b(s|secs?|seconds|min|minutes|h|hours?|days?) ?(?:/|per) ?(?:1 )?(?:[munp]s|(?:nano|pico|micro)seconds?)\b"
+)
+"""The time by the clock for a time that is simulated: days per nanosecond."""
 _OF_STEPS = r"(?P<count>\d[\d,]{0,9}) ?(?P<factor>k?|m?) ?(?:steps|it(?:er(?:ation)?)?s?|batches|updates)\b"
 """A number of steps: 100 iters, 1k steps."""
 _STEPS = re.compile(rf"(?:^|\(|, ?|\bfor |\bof |\bper |\bover |\bin |\bacross |/ ?){_OF_STEPS}")
 OF_SEVERAL_STEPS = re.compile(
-    rf"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|time) ?(?:/|\bper\b) ?{_OF_STEPS}|"
+    rf"\b(?:ms|s|secs?|seconds?|min(?:ute)?s?|h|hours?|days|time) ?(?:/|\bper\b) ?{_OF_STEPS}|"
     r"^\d[\d,]{0,9} ?[km]? ?(?:steps|iter(?:ation)?s|batches|updates),? ?[(\[](?:ms|s|secs?|seconds?|min)[)\]]"
 )
 """Headers of the time of several steps: s / 100 iters, 1000 steps (s)."""
@@ -54,7 +58,7 @@ def in_its_unit(text: str) -> str:
 
 def unit_part(bare: str) -> str:
     """Return the part of a header that has a unit: in brackets, after a comma or a slash; else all of it."""
-    bare = _OF_DATA.sub("", bare)
+    bare = _PER_SIMULATED.sub(r"\1", _OF_DATA.sub("", bare))
     inside = " ".join(re.findall(r"[(\[]([^)\]]*)[)\]]", bare))
     return inside if any(re.search(pattern, inside) for pattern in UNIT_OF_TIME.values()) else bare
 

@@ -95,11 +95,17 @@ def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[s
 def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
     """A data frame as pandas prints it: rows begin with an index, whose name is missing or stands below.
 
-    Its headers end where the cells below them end.
+    Its headers end where the cells below them end, unless a copy has one space between all cells.
     """
-    if not lines[start][:1].isspace():
-        return None
-    below = start + 1
+    below, first = start + 1, lines[start]
+    if not first[:1].isspace():
+        if below == len(lines) or not re.match(r"0\s", lines[below]):
+            return None
+        if len(lines[below].split()) == len(first.split()) + 1:
+            header = first.split()
+        else:  # the first word is the name of the columns, above the index
+            first = re.sub(r"^\S+", lambda name: " " * len(name[0]), first)
+            header = []
     name = lines[below].strip() if below < len(lines) else ""
     named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
     rows: list[tuple[int, tuple[str, ...]]] = []
@@ -113,7 +119,7 @@ def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *,
     if len(rows) < _FEWEST:
         return None
     width = len(rows[0][1]) - 1
-    names = header if len(header) == width else _ending(lines[start], lines[rows[0][0] - 1])
+    names = header if len(header) == width else _ending(first, lines[rows[0][0] - 1])
     whole = [name, *names] if named else names
     if len(names) != width or len(whole) < 2 or not _is_header(whole, only=only):
         return None

@@ -26,7 +26,7 @@ _FEW_OF_A_GAIN = 2
 
 def without_other_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Leave out ideal speedups, and gains and efficiencies that compare two columns of each row."""
-    for leave_out in (_without_devices, _without_shares, _without_gains):
+    for leave_out in (_without_devices, _without_shares, _without_gains, _without_repetitions):
         meanings = leave_out(meanings, raw, said)
     return meanings
 
@@ -75,6 +75,27 @@ def _without_gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     pairs = list(combinations([place for place in numbers if place not in stated][:MOST_COLUMNS], 2))
     gains = [place for place in stated if any(_is_gain_of(raw, place, pair) for pair in pairs)]
     return without_columns(meanings, gains, said)
+
+
+def _without_repetitions(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without ratios of one measurement that are, in all rows, those of a column before them."""
+    if sum(one.role in MEASURED for one in meanings) != 1:
+        return meanings
+    seen: dict[tuple[str, tuple[float | None, ...]], int] = {}
+    again = []
+    for place, one in enumerate(meanings):
+        if one.role in STATED:
+            values = tuple(_value(row, place) for _, row in raw.rows)
+            known = len(values) >= FEW_ROWS and None not in values
+            again += [place] if known and seen.setdefault((one.role, values), place) != place else []
+    return without_columns(meanings, again, said)
+
+
+def _value(row: tuple[str, ...], place: int) -> float | None:
+    try:
+        return read_cell(row[place]).printed.value
+    except (ValueError, IndexError):
+        return None
 
 
 def _is_gain_of(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:

@@ -1,0 +1,131 @@
+"""Tables as copies from web pages, notebooks and consoles have them, and what stands beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scalestudy.diagnose.audit import audit_file
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.reading import read_published
+from test_printed_habits import audited, speedups, table
+
+FRAME = """In [12]:
+
+df
+
+Out[12]:
+
+np cells setup_time solve_time
+0 48 1000 2.66 4.27
+1 96 1000 2.65 3.06
+2 192 1000 2.58 1.28
+"""
+CONSOLE = """STEP TIME (ms)
+compiler model_name  Num GPUS  Seq Len  Micro BS  Global BS       eager
+0           model-2         1     2048         1          1  228.394457
+1           model-2         4     2048         1          4  254.056582
+"""
+CELLS = ("Model", "#-GPUs", "GBS", "Tokens / sec / GPU", "model-3B", "8", "256", "23406", "model-3B", "64", "256")
+CELLS += ("21001", "model-70B", "64", "128", "1524")
+
+
+def read(tmp_path: Path, text: str) -> list:
+    path = tmp_path / "copy.md"
+    path.write_text(text, encoding="utf-8")
+    return audit_file(read_published(path), "copy")[0]
+
+
+def test_a_data_frame_whose_copy_lost_its_columns(tmp_path: Path) -> None:
+    found = read(tmp_path, FRAME)
+    assert speedups(found[-1]) == [
+        (48, 1.0),
+        (96, pytest.approx(1.4, abs=0.01)),
+        (192, pytest.approx(3.34, abs=0.01)),
+    ]
+
+
+def test_a_data_frame_with_a_name_of_its_columns(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, CONSOLE)
+    assert speedups(found)[1] == (4, pytest.approx(3.6, abs=0.01))  # the sequence length is no time
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\n"])
+def test_cells_below_each_other(between: str, tmp_path: Path) -> None:
+    text = between.join(("Results of our training", *CELLS, "The last one is slower."))
+    (found,) = [one for one in read(tmp_path, text) if len(one.table.scales) > 1]
+    assert speedups(found) == [(8, 1.0), (64, pytest.approx(7.18, abs=0.01))]
+
+
+def test_words_below_each_other_are_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "copy.md"
+    path.write_text("\n\n".join(("GPUs", "Speed", "Notes", "1", "fast", "none", "x", "y")), encoding="utf-8")
+    with pytest.raises(Exception, match="no table of scaling"):
+        read_published(path)
+
+
+def test_hours_and_minutes_with_a_comma(tmp_path: Path) -> None:
+    rows = ("1;25h, 3 min;Reference", "2;15h, 55 min;1.57x")
+    (found,) = audited(tmp_path, table("GPU Count;Execution Time;Speed-up", *rows))
+    assert speedups(found)[1] == (2, 1.57)
+    assert not found.remarks
+
+
+def test_a_time_that_is_repeated_in_hours_is_one_quantity(tmp_path: Path) -> None:
+    rows = ("Single node (8x H100);491.85 min (8h 12m)", "Multi-node (32x H100);154.86 min (2h 35m)")
+    (found,) = audited(tmp_path, table("Configuration;Time to Convergence", *rows))
+    assert speedups(found)[1] == (32, pytest.approx(3.18, abs=0.01))
+    assert not found.remarks  # single and several nodes are no strategies
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "unit"),
+    [
+        ("Days per nanosecond of simulation", "time_s", "d"),
+        ("hours/ns", "time_s", "h"),
+        ("s/Mtoken", "time_s", "s"),
+        ("hours per 1000 steps", "step_time_s", "h"),
+        ("ns/day", "throughput", "ns/day"),
+    ],
+)
+def test_the_time_of_simulated_time(header: str, role: str, unit: str) -> None:
+    found = meaning_of(header)
+    assert (found.role, found.unit) == (role, unit)
+
+
+def test_the_time_of_many_steps_by_the_clock_is_divided_by_them(tmp_path: Path) -> None:
+    rows = ("8;64;20:25:48;87.0", "256;2048;25:51:41;2210.0")
+    (found,) = audited(tmp_path, table("# GPUs;Global batch;Time / 100K steps;Samples / s", *rows))
+    assert any("2048 samples in 931.01 ms are 2199.8 samples/s" in str(remark) for remark in found.remarks)
+
+
+def test_very_weak_scaling_is_no_kind_of_scaling(tmp_path: Path) -> None:
+    rows = "| GPUs | Time (s) |\n|---|---|\n| 1 | 40 |\n| 2 | 44 |\n"
+    assert not read(tmp_path, f"# It has a very weak scaling\n\n{rows}")  # it is asked for
+    (found,) = read(tmp_path, f"# It has a weak scaling\n\n{rows}")
+    assert found.scaling == "weak"
+
+
+SERIAL = """
+| threads | time (s) | speedup |
+|---|---|---|
+| 1 | 15.04 | 0.98 |
+| 2 | 9.34 | 1.58 |
+| 4 | 8.03 | 1.84 |
+"""
+
+
+@pytest.mark.parametrize("words", ["Tempo sequencial 14.79s", "Serial time: 14790 ms"])
+def test_a_serial_time_of_the_text_is_the_baseline_of_printed_speedups(words: str, tmp_path: Path) -> None:
+    (found,) = read(tmp_path, f"# Jacobi\n\n{words}\n{SERIAL}")
+    assert not found.remarks
+    assert f"the text states a serial time: '{words}'" in found.source.notes
+    (wrong,) = read(tmp_path, f"# Jacobi\n\n{words}\n{SERIAL.replace('1.58', '1.68')}")
+    assert [remark.kind for remark in wrong.remarks] == ["speedup"]
+
+
+def test_speedups_over_a_serial_run_that_is_not_printed_are_not_called_wrong(tmp_path: Path) -> None:
+    rows = ("1;0.0311;3.78x faster;3.78", "2;0.0314;3.75x faster;3.75", "4;0.0307;3.83x faster;3.83")
+    (found,) = audited(tmp_path, table("Threads;Time (s);vs Sequential;Speedup", *rows))
+    assert "no base case" in {remark.kind for remark in found.remarks}
+    assert "speedup" not in {remark.kind for remark in found.remarks}
