@@ -1,6 +1,7 @@
 """Checks the speedups and efficiencies that a published table prints against its own measurements."""
 
 from collections.abc import Iterator
+from math import log10
 
 from scalestudy.analyse.published.bases import unit_of
 from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
@@ -74,7 +75,8 @@ def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark
     for scale, printed, computed in held.outside:
         whose = f" with {100 * first.value:.3g} % for the baseline" if first else ""
         devices = "one device" if scale.row.gpus == 1 else f"{scale.row.gpus} devices"
-        given = apart(100 * computed.value, 100 * printed.value, 1)
+        decimals = max(1, round(-log10(100 * printed.last)) if printed.last > 0 else 1)
+        given = apart(100 * computed.value, 100 * printed.value, decimals)
         text = f"the speedup on {devices}{whose} gives {given} %, which rounding does not explain"
         yield Remark("efficiency", scale.row.gpus, f"printed {100 * printed.value:.5g} %, but {text}")
 

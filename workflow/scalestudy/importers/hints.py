@@ -18,7 +18,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     place_of_devices,
 )
-from scalestudy.importers.headers.terms import DEVICE
+from scalestudy.importers.headers.terms import DEVICE, NODE, OF_A_GOAL
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
@@ -79,12 +79,14 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
         ):
             where = f"in the column '{_short(meaning.header)}'"
             return f"'{_short(unnamed)}' {where} names no number of devices: name it there, or leave its rows out"
-    for place, meaning in enumerate(meanings):
+    counting = re.compile(rf"\b(?:{DEVICE}|{NODE})\b")
+    for place, meaning in sorted(enumerate(meanings), key=lambda one: not counting.search(normal(one[1].header))):
         if meaning.role in (*MEASURED, *STATED, *BATCHES) or never_a_label(meaning.header):
             continue
         if (
             _OF_THE_DATA.search(normal(meaning.header))
             or OF_SEVERAL.search(meaning.header.lower())
+            or OF_A_GOAL.search(normal(meaning.header))
             or _COUNTS_ROWS.fullmatch(plain(meaning.header))
             or is_length(normal(meaning.header))
         ):

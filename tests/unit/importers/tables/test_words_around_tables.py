@@ -8,6 +8,7 @@ import pytest
 from scalestudy.importers.columns.batch_in_words import scaling_by_batch
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.reading import read_published
 from test_more_printed_habits import kinds
 from test_printed_habits import ONCE, audited, speedups, table
 
@@ -124,3 +125,11 @@ def test_steps_per_worker_beside_those_of_all(tmp_path: Path) -> None:
     rows = ("1;8.0;8.0", "2;7.6;15.2", "4;7.0;28.0")
     (found,) = audited(tmp_path, table("Workers;steps/s per worker;total steps/s", *rows))
     assert (speedups(found), kinds([found])) == (ONCE, [])
+
+
+def test_the_heading_of_another_table_says_nothing_of_a_table(tmp_path: Path) -> None:
+    own = "| GPUs | ns/day |\n|---|---|\n| 4 | 44.3 |\n| 8 | 70.4 |\n"
+    path = tmp_path / "README.md"
+    text = f"# A\n\n## Weak scaling\n\n### Results\n\n{own}\n## Other\n\n{own.replace('44', '30')}"
+    path.write_text(text, encoding="utf-8")
+    assert [table.scaling for table in read_published(path).tables] == ["weak", ""]

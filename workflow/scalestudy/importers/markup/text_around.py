@@ -20,7 +20,7 @@ _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 def with_text_around(tables: Sequence[RawTable], lines: Sequence[str]) -> list[RawTable]:
     """Return the tables with the lines of the file that belong to none and may speak of them.
 
-    A section with other tables only says nothing of a table, unless that is in a section below it.
+    A section with other tables only, also in sections below it, says nothing of a table.
     """
     taken = {line for table in tables for line in table.lines}
     text = {
@@ -29,7 +29,7 @@ def with_text_around(tables: Sequence[RawTable], lines: Sequence[str]) -> list[R
         if at not in taken and line.strip() and len(line) <= _LONGEST and not line.lstrip().startswith("|")
     }
     above = _sections(lines)
-    of_tables = {above[table.line - 1][-1:] for table in tables}
+    of_tables = {(place,) for table in tables for place in above[table.line - 1]}
     far = len(lines) if len(lines) <= _SHORT else _NEAR
 
     def speaks_of(table: RawTable, at: int) -> bool:

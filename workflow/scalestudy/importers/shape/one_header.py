@@ -20,6 +20,8 @@ SECTION = "section"
 _UNIT_ALONE = re.compile(r"[(\[].*[)\]]|(?!\d)[\w/%]{1,4}/[\w]+")
 _DEVICES = re.compile(rf"\d{{1,6}}(?: ?x ?|[ -]){MAKER}*(?:{DEVICE}|{NODE}|{KIND}s?)(?!\w)", re.IGNORECASE)
 """Devices at the beginning of a title between rows: `8 GPUs`, `2x A100`."""
+_TITLE = re.compile(rf"{_DEVICES.pattern}|[1-9]-?D\b", re.IGNORECASE)
+"""A title that begins with a number: of devices, or of dimensions."""
 
 
 def tidied(table: RawTable) -> RawTable:
@@ -223,7 +225,7 @@ def _with_nouns(header: Sequence[str]) -> Sequence[str]:
 def title_of(cells: Sequence[str]) -> str:
     """Return the text of a row that has one text in its first cell only, or in all of its cells; else ''."""
     texts = [plain(cell) for cell in cells]
-    if len(texts) < 2 or not texts[0] or (LIKE_A_NUMBER.match(texts[0]) and not _DEVICES.match(texts[0])):
+    if len(texts) < 2 or not texts[0] or (LIKE_A_NUMBER.match(texts[0]) and not _TITLE.match(texts[0])):
         return ""
     alone = not any(texts[1:]) or len(set(texts)) == 1
     return texts[0] if alone else ""
