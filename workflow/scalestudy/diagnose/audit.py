@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from scalestudy.analyse.published.alike import NEAR, proportional
+from scalestudy.analyse.published.alike import NEAR, is_of_each, proportional
 from scalestudy.analyse.published.bases import efficiencies_held, speedups_held
 from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.held import ROW, UNIT, Held
@@ -95,7 +95,9 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
         for group in [[one] for one in series] if table.by_case else [series]:
             known = [(audit.source, audit.settled.whose) for audit in audits]
             like = next((whose for other, whose in known if whose and proportional(table, other)), "")
-            if any(proportional(table, other, ("throughput_per_gpu",), NEAR) for other, _ in known):
+            if any(proportional(table, other, ("throughput_per_gpu",), NEAR) for other, _ in known) or any(
+                is_of_each(table, other) for other in file.tables
+            ):
                 like = PER_DEVICE
             settled = settle(table, group, answer=like)
             if isinstance(settled, Question) and settled.kind != "throughput":

@@ -29,16 +29,16 @@ def ratio_remarks(
     agreed = len(efficiencies.pairs) > 1 and efficiencies.kind == SMALLEST and not efficiencies.outside
     common = None if agreed else common_baseline(speedups)  # the efficiencies show that the baseline is right
     if common is not None and table.base is not None:
-        named = source.column("printed_speedup")
+        named, own = source.column("printed_speedup"), table.base.printed_speedup
         serial = named is not None and is_serial(named.header)
-        kind = "speedup" if table.base.gpus == 1 and not serial else "no base case"
-        what, shared, own = _shared_base(common, table.base, settled)
-        text = f"all printed speedups are relative to a {what} of {shared:.4g}, "
-        text += (
-            f"that of a serial run which the table does not have; line {table.base.line} has {own:.4g}"
-            if serial
-            else f"but the table prints {own:.4g} in line {table.base.line}"
-        )
+        elsewhere = serial or (own is not None and not own.low <= 1 <= own.high)  # the table does not say its row
+        kind = "no base case" if elsewhere or table.base.gpus > 1 else "speedup"
+        what, shared, has = _shared_base(common, table.base, settled)
+        of = ", that of a serial run" if serial else ""
+        text = f"all printed speedups are relative to a {what} of {shared:.4g}{of}, "
+        text += "which the table does not have; " if elsewhere else "but the table prints "
+        where = f"line {table.base.line}"
+        text += f"{where} has {has:.4g}" if elsewhere else f"{has:.4g} in {where}"
         yield Remark(kind, table.base.gpus, text)
     elif (other := of_another(speedups, table)) is not None:
         text = (

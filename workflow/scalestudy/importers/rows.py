@@ -10,9 +10,10 @@ from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.batch_in_words import KIND_OF_SCALING
 from scalestudy.importers.columns.one_variant import of_one_variant
 from scalestudy.importers.columns.sizes import growing_size, scaling_beside
-from scalestudy.importers.counts.cells import Count, read_count, with_node
+from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
+from scalestudy.importers.counts.of_one_node import with_node
 from scalestudy.importers.devices.found import of_kind
 from scalestudy.importers.devices.hardware import of_one_hardware, one_of_its_kind
 from scalestudy.importers.devices.listed import ids_in

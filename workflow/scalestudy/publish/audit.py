@@ -37,6 +37,7 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
             "audit": audit,
             "about": _about(audit.table, audit.scaling, audit.source.scaling_by),
             "base": _base(audit.table, counted_in(audit.source)),
+            "given": _given(audit),
             "relative": _relative(audit, audit.speedups),
             "relative_efficiency": _relative(audit, audit.efficiencies),
             "checked": _checked(audit),
@@ -106,6 +107,14 @@ def _example(table: PublishedTable) -> str:
         if number is not None:
             parts.append(f"{plain(column.header)} {number:.6g} {table.unit_of(column)}".rstrip())
     return f"line {row.line}: {', '.join(parts)}"
+
+
+def _given(audit: Audit) -> str:
+    """What the printed numbers that were checked follow from."""
+    kinds = {one.kind for one in (audit.speedups, audit.efficiencies) if one.pairs}
+    if held.TIME not in kinds:
+        return audit.settled.given
+    return "times" if kinds == {held.TIME} else f"{audit.settled.given} and times"
 
 
 def audit_document(file: PublishedFile, audits: list[Audit]) -> AuditFile:

@@ -88,7 +88,10 @@ def test_a_baseline_of_printed_speedups_is_said_as_a_time_if_the_table_has_times
 """
     (audit,), _, _ = read(tmp_path, text)
     sentences = [remark.sentence for remark in audit.remarks]
-    assert "all printed speedups are relative to a time of 11, but the table prints 10 in line 4" in sentences
+    assert (
+        "all printed speedups are relative to a time of 11, which the table does not have; line 4 has 10"
+        in sentences
+    )
 
 
 def test_a_time_beside_a_throughput_is_said_to_give_no_speedup(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.diagnose.audit import audit_file
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
 from test_printed_habits import audited, speedups, table
@@ -129,3 +130,40 @@ def test_speedups_over_a_serial_run_that_is_not_printed_are_not_called_wrong(tmp
     (found,) = audited(tmp_path, table("Threads;Time (s);vs Sequential;Speedup", *rows))
     assert "no base case" in {remark.kind for remark in found.remarks}
     assert "speedup" not in {remark.kind for remark in found.remarks}
+
+
+def test_the_only_row_with_1x_is_the_baseline_also_if_ratios_are_wrong(tmp_path: Path) -> None:
+    rows = ("SEQ;1;2.239;1.00", "MPI;1;0.1295;17.29", "MPI;2;0.0746;29.50", "MPI;4;0.0597;37.52")
+    (found,) = audited(tmp_path, table("Mode;Processes;Time (s);Speedup", *rows))
+    assert [remark.kind for remark in found.remarks] == ["speedup"]
+    assert "printed 29.5, but the times give 30.01" in str(found.remarks[0])
+
+
+@pytest.mark.parametrize(("text", "devices"), [("2 x 2 x 1", 4), ("4x4x2", 32), ("2 x 2 x 2 x 2 (16)", 16)])
+def test_the_processes_in_each_direction_of_a_grid_are_multiplied(text: str, devices: int) -> None:
+    assert read_count(text).gpus == devices
+
+
+def test_a_rate_that_is_a_quotient_by_chance_is_asked_for(tmp_path: Path) -> None:
+    rows = ("4;200;0.48;437.0", "8;200;0.50;419.0", "16;200;0.53;395.6", "32;200;0.56;374.0")
+    path = tmp_path / "table.md"
+    path.write_text(table("ranks;steps;total_time;throughput_mcells_s", *rows), encoding="utf-8")
+    assert audit_file(read_published(path), "table")[1]
+
+
+def test_degrees_that_change_with_the_devices_are_no_series(tmp_path: Path) -> None:
+    header = "Length;**4 GPUs**<br/>TP2,PP2 (FP4);**8 GPUs**<br/>TP4,PP2 (FP4)"
+    rows = table(header, "128/128;18,644;23,454", "128/2048;12,321;21,035")
+    found = read(tmp_path, f"Throughput (tokens/s)\n\n{rows}")
+    assert [speedups(one) for one in found] == [[(4, 1.0), (8, 1.26)], [(4, 1.0), (8, 1.71)]]
+
+
+def test_lists_of_runs_between_commas_have_no_thousands(tmp_path: Path) -> None:
+    rows = ("1;60,160", "2;36,38", "4;26,21,21,23")
+    (found,) = audited(tmp_path, table("Par;ExecTime (s)", *rows))
+    assert speedups(found) == [(2, 1.0), (4, 1.63)]  # 60 and 160 differ too much to be of one setup
+
+
+def test_a_rate_in_units_of_a_million_millions(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Devices;Throughput", "1 V100;294.7G windows/s", "4 V100;1.128T windows/s"))
+    assert speedups(found)[1] == (4, 3.83)

@@ -88,3 +88,9 @@ def test_a_hint_names_no_column_of_the_size_of_the_work(tmp_path: Path) -> None:
     path.write_text(table("Columns;Pool;time (s)", "10;1;100", "10;2;52.6", "20;4;28.57"))
     with pytest.raises(UserError, match="--column 'Pool=gpus'"):
         read_published(path)
+
+
+def test_a_rate_that_is_the_combined_one_over_the_devices_is_that_of_each(tmp_path: Path) -> None:
+    rows = ("4;2.42;9.6", "8;2.28;18.2", "16;2.26;34.8")
+    found = audited(tmp_path, table("Nodes;Worker Throughput (Results/s);Combined Throughput (Results/s)", *rows))
+    assert [speedups(one)[-1] for one in found] == [(16, 3.74), (16, 3.62)]

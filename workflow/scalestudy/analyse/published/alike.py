@@ -30,6 +30,15 @@ def proportional(
     return len(ratios) > 1 and alike(ratios, within)
 
 
+def is_of_each(one: PublishedTable, other: PublishedTable) -> bool:
+    """Return whether the throughputs of a variant are, times the devices, those of another one."""
+    if one.line != other.line or one is other:
+        return False
+    rates = _rates(other, RATES)
+    ratios = [rates[key] / (rate * key[1]) for key, rate in _rates(one, RATES).items() if key in rates]
+    return len(ratios) > 1 and all(abs(ratio - 1) <= NEAR for ratio in ratios)
+
+
 def alike(ratios: Sequence[float], within: float) -> bool:
     """Return whether the largest and the smallest of positive numbers differ by no more than a share."""
     return max(ratios) <= min(ratios) * (1 + within)

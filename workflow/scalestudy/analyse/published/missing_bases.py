@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scalestudy.analyse.published.held import FEWEST, Held
+from scalestudy.analyse.published.held import FEWEST, ROW, Held
 from scalestudy.analyse.published.table import Table, limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 
@@ -40,6 +40,11 @@ def _in_common(ranges: Sequence[Interval]) -> Interval | None:
 
 
 def of_another(held: Held, table: Table) -> float | None:
-    """Returns the printed speedup of one device if it is not 1, and if most of the others do not follow either."""
+    """Returns the printed speedup of one device if it is not 1, and if most of the others do not follow either.
+
+    held: against the smallest scale, since another row would be what they are relative to.
+    """
+    if held.kind == ROW:
+        return None
     alone = [printed for scale, printed, _ in held.outside if scale.row is table.base and scale.row.gpus == 1]
     return alone[0].value if alone and 2 * len(held.outside) > len(held.pairs) else None

@@ -66,6 +66,8 @@ _OF_NO_TIME = re.compile(
 """Units of a length of training that is not a time: ~300 epochs."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
+_LIST = re.compile(r"\d{1,6},(?!\d{3}\b)\d{1,6}(?:,\d{1,6})+|\d{1,6}(?:,\d{1,6})+,(?!\d{3}\b)\d{1,6}")
+"""Three numbers or more between commas, not all of which separate thousands: 12,1,1,12."""
 
 
 class CellReader:
@@ -78,7 +80,11 @@ class CellReader:
         self.notes = notes
         cells = [[row[place] for _, row in raw.rows if place < len(row)] for place in range(len(meanings))]
         whole = has_decimal_commas(cell for column in cells for cell in column)
-        self.comma = [self._commas(place, column, whole=whole) for place, column in enumerate(cells)]
+        self.listed = [any(map(_LIST.fullmatch, map(plain, column))) for column in cells]
+        self.comma = [
+            not self.listed[place] and self._commas(place, column, whole=whole)
+            for place, column in enumerate(cells)
+        ]
         self.signed = [any("%" in cell for cell in column) for column in cells]
         self.percent = list(map(in_percent, cells, meanings, self.comma))
         self.binary = [meanings[place].role in BATCHES and is_binary(column) for place, column in enumerate(cells)]
@@ -110,6 +116,7 @@ class CellReader:
         if meaning.role in MEASURED and (other := _MODEL_BEHIND.search(plain(text))):
             labels.setdefault("model", other["model"].strip())
         text = _STEP.sub("", mean_of_repeats(text))
+        text = re.sub(r"(?<=\d),(?=\d)", ", ", text) if self.listed[place] else text
         hours = clock_of(meaning.header).endswith("m")
         if meaning.role in CLOCKED and (duration := read_duration(text, of_hours=hours)):
             return duration.times(meaning.factor)

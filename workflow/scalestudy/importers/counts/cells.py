@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -91,6 +90,13 @@ _FORMS = tuple(
         rf"(?P<single>single|one|{SERIAL_RUN})[ -]?(?:{DEVICE}|{_NODE}|threaded)?(?P<rest>\W.*|)",
     )
 )
+_TIMES = r" ?[x*\u00d7] ?"
+_TOPOLOGY = re.compile(
+    rf"(?P<factors>\d{{1,5}}(?:{_TIMES}\d{{1,5}}){{1,3}}{_TIMES}(?!{GEFORCE})\d{{1,5}})"
+    r"(?: ?= ?\d+)?(?: ?\([^()]*\))?",
+    re.IGNORECASE,
+)
+"""Three factors or more of the devices, such as the processes in each direction of a grid: 2 x 2 x 2."""
 _SUM = re.compile(r"\s+\+\s+")
 _PLACED = re.compile(r"(?<!\w)(\d{1,6})[a-z]? ?[x*/] ?(\d{1,6})[a-z]?$", re.IGNORECASE)
 """Where devices are, behind their number: `16 GPUs -- 2M/8G`."""
@@ -125,12 +131,6 @@ SIZE_OF_A_MODEL = re.compile(r"~?\d{1,4}(?:\.\d+)?[BbM]")
 _OF_ONE_NODE = re.compile(rf"\b(\d{{1,6}}) ?-?(?:{DEVICE}|{_NODE})\b", re.IGNORECASE)
 """The devices behind `single node`."""
 _SEVERAL = rf"(?:\d{{1,6}}|{WORDS}|single)"
-_NODES_ONLY = re.compile(
-    rf"(?:{_SEVERAL} [a-z]+ \()?{_SEVERAL}[ -]?{_NODE}\)?"
-    rf"(?:[,(: ](?!.*\b\d+ ?x? ?-?(?:{DEVICE}|{MAKER}*{KIND})).*)?",
-    re.IGNORECASE,
-)
-"""Nodes without the number of their devices: `2 nodes, sockets`."""
 _ON_WHOLE_NODES = re.compile(rf"(?:on )?({_SEVERAL})[ -]?{_NODE}", re.IGNORECASE)
 """The nodes of the devices in front of it: `16 V100s (4 nodes)`."""
 _NO_KIND = re.compile(
@@ -139,11 +139,6 @@ _NO_KIND = re.compile(
     re.IGNORECASE,
 )
 """What in brackets is no kind of hardware: `16 (2-node, sockets)`, `2x A100 (WSL2 NCCL)`, `4 GPUs (Part 2)`."""
-_NODE_OF = re.compile(
-    rf"(?:1|one|single)[ -]?{_NODE} ?[(,] ?(\d{{1,4}}) ?x? ?-?(?:(?P<noun>{DEVICE})|{MAKER}*{KIND}s?)\)?"
-    r"(?: ?\([^()]*\))?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -171,6 +166,8 @@ def read_count(text: str) -> Count:
     if (phrase := phrase_in(words)) and phrase.is_whole(words) and phrase.says_more:
         return Count(phrase.gpus, phrase.nodes, phrase.hardware, either=phrase.either)
     words = _in_figures(words)
+    if topology := _TOPOLOGY.fullmatch(words):
+        return _in_range(Count(prod(int(factor) for factor in re.findall(r"\d+", topology["factors"]))))
     if several := _sum_of_kinds(words):
         return several
     found = _form_of(words) or _form_of(in_english(words.lower()))
@@ -179,10 +176,14 @@ def read_count(text: str) -> Count:
     count = _numbers_of(found.groupdict())
     if phrase and phrase.says_more and not (phrase.either or count.either) and phrase.gpus != count.gpus:
         raise ValueError(f"{text} names devices among other words")
+    named = found.groupdict()
+    return _with_words(_in_range(count), named.get("rest") or "", (named.get("front") or "").strip())
+
+
+def _in_range(count: Count) -> Count:
     if not 1 <= count.gpus <= MOST_GPUS:
         raise ValueError(f"{count.gpus} is not a whole number from 1 to {MOST_GPUS}")
-    named = found.groupdict()
-    return _with_words(count, named.get("rest") or "", (named.get("front") or "").strip())
+    return count
 
 
 def _in_figures(words: str) -> str:
@@ -282,17 +283,3 @@ DEGREES = re.compile(
     rf"(?<![a-z])(?P<kind>tp|pp|dp|cp|{_SHARDS})(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{{1,5}})(?![\d.])\)?",
     re.IGNORECASE,
 )
-
-
-def noun_of_a_node(cells: Iterable[str]) -> str:
-    """Return what `1 node (8 GPUs)` counts, `gpus` for a kind of device; empty if no cell is of one node."""
-    found = next((found for cell in cells if (found := _NODE_OF.fullmatch(plain(cell)))), None)
-    return "" if found is None else (found["noun"] or "gpus").lower()
-
-
-def with_node(count: Count, text: str, cells: Iterable[str]) -> Count:
-    """Return the devices of `two nodes` beside `one node (4 GPUs)`: 8."""
-    sizes = {int(found[1]) for cell in cells if (found := _NODE_OF.fullmatch(plain(cell)))}
-    if len(sizes) != 1 or not _NODES_ONLY.fullmatch(plain(text)):
-        return count
-    return replace(count, gpus=count.gpus * sizes.pop(), nodes=count.gpus)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from scalestudy.importers.counts.cells import Count, nodes_by_each, noun_of_a_node
+from scalestudy.importers.counts.cells import Count, nodes_by_each
 from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.counts.of_one_node import noun_of_a_node
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, STRATEGIES
 from scalestudy.importers.numbers.printed import plain, read_cell

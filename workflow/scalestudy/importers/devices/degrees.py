@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
+from scalestudy.importers.counts.cells import DEGREES
 from scalestudy.importers.headers.meaning import DEGREE, Meaning, normal, with_role
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
@@ -18,6 +19,8 @@ _PARALLELISM = ("parallelism", "degree of parallelism", "dop")
 _OF_DATA = re.compile(r"(?:dp|data[- ]parallel(?:ism)?)(?: ?(?:size|degree))?")
 _OF_SEQUENCES = re.compile(r"sp(?: ?(?:size|degree))?|sequence[- ]parallel(?:ism)?(?: ?(?:size|degree))?")
 _NUMBER = re.compile(r"[1-9]\d{0,5}")
+_SIGNS = re.compile(r"[\s,;/+-]+")
+_IN_BRACKETS = re.compile(r"\((\w+)\)")
 
 
 def is_degree(header: str) -> bool:
@@ -47,6 +50,23 @@ def degrees(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mean
             if any(_is_multiple(raw, devices, product) for product in products):
                 return with_role(meanings, data[0], "ignore")
     return meanings
+
+
+def without_degrees(across: dict[int, tuple[str, str]]) -> tuple[dict[int, tuple[str, str]], str]:
+    """Return columns of devices without degrees that change with them, and a note: TP2,PP2 on 4, TP4,PP2 on 8.
+
+    across: place -> (devices, other words of the header).
+    """
+    said = {words: _SIGNS.sub(" ", DEGREES.sub("", words)).strip() for _, words in across.values()}
+    said = {words: _IN_BRACKETS.sub(r"\1", rest) for words, rest in said.items()}
+    changed = {place: (devices, said[words]) for place, (devices, words) in across.items()}
+    by_words: dict[str, set[str]] = {}
+    for devices, words in across.values():
+        by_words.setdefault(words, set()).add(devices)
+    alone = all(len(sizes) == 1 for sizes in by_words.values())
+    if not alone or not all(map(DEGREES.search, said)) or len(set(changed.values())) < len(changed):
+        return across, ""
+    return changed, f"the degrees of parallelism change with the devices ({'; '.join(by_words)})"
 
 
 def _is_multiple(raw: RawTable, devices: int, factors: Sequence[int]) -> bool:

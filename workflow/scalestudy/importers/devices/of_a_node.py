@@ -65,7 +65,7 @@ def with_devices_of_a_node(table: RawTable) -> RawTable:
 
 
 def _with_size(cells: tuple[str, ...], place: int, each: int) -> tuple[str, ...]:
-    """A row with the devices of a node behind its nodes. A part of a node, 1/4, is a node with that part of them."""
+    """A row with the devices of a node behind its nodes. 1/4 of a node is a node with that part of them."""
     if place >= len(cells):
         return cells
     part = _PART.fullmatch(plain(cells[place]))

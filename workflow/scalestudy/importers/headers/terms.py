@@ -266,6 +266,7 @@ EXACTLY = (
     "n p",
     "omp num threads",
     "nproc",
+    "par",
     "nthr",
     "nthrd",
     "thr",

@@ -52,11 +52,11 @@ _SIGNS = str.maketrans(
 )
 _COUNTED = re.compile(
     r"[~ ]*(?P<number>[-+]?(?:\d[\d.,'\u2019_ ]*\d|\d|\.\d+)\.?(?:[eE][-+]?\d{1,2})?)"
-    r"(?P<factor>(?:[kKMGB]| [kKM](?!\d)| ?(?:million|mln|thousand|billion|bn|\u4e07|\u4ebf))(?![A-Za-z]))?"
+    r"(?P<factor>(?:[kKMGTB]| [kKM](?!\d)| ?(?:million|mln|thousand|billion|bn|\u4e07|\u4ebf))(?![A-Za-z]))?"
     r"(?P<spread> *(?:\+/?-|\u00b1) *[\d.,]+ *%?)?(?P<rest>.*)",
     re.ASCII | re.DOTALL,
 )
-_FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
+_FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 _FACTORS |= {"thousand": 1e3, "million": 1e6, "mln": 1e6, "billion": 1e9, "bn": 1e9, "\u4e07": 1e4, "\u4ebf": 1e8}
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}([ ,.'\u2019_])\d{3}(\1\d{3})*", re.ASCII)
 _COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|0,\d+|\d{1,3}(\.\d{3})+,\d+)", re.ASCII)

@@ -100,7 +100,9 @@ def why_unread(text: str) -> str:
         return "is an estimate"
     if _RANGE.fullmatch(words):
         return "is a wide range (write one number, such as the median)"
-    several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (", " in words or words[0] == "[")
+    several = re.fullmatch(r"\[?[\d.:]+(?:\s*[,;/]\s*[\d.:]+)+\]?", words) and (
+        ", " in words or words[0] == "[" or words.count(",") > 1
+    )
     return (
         "has several numbers that differ (write one of them, such as the median)" if several else "is not a number"
     )

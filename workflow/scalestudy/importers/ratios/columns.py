@@ -220,8 +220,8 @@ def is_quotient(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
     return explained > known / 2
 
 
-def is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
-    """Return whether a column is, to its last digit, the quotient of two others in all rows, three or more."""
+def is_exact(raw: RawTable, place: int, pair: tuple[int, int], *, fewest: int = FEW_ROWS) -> bool:
+    """Return whether a column is, to its last digit, the quotient of two others in all rows."""
     known = 0
     for _, row in raw.rows:
         try:
@@ -237,7 +237,7 @@ def is_exact(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
         ]
         if not any(low <= ratio.high and ratio.low <= high for low, high in quotients):
             return False
-    return known >= FEW_ROWS
+    return known >= fewest
 
 
 def without_columns(meanings: list[Meaning], places: Sequence[int], said: set[str]) -> list[Meaning]:

@@ -14,7 +14,7 @@ from scalestudy.importers.headers.terms import DEVICE, PER_DEVICE, RATED, SECOND
 from scalestudy.importers.headers.units import is_of_flops
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import TIMES
-from scalestudy.importers.ratios.columns import CLOSE, is_quotient
+from scalestudy.importers.ratios.columns import CLOSE, is_exact
 from scalestudy.importers.raw import RawTable
 
 _FEW = 3
@@ -56,7 +56,7 @@ def of_all_by_its_work(meanings: list[Meaning], raw: RawTable, said: set[str]) -
         return meanings
     for time, work in product(times, works):
         pairs = {(plain(row[work]), plain(row[devices])) for _, row in raw.rows if len(row) == len(meanings)}
-        if len(pairs) > len({done for done, _ in pairs}) and is_quotient(raw, rates[0], (work, time)):
+        if len(pairs) > len({done for done, _ in pairs}) and is_exact(raw, rates[0], (work, time), fewest=2):
             return with_role(meanings, rates[0], "throughput", per="all")
         if _is_of_growing_work(raw, (devices, rates[0], time, work)):
             return with_role(meanings, rates[0], "throughput", per="all")

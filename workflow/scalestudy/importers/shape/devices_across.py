@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from scalestudy.importers.counts.cells import read_count, with_node
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import PARTS, count_of_header
 from scalestudy.importers.counts.labels import count_among_words, each_node
+from scalestudy.importers.counts.of_one_node import with_node
 from scalestudy.importers.devices.across import (
     is_scaled_measurement,
     products_across,
     strategies_across,
     with_devices_of_a_row,
 )
-from scalestudy.importers.devices.degrees import is_degree
+from scalestudy.importers.devices.degrees import is_degree, without_degrees
 from scalestudy.importers.devices.found import says_one_device
 from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
@@ -57,11 +58,11 @@ _FEW = 2  # columns of devices from which a table has devices across
 def devices_across(table: RawTable) -> tuple[RawTable, dict[int, tuple[str, str]]]:
     """Return the table, whose header may now be a row of devices, and its columns of devices."""
     table = _without_remarks(_with_labels(table))
-    if across := _across(table):
-        return table, with_ratios_of_devices(table, across)
-    table = with_devices_of_a_row(table)
-    if across := _across(table):
-        return table, with_ratios_of_devices(table, across)
+    for one in (table, with_devices_of_a_row(table)):
+        if across := _across(one):
+            across, note = without_degrees(across)
+            return one.noted(note), with_ratios_of_devices(one, across)
+        table = one
     across, note = templates_across(table)
     if 1 not in {size_of(devices) for devices, _ in across.values()}:
         across = dict(sorted((across | _named_alone(table, across)).items()))
