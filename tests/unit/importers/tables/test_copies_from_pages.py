@@ -167,3 +167,14 @@ def test_lists_of_runs_between_commas_have_no_thousands(tmp_path: Path) -> None:
 def test_a_rate_in_units_of_a_million_millions(tmp_path: Path) -> None:
     (found,) = audited(tmp_path, table("Devices;Throughput", "1 V100;294.7G windows/s", "4 V100;1.128T windows/s"))
     assert speedups(found)[1] == (4, 3.83)
+
+
+def test_one_thread_beside_the_best_time_and_its_threads(tmp_path: Path) -> None:
+    rows = ("500;31.1;10.7;4;2.91x", "1000;471.9;93.9;6;5.03x")
+    found = audited(tmp_path, table("Matrix Size;1 Thread;Best Time;Best Threads;Speedup", *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (4, 2.91)], [(1, 1.0), (6, 5.03)]]
+    assert not any(one.remarks for one in found)
+
+
+def test_a_percentile_is_no_device() -> None:
+    assert (read_count("8x p99").hardware, read_count("8x P40").hardware) == ("", "P40")

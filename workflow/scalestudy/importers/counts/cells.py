@@ -112,6 +112,7 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 """A number of something else behind the devices, which is no hardware: `900 steps`."""
+_PERCENTILE = re.compile(r"p(?:50|75|9\d)", re.IGNORECASE)
 _LINK = re.compile(
     rf"(?:via |with |over |on )?(?:{LINK}|pci|ib|efa)\b[\w .-]{{0,12}}",
     re.IGNORECASE,
@@ -251,7 +252,8 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
     settings = ""
     if _SETTING.fullmatch(rest) or _LINK.fullmatch(rest):
         settings, rest = rest, ""
-    bare = _NO_HARDWARE.fullmatch(rest) and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
+    bare = _PERCENTILE.fullmatch(rest) or _NO_HARDWARE.fullmatch(rest)
+    bare = bare and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""

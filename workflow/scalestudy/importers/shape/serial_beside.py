@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 from scalestudy.importers.devices.in_headings import several_said
-from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
+from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import in_brackets
@@ -14,6 +15,9 @@ from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import RawTable
 
 _PARALLEL = re.compile(r"parallel|multi[- ]?(?:thread|proc|core)|\b(?:openmp|omp|mpi|pthreads?|tbb|rayon)\b")
+_ON_ONE = re.compile(r"(?:1|one|single)[ -](?:thread|core|process|proc|rank|worker|gpu|device)s?")
+_OF_THE_BEST = re.compile(rf"(?:best|optimal|optimum) (?:number of |num |# ?)?{DEVICE}(?: count)?")
+"""Header of the devices of the parallel time of each row, where others would be slower."""
 _OF_THEIR_WAY = re.compile(
     r"\b(?:parallel|multi[- ]?(?:thread(?:ed|ing)?|process(?:ing)?|core))\b ?", re.IGNORECASE
 )
@@ -22,25 +26,29 @@ _OF_THEIR_WAY = re.compile(
 def with_serial_beside(table: RawTable) -> RawTable:
     """Return a table with a row for the serial and one for the parallel time of each row.
 
-    All parallel times are on the same number of devices, which a column or the text above the table names.
+    All parallel times are on the same number of devices, which a column or the text above the table names, or each
+    on the number that is called the best one.
     """
-    meanings = [one if (one := meaning_of(name)).role != "ignore" else in_brackets(one) for name in table.header]
+    meanings = _with_bare_serial(
+        [one if (one := meaning_of(name)).role != "ignore" else in_brackets(one) for name in table.header]
+    )
     times = [place for place, one in enumerate(meanings) if one.role in TIMES]
     serial = [place for place in times if is_serial(table.header[place])]
-    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    names = list(map(normal, table.header))
+    devices = [at for at, one in enumerate(meanings) if one.role == "gpus" or _OF_THE_BEST.fullmatch(names[at])]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     if len(times) != 2 or len(serial) != 1 or len(devices) > 1 or measured != times:
         return table
     parallel = next(place for place in times if place not in serial)
-    noun, count, note = _devices(table, devices, parallel)
-    if not count or meanings[parallel].unit != meanings[serial[0]].unit:
+    noun, counts, note = _devices(table, devices, parallel)
+    if not counts or meanings[parallel].unit != meanings[serial[0]].unit:
         return table
     dropped = {*serial, *devices}
     header = [noun, *(name for at, name in enumerate(table.header) if at not in dropped)]
     bare = _OF_THEIR_WAY.sub("", plain(table.header[parallel])).strip()
     header[header.index(table.header[parallel])] = bare if bare[:1].isalpha() else f"time {bare}".strip()
     rows: list[tuple[int, tuple[str, ...]]] = []
-    for line, cells in table.rows:
+    for (line, cells), count in zip(table.rows, counts, strict=True):
         whole = [*cells, *[""] * (len(table.header) - len(cells))]
         alone = [
             whole[serial[0]] if at == parallel else "" if meanings[at].role in STATED else cell
@@ -51,15 +59,30 @@ def with_serial_beside(table: RawTable) -> RawTable:
     return replace(table, header=tuple(header), rows=tuple(rows)).noted(note)
 
 
-def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, str, str]:
-    """(noun, number, note) of the devices of all parallel times; empty strings if it is not one number above 1."""
+def _with_bare_serial(meanings: list[Meaning]) -> list[Meaning]:
+    """The meanings with `1 Thread` as a time, if it is beside the only time of a table: `1 Thread | Best Time`."""
+    times = [one for one in meanings if one.role in TIMES]
+    bare = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "ignore" and _ON_ONE.fullmatch(normal(one.header))
+    ]
+    if len(times) != 1 or len(bare) != 1 or is_serial(times[0].header):
+        return meanings
+    return with_role(meanings, bare[0], times[0].role, unit=times[0].unit)
+
+
+def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, list[str], str]:
+    """(noun, devices of the parallel time of each row, note); no devices if they are not above 1."""
     if places:
-        found = {plain(cell) for cell in table.cells(places[0])}
-        count = found.pop() if len(found) == 1 else ""
-        return table.header[places[0]], count if count.isdecimal() and int(count) > 1 else "", ""
+        found = [plain(cells[places[0]]) if places[0] < len(cells) else "" for _, cells in table.rows]
+        whole = all(count.isdecimal() and int(count) > 1 for count in found)
+        of_each = _OF_THE_BEST.fullmatch(normal(table.header[places[0]])) or len(set(found)) == 1
+        return table.header[places[0]], found if whole and of_each else [], ""
     if not _PARALLEL.search(normal(table.header[parallel])):
-        return "", "", ""
+        return "", [], ""
     count, noun = several_said(table)
     if not count:
-        return "", "", ""
-    return noun, count, f"the parallel times are on {count} {noun}, as stated beside the table"
+        return "", [], ""
+    note = f"the parallel times are on {count} {noun}, as stated beside the table"
+    return noun, [count] * len(table.rows), note
