@@ -205,7 +205,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     of_accuracy = named is not None and _ACCURACY.fullmatch(named["second"].strip())
     if cells and named and of_accuracy and len(both) + len(without) >= MOST_OF * len(cells):
         return [named["first"].replace("(", ""), f"accuracy ({plain(header)})"]
-    few = ACROSS if signed or count_of_header(header) else MOST_OF
+    of_two = len(cells) == 2 and [one["sign"].lower() for one in both] == ["x"]  # the first row is the baseline
+    few = ACROSS if signed or count_of_header(header) or of_two else MOST_OF
     if (
         _is_a_result(header)
         or 2 * sum(map(is_of_devices, cells)) > len(cells)
