@@ -178,3 +178,21 @@ def test_one_thread_beside_the_best_time_and_its_threads(tmp_path: Path) -> None
 
 def test_a_percentile_is_no_device() -> None:
     assert (read_count("8x p99").hardware, read_count("8x P40").hardware) == ("", "P40")
+
+
+def test_a_column_of_answers_is_no_speedup(tmp_path: Path) -> None:
+    header = "Strategy;GPUs;Throughput (ex/s);Speedup;Speedup > 1?"
+    rows = ("single (baseline);1;1292.4;1.00x;\u2014", "DDP;2;1979.8;1.53x;yes", "TP;2;840.2;0.65x;**no: slow**")
+    found = audited(tmp_path, table(header, *rows))
+    assert [speedups(one) for one in found] == [[(1, 1.0), (2, 1.53)], [(1, 1.0), (2, 0.65)]]
+
+
+def test_times_that_fall_but_for_the_serial_run_are_not_asked_for(tmp_path: Path) -> None:
+    rows = (
+        "Secuencial;2.63",
+        "Paralelo - 1 worker;7.70",
+        "Paralelo - 2 workers;4.95",
+        "Paralelo - 4 workers;3.44",
+    )
+    (found,) = audited(tmp_path, table("Configuraci\u00f3n;Tiempo promedio (s)", *rows))
+    assert "two base cases" in {remark.kind for remark in found.remarks}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isclose
 
 from scalestudy.analyse.published.batches import by_batch, unsaid_batch, with_accumulation
-from scalestudy.importers.columns.batch_in_labels import without_batch
+from scalestudy.importers.columns.batch_in_labels import name_of_strategy
 from scalestudy.importers.columns.labels import is_of_others, is_other_work, is_size_of_work
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.listed import PLACEMENT
@@ -61,7 +61,14 @@ class Series:
 
 def is_undistributed(strategy: str) -> bool:
     """Return whether a strategy is that of one process."""
-    return without_batch(strategy.lower()) in PLAIN or names_serial_run(strategy)
+    return name_of_strategy(strategy) in PLAIN or names_serial_run(strategy)
+
+
+def without_serial(rows: Sequence[PublishedRow]) -> list[PublishedRow]:
+    """Return rows without those of a serial program, if others are on as many devices: these were scaled."""
+    serial = [row for row in rows if any(map(names_serial_run, row.labels.values()))]
+    others = [row for row in rows if row not in serial]
+    return others if {row.gpus for row in serial} <= {row.gpus for row in others} else list(rows)
 
 
 def is_of_one_setup(rows: Sequence[PublishedRow]) -> bool:

@@ -27,7 +27,7 @@ from scalestudy.analyse.published.explained import (
     shows_constant_work,
 )
 from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
-from scalestudy.analyse.published.series import Series, is_of_one_setup
+from scalestudy.analyse.published.series import Series, is_of_one_setup, without_serial
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import BY_USER, MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable
@@ -248,7 +248,7 @@ def _without_ratios(
     if role == "throughput" and column and is_of_a_simulation(column.unit, column.header):
         # the rate of one simulation, whose work may grow with the devices
         return PER_DEVICE if table.scaling == WEAK else TOGETHER
-    grown = [known for one in series if len(known := in_order(one.rows, role)) > 1]
+    grown = [known for one in series if len(known := in_order(without_serial(one.rows), role)) > 1]
     grown = [known for known in grown if is_of_one_setup(known)] or grown  # else another setup may be faster
     below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role in OF_STEPS and len({row.number("batch") for row in rows}) > 1

@@ -47,6 +47,11 @@ def without_batch(label: str) -> str:
     return _BATCH.sub("", label).strip(" ,;")
 
 
+def name_of_strategy(label: str) -> str:
+    """Return a strategy in lower case without its batch, and without a remark that it is the baseline."""
+    return without_batch(label.lower()).removesuffix("(baseline)").strip()
+
+
 def with_batch_of_labels(table: RawTable) -> RawTable:
     """Return a table whose labels of devices name a batch each, with the batches in a column of their own."""
     for place in range(min(_FIRST, len(table.header))):

@@ -25,7 +25,7 @@ _PER_DEVICE = re.compile(
     rf"\b{_SIZE}(?: ?(?:is|of|was|fixed at|set to|=|:))* ?\d* ?(?:samples |images |sequences )?"
     rf"(?:per|/|on each|on every) ?{DEVICE}\b|"
     rf"(?<![\w.])[1-9]\d{{0,4}} (?:training )?{_SAMPLES} {_EACH}|"
-    rf"\blocal {_SIZE}{_NOT_SAID}|\b{_SIZE} ?[(\[]per {DEVICE}[)\]]|"
+    rf"(?<!by )\blocal {_SIZE}{_NOT_SAID}|\b{_SIZE} ?[(\[]per {DEVICE}[)\]]|"
     rf"(?:\b(?:single|one)|\u5355) ?-?{DEVICE} {_SIZE}"
 )
 """Sentences on the batch of a device: per-GPU batch fixed at 8, batch size 32 per GPU, 2 images per GPU."""

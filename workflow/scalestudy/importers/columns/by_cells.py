@@ -47,6 +47,10 @@ _NODES = re.compile(rf"\d{{1,6}} ?{NODE}", re.IGNORECASE)
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 
+_ANSWER = re.compile(r"(?:yes|no|true|false|y|n|pass|fail)\b", re.IGNORECASE)
+"""A cell that says whether a goal is reached."""
+
+
 def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Meaning], *, stated: bool) -> Meaning:
     """Return what a column is by the cells below its header. stated: whether a header is that of a speedup."""
     cells, role = raw.cells(place), meaning.role
@@ -90,6 +94,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     ):
         return replace(meaning, role="step_time_s")  # of the batch beside it
     numbers = share(cells, read_cell)
+    if role in STATED and numbers == 0 and all(map(_ANSWER.match, map(plain, cells))):
+        return replace(meaning, role="ignore")  # Speedup > 1?
     if role in TIMES and numbers == 0 and all(_DATE.search(plain(cell)) for cell in cells):
         return replace(meaning, role="ignore")  # when a run was started
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)

@@ -15,6 +15,7 @@ from scalestudy.importers.cells.pairs import (
     with_rate_products,
     with_remarks_of_batches,
 )
+from scalestudy.importers.cells.second_ratios import with_ratios_of_both
 from scalestudy.importers.cells.together import with_ratios
 from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_batch_of_names
 from scalestudy.importers.columns.batch_in_words import batches_of_devices
@@ -131,7 +132,7 @@ def arranged(raw: RawTable) -> RawTable:
     named = with_batch_of_labels(with_remarks_of_batches(with_batch_products(with_rate_products(named))))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
-    turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_steps(named)))))
+    turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_ratios_of_both(with_steps(named))))))
     turned = with_machines_as_nodes(turned)
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 

@@ -252,8 +252,8 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
     settings = ""
     if _SETTING.fullmatch(rest) or _LINK.fullmatch(rest):
         settings, rest = rest, ""
-    bare = _PERCENTILE.fullmatch(rest) or _NO_HARDWARE.fullmatch(rest)
-    bare = bare and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
+    of_no_device = any(form.fullmatch(rest) for form in (_PERCENTILE, _NO_HARDWARE))
+    bare = of_no_device and not re.fullmatch(GEFORCE, rest, re.IGNORECASE)
     rest = "" if bare else re.sub(r"(?<=\d)s$", "", rest.strip(" ,;"))
     said = "" if _NO_HARDWARE.fullmatch(inside) or numbered else inside.strip()
     inside_way = said if STRATEGIES.search(said) or said == _DATA_PARALLEL else ""

@@ -7,7 +7,7 @@ import re
 DEVICE = (
     r"(?:gpus?|devices?|ranks?|accelerators?|accels?|cards?|tpus?|npus?|gcds?|chips?|hpus?|xpus?|ipus?|tiles|workers?|"
     r"process(?:es|ors?)?|procs?|threads?|cores?|cpus|vcpus?|pes|learners?|trainers?|replicas?|executors?|containers?|goroutines?|"
-    r"actors?)"
+    r"actors?|fpgas?|boards?)"
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
@@ -268,6 +268,8 @@ EXACTLY = (
     "omp num threads",
     "nproc",
     "par",
+    "max parallelism",
+    "maxparallelism",
     "nthr",
     "nthrd",
     "thr",

@@ -9,8 +9,10 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import IDEAL
 from scalestudy.importers.numbers.printed import read_cell
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import MEASURED, STATED, TIMES
+from scalestudy.importers.quantities import known_role
 from scalestudy.importers.ratios.columns import (
+    CLOSE,
     FEW_ROWS,
     MOST_COLUMNS,
     beside,
@@ -20,13 +22,21 @@ from scalestudy.importers.ratios.columns import (
 )
 from scalestudy.importers.raw import RawTable
 
+_MOST = 0.75
+"""Share of the speedups of a column that follow from times."""
 _FEW_OF_A_GAIN = 2
 """Rows from which a column is a gain."""
 
 
 def without_other_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Leave out ideal speedups, and gains and efficiencies that compare two columns of each row."""
-    for leave_out in (_without_devices, _without_shares, _without_gains, _without_repetitions):
+    for leave_out in (
+        _without_devices,
+        _without_shares,
+        _without_gains,
+        _without_repetitions,
+        _without_those_of_parts,
+    ):
         meanings = leave_out(meanings, raw, said)
     return meanings
 
@@ -89,6 +99,30 @@ def _without_repetitions(meanings: list[Meaning], raw: RawTable, said: set[str])
             known = len(values) >= FEW_ROWS and None not in values
             again += [place] if known and seen.setdefault((one.role, values), place) != place else []
     return without_columns(meanings, again, said)
+
+
+def _without_those_of_parts(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without speedups of a part of the work: they follow from its times, which are not read."""
+    read = [place for place, one in enumerate(meanings) if one.role in TIMES]
+    parts = [
+        place for place, one in enumerate(meanings) if one.role == "ignore" and known_role(one.header) in TIMES
+    ]
+    of_parts = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "printed_speedup"
+        and not any(_mostly_follows(raw, place, time) for time in read)
+        and any(_mostly_follows(raw, place, time) for time in parts)
+    ]
+    return without_columns(meanings, of_parts if read else [], said)
+
+
+def _mostly_follows(raw: RawTable, place: int, time: int) -> bool:
+    """Whether most speedups are close to the ratios of the first of the times to each of them."""
+    pairs = [(_value(row, place), _value(row, time)) for _, row in raw.rows]
+    known = [(speedup, seconds) for speedup, seconds in pairs if speedup and seconds]
+    close = sum(abs(known[0][1] / seconds / speedup - 1) < CLOSE for speedup, seconds in known)
+    return len(known) >= FEW_ROWS and close >= _MOST * len(known)
 
 
 def _value(row: tuple[str, ...], place: int) -> float | None:

@@ -47,7 +47,8 @@ def _has_ratios(table: RawTable, cells: Sequence[str], across: Collection[int]) 
 
 def _signed(cells: Sequence[str], across: Collection[int]) -> bool:
     """Whether the numbers of a row have the sign of a ratio: 93 %, 1.9x."""
-    return all(quantity_of(cells[place]) in _RATIOS for place in across if place < len(cells))
+    filled = [cells[place] for place in across if place < len(cells) and not is_blank(cells[place])]
+    return bool(filled) and all(quantity_of(cell) in _RATIOS for cell in filled)
 
 
 def _is_quotient(table: RawTable, cells: Sequence[str], places: Sequence[int]) -> bool:
