@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 import pytest
 from bench.forecasts import bootstrapped
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from published_tables import Question, questions
 from scalestudy.analyse.forecast.columns import NoFitError, Place
@@ -241,6 +241,9 @@ def growing(ratios: list[float], *, strong: bool) -> list[Measured]:
 
 @settings(max_examples=60, deadline=None)
 @given(STEP_TIMES, st.booleans(), st.integers(1, 4))
+@example(
+    [1.1843522993730544, 0.9691498408611877, 1.1648089398761794, 1.3352710562686272, 0.9838074293775575], False, 2
+)
 def test_limits_hold_the_value_and_grow_with_confidence_and_distance(
     ratios: list[float], strong: bool, farther: int
 ) -> None:

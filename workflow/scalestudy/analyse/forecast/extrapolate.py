@@ -27,6 +27,8 @@ from scalestudy.registry.codes import Refused
 from scalestudy.study.config.report import FARTHEST_SCALE
 
 BISECTIONS = 60
+_FARTHEST_LOG = 300.0
+"""Largest logarithm of a limit, far beyond WIDEST. The exponential of a larger one is no number."""
 USUAL_CONFIDENCE = 0.9
 """Confidence at which the constants were set, and at which limits are too wide for a forecast."""
 LEAST_WEIGHT = 0.5
@@ -66,7 +68,8 @@ class Mixture:
     def limits(self, confidence: float) -> Interval:
         """Returns median and limits of the step time."""
         levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
-        return Interval(*(exp(self._quantile(level)) for level in levels))
+        logs = (max(-_FARTHEST_LOG, min(_FARTHEST_LOG, self._quantile(level))) for level in levels)
+        return Interval(*map(exp, logs))
 
     def below(self, value: float) -> float:
         """Returns the probability of a smaller value."""

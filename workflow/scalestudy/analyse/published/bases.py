@@ -210,13 +210,13 @@ def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: 
         if not held.outside and (enough or not (found or first_may_be_better)):
             return held
         found.append(held)
-    # a column of serial times is a baseline by its name, and a row by its printed speedup of 1 if no other has it
+    # a column of serial times is a baseline by its name, and a row by its printed speedup of 1
     whole = [held for held in found[1:] if len(held.pairs) == len(found[0].pairs)]
-    stated = [held for held in whole if held.kind == SERIAL or _is_the_only_one(held, table)]
+    stated = [held for held in whole if held.kind == SERIAL or _is_over_a_row_with_1x(held, table)]
     return min((found[0], *stated), key=lambda held: len(held.outside))
 
 
-def _is_the_only_one(held: Held, table: Table) -> bool:
+def _is_over_a_row_with_1x(held: Held, table: Table) -> bool:
     """Whether printed speedups are held against a row with 1x, which the smallest scale has not."""
     own = table.base.printed_speedup if table.base else None
     first = held.row.printed_speedup if held.kind == ROW and held.row else None

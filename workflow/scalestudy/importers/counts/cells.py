@@ -18,6 +18,7 @@ from scalestudy.importers.headers.terms import (
     LINK,
     MAKER,
     OF_WHAT,
+    PERCENTILE,
     PRECISIONS,
     SERIAL_RUN,
     STRATEGIES,
@@ -112,7 +113,7 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 """A number of something else behind the devices, which is no hardware: `900 steps`."""
-_PERCENTILE = re.compile(r"p(?:50|75|9\d)", re.IGNORECASE)
+_PERCENTILE = re.compile(PERCENTILE, re.IGNORECASE)
 _LINK = re.compile(
     rf"(?:via |with |over |on )?(?:{LINK}|pci|ib|efa)\b[\w .-]{{0,12}}",
     re.IGNORECASE,

@@ -26,14 +26,15 @@ PER_DEVICE = re.compile(
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
 NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"
-_PERCENTILE = r"p(?:50|75|9\d)(?!\w)"
-HARDWARE = rf"(?!{_PERCENTILE})(?:[a-z]{{1,3}}\d{{2,4}}[a-z]{{0,2}}|mi\d{{3}}[a-z]?)(?:[- ]\d+ ?gb)?"
+PERCENTILE = r"p(?:50|75|9\d)(?!\w)"
+"""The name of a percentile, which is no device: P99 beside P100."""
+HARDWARE = rf"(?!{PERCENTILE})(?:[a-z]{{1,3}}\d{{2,4}}[a-z]{{0,2}}|mi\d{{3}}[a-z]?)(?:[- ]\d+ ?gb)?"
 """Names of devices, such as A100-80GB."""
 GEFORCE = r"[1-5]0[5-9]0(?: ?ti)?(?: ?super)?"
 """Names of consumer devices that people print without RTX: 4090."""
 MAKER = r"(?:(?:nvidia|amd|intel|huawei|google|tesla|geforce|rtx|gtx|quadro|instinct|ascend|gaudi)[ -]?)"
 KIND = (
-    rf"(?!(?:fp|bf|tf|int|bs|np|ws|[dtpecm]p)\d|{_PERCENTILE})"
+    rf"(?!(?:fp|bf|tf|int|bs|np|ws|[dtpecm]p)\d|{PERCENTILE})"
     rf"(?:{HARDWARE}|[tlpk]\d{{1,2}}|(?:rtx|gtx)[ -]?{GEFORCE}|"
     r"gtx[ -]?[4-9][5-9]0(?: ?(?:ti|m))?|(?:rtx|quadro)[ -]?a?\d{4}|gaudi[ -]?\d|"
     r"rtx[ -]?pro[ -]?\d{4}|ascend[ -]?910[a-d]?|max[ -]?1[15]50|trn\d|"

@@ -16,6 +16,7 @@ _LONGEST = 80
 """Characters of a cell."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 16
 _FEWEST_ROWS = 2
+_MOST_CELLS = 3000
 _NO_CELL = re.compile(r"\s*(?:#{1,6} |[|>`~]|[-*+] .*:|\d+\. [A-Z])")
 """The beginning of a heading, a quotation, a table, code or a list."""
 
@@ -52,7 +53,9 @@ def _single_lines(lines: Sequence[str]) -> list[Cell]:
 
 
 def _tables(cells: Sequence[Cell]) -> list[RawTable]:
-    """Tables of all widths, each from the first cell that it can begin with."""
+    """Tables of all widths, each from the first cell that it can begin with; none of a log."""
+    if len(cells) > _MOST_CELLS:
+        return []
     roles = [meaning_of(text).role if _is_name(text) else "" for _, text in cells]
     counts = [at for at, role in enumerate(roles) if role in ("gpus", "nodes")]
     found = []
@@ -68,7 +71,7 @@ def _tables(cells: Sequence[Cell]) -> list[RawTable]:
 
 def _is_name(text: str) -> bool:
     """Whether a cell may be a header."""
-    named = len(text) <= _LONGEST and re.search(r"[^\W\d_]", text)
+    named = len(text) <= _LONGEST and "|" not in text and re.search(r"[^\W\d_]", text)
     return bool(named) and not BEGINS_WITH_NUMBER.match(plain(text))
 
 
