@@ -1,4 +1,4 @@
-"""Tables as copies from web pages, notebooks and consoles have them, and what stands beside them."""
+"""Tables in copies of web pages, notebooks and consoles, and the text beside them."""
 
 from __future__ import annotations
 

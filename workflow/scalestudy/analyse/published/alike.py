@@ -23,25 +23,27 @@ def proportional(
 
     Tokens/s and TFLOP/s of the same runs are an example. Variants of a table have the line of its header.
     """
-    if one.line != other.line or one is other:
-        return False
-    rates = _rates(other, roles)
-    ratios = [rate / rates[key] for key, rate in _rates(one, RATES).items() if key in rates]
+    ratios = [ratio for ratio, _ in _ratios(one, other, roles)]
     return len(ratios) > 1 and alike(ratios, within)
 
 
 def is_of_each(one: PublishedTable, other: PublishedTable) -> bool:
     """Return whether the throughputs of a variant are, times the devices, those of another one."""
-    if one.line != other.line or one is other:
-        return False
-    rates = _rates(other, RATES)
-    ratios = [rates[key] / (rate * key[1]) for key, rate in _rates(one, RATES).items() if key in rates]
-    return len(ratios) > 1 and all(abs(ratio - 1) <= NEAR for ratio in ratios)
+    ratios = _ratios(one, other, RATES)
+    return len(ratios) > 1 and all(abs(1 / (ratio * gpus) - 1) <= NEAR for ratio, gpus in ratios)
 
 
 def alike(ratios: Sequence[float], within: float) -> bool:
     """Return whether the largest and the smallest of positive numbers differ by no more than a share."""
     return max(ratios) <= min(ratios) * (1 + within)
+
+
+def _ratios(one: PublishedTable, other: PublishedTable, roles: Sequence[str]) -> list[tuple[float, int]]:
+    """(throughput over that of another variant, devices) for the rows of both; none for another table."""
+    if one.line != other.line or one is other:
+        return []
+    rates = _rates(other, roles)
+    return [(rate / rates[key], key[1]) for key, rate in _rates(one, RATES).items() if key in rates]
 
 
 def _rates(table: PublishedTable, roles: Sequence[str]) -> dict[tuple[int, int], float]:
