@@ -196,7 +196,7 @@ def alive(pid: int) -> bool:
     """Return whether a process runs (a zombie does not)."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second where it ends between the opening and the reading
         return False
     return state != "Z"
 

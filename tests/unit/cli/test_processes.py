@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import alive
 from scalestudy.cli.processes import cores, spread
 
 
@@ -73,14 +74,6 @@ def test_processes_end_with_whoever_started_them(tmp_path: Path) -> None:
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     workers = [int(path.name) for path in tmp_path.iterdir()]
-    while any(_runs(pid) for pid in workers):
+    while any(alive(pid) for pid in workers):
         assert time.monotonic() < end
         time.sleep(0.05)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]
