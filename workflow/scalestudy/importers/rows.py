@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.reader import CellReader
-from scalestudy.importers.columns.batch_in_words import KIND_OF_SCALING
 from scalestudy.importers.columns.one_variant import of_one_variant
 from scalestudy.importers.columns.sizes import growing_size, scaling_beside
 from scalestudy.importers.counts.cells import Count, read_count
@@ -19,6 +18,7 @@ from scalestudy.importers.devices.hardware import of_one_hardware, one_of_its_ki
 from scalestudy.importers.devices.listed import ids_in
 from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
+from scalestudy.importers.headers.scalings import scaling_of_title
 from scalestudy.importers.numbers.printed import (
     BEGINS_WITH_NUMBER,
     SHOWN,
@@ -90,7 +90,7 @@ class Reader:
         columns = [self.meanings[place] for place in variant.places]
         *around, own = ("", *self.raw.headings)
         contexts = (" ".join((own, self.raw.caption, self.raw.below)), *reversed(around))
-        kinds = (KIND_OF_SCALING.findall(words.lower()) for words in contexts)
+        kinds = map(scaling_of_title, contexts)
         named = next(filter(None, kinds), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
         beside, by = ("", BY_TABLE) if scaling else scaling_beside(self.raw, columns, self.meanings, rows)

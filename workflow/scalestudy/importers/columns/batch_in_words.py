@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
+from scalestudy.importers.headers.scalings import scalings_in
 from scalestudy.importers.headers.terms import COUNT, DEVICE, WORK
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS, RATES, TIMES
@@ -37,11 +38,6 @@ _OF_ALL = re.compile(
 )
 """Sentences on a global batch that is the same in all rows."""
 
-KIND_OF_SCALING = re.compile(
-    r"(?<!very )(?<!quite )(?<!rather )(?<!too )(?<!pretty )(?<!really )(?<!extremely )(?<!relatively )"
-    r"(?<!fairly )(?<!somewhat )\b(weak|strong)[ -]scaling\b"
-)
-"""The name of a kind of scaling; `very weak scaling` is none."""
 _SIZE_SAID = re.compile(r"(?<![\w.])\d[\d,]*")
 _WORK_OF_A_DEVICE = re.compile(
     rf"{COUNT}(?:training )?{WORK}{COUNT}(?: ?/ ?| per | each ){DEVICE}|{COUNT}envs?{COUNT}(?: ?/ ?| per ){DEVICE}"
@@ -80,7 +76,7 @@ def scaling_by_batch(raw: RawTable, columns: Sequence[Meaning]) -> str:
 
 def called(texts: Sequence[str]) -> str:
     """Return the kind of scaling that texts name, if it is only one: near perfect weak scaling. Else ''."""
-    kinds = {kind for words in texts for kind in KIND_OF_SCALING.findall(words.lower())}
+    kinds = {kind for words in texts for kind in scalings_in(words)}
     return kinds.pop() if len(kinds) == 1 else ""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from scalestudy.importers.headers.batches import OF_A_BATCH, batch_of, without_batches_of_each
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.ratios import ratio_of
+from scalestudy.importers.headers.scalings import scaling_of_header
 from scalestudy.importers.headers.spelling import spelled_out
 from scalestudy.importers.headers.terms import (
     AFTER_DEVICE,
@@ -142,7 +143,6 @@ def meaning_of(header: str) -> Meaning:
         own, role = bare, _role(text, bare, precisions)
     if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
         role = "printed_efficiency"  # not EP
-    scaling = next((kind for kind in ("weak", "strong") if re.search(rf"\b{kind}\b", text)), "")
     per = "gpu" if PER_DEVICE.search(own) else "all" if OF_ALL.search(own) else ""
     unit, factor = "", 1.0
     if role in ("step_time_s", "total_time_s", "time_s"):
@@ -154,7 +154,7 @@ def meaning_of(header: str) -> Meaning:
         of_steps = re.fullmatch(rf"{STEP}/s", unit)  # DDP it/s
         role = "throughput_per_gpu" if per == "gpu" else "steps_per_s" if of_steps else role
     return Meaning(
-        header, role, per, unit, factor, precisions, scaling if role != "scaling" else "", rest_of(bare)
+        header, role, per, unit, factor, precisions, scaling_of_header(text) if role != "scaling" else "", rest_of(bare)
     )
 
 

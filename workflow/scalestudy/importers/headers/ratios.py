@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.headers.terms import EFFICIENCY, OF_A_PRECISION, OTHER_RATIO, SCALING, SPEEDUP
+from scalestudy.importers.headers.terms import (
+    EFFICIENCY,
+    OF_A_PRECISION,
+    OTHER_RATIO,
+    SCALING,
+    SECOND,
+    SPEEDUP,
+    STEP,
+    TIME_UNIT,
+    WORK,
+)
 from scalestudy.importers.headers.times import OF_SCALING
 
 _WITH_AND_WITHOUT = re.compile(
@@ -15,6 +25,12 @@ _OVER_A_LIMIT = re.compile(
     r"\b(?:vs\.?|versus|against|over) (?:[a-z-]+ )?(?:ceiling|limit|bound|peak|roof(?:line)?|max(?:imum)?)\b"
 )
 """Efficiencies over a limit other than the number of devices."""
+_MEASURED = re.compile(
+    r"\b(?:weak|strong)(?:ly)?[- ]scal(?:ing|ed)\b(?!.*(?:ratio|relative|normali[sz]ed|%))(?=.*(?:"
+    r"\b(?:time|runtime|duration|elapsed|throughput)\b|"
+    rf"\b{WORK} ?{SECOND}|\b{TIME_UNIT} ?(?:/|\bper\b) ?{STEP}\b))"
+)
+"""Measurements whose header also names the kind of scaling: Strong scaling time (s)."""
 _OF_AN_IDEAL = re.compile(r"(?:perfect|ideal|theor\w*) (?:linear )?(?:scaling|speed)")
 
 
@@ -28,6 +44,8 @@ def ratio_of(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     scaling, speedup = SCALING.search(bare), SPEEDUP.search(bare)
     efficiency = re.search(EFFICIENCY, bare)
     if not (scaling or speedup or efficiency) or OF_SCALING.fullmatch(bare):
+        return ""
+    if _MEASURED.search(bare) and not (speedup or efficiency):
         return ""
     if _OF_AN_IDEAL.match(bare) or OTHER_RATIO.search(bare) or _WITH_AND_WITHOUT.search(bare):
         return "ignore"

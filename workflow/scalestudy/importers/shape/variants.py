@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import commonprefix
 
 from scalestudy.importers.headers.meaning import Meaning
 from scalestudy.importers.headers.terms import STRATEGIES
@@ -70,6 +71,7 @@ def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int]) -> lis
     owners |= {
         ratio: keys[place] for ratio, place in of_which.items() if place in keys and keys.get(ratio) not in order
     }
+    owners |= _in_their_group(meanings, keys, repeated)
     for place in places:  # an efficiency behind a speedup is of the same variant
         before = meanings[place - 1] if place else None
         if (
@@ -113,6 +115,30 @@ def _behind_their_measurements(
         before = [max((one for one in measured if one < place), default=None) for place in found]
         if None not in before and len(set(before)) == len(found):
             own |= {place: keys[one] for place, one in zip(found, before, strict=True) if one is not None}
+    return own
+
+
+def _in_their_group(
+    meanings: Sequence[Meaning], keys: Mapping[int, str], repeated: Mapping[str, Sequence[int]]
+) -> dict[int, str]:
+    """Place -> variant of ratios whose header begins with more words of one measurement than of any other.
+
+    Only of variants whose names are their headers: `Fixed size per core Eff.` beside `Fixed size per core Time`.
+    """
+    headers = {
+        place: plain(meanings[place].header).split()
+        for role, found in repeated.items()
+        if role in MEASURED
+        for place in found
+        if keys[place] == plain(meanings[place].header)
+    }
+    own: dict[int, str] = {}
+    for place, one in enumerate(meanings):
+        if len(headers) > 1 and one.role in STATED and place not in keys:
+            words = plain(one.header).split()
+            shared = {at: len(commonprefix([words, names])) for at, names in headers.items()}
+            best = [at for at, number in shared.items() if number == max(shared.values())]
+            own |= {place: keys[best[0]]} if len(best) == 1 else {}
     return own
 
 
