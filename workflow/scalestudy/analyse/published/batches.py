@@ -158,7 +158,12 @@ def global_batch(row: PublishedRow) -> float | None:
 
 
 def replicas(row: PublishedRow) -> int:
-    """Return the devices, or how many groups of them there are that compute a batch together (TP, PP, CP)."""
+    """Return the devices, or how many groups of them there are that compute a batch together (TP, PP, CP).
+
+    Nodes with an unknown number of devices are not divided: a group may be within one node.
+    """
+    if row.number("nodes") == row.gpus and row.gpus_per_node is None:
+        return row.gpus
     sizes = [row.label(name) for name in ("tp", "pp", "cp")]
     together = prod(int(size) for size in sizes if size.isdecimal() and int(size) > 0)
     return row.gpus // together if row.gpus % together == 0 else row.gpus

@@ -15,7 +15,7 @@ from scalestudy.importers.devices.across import counted_across
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
 from scalestudy.importers.markup.left_out import WITH_UNIT
-from scalestudy.importers.markup.phrased import FROM_TEXT, of_one_thing
+from scalestudy.importers.markup.phrased import DURATION, FROM_TEXT, of_one_thing
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import name_of
@@ -31,6 +31,11 @@ _DEVICES = re.compile(
     rf"(?P<kind>{DEVICE}|{NODE}|{MAKER}*{KIND}s?)(?![\w/])",
     re.IGNORECASE,
 )
+_BEHIND_THEM = re.compile(
+    rf"(?<!\w)(?:on|with|using|for) (?P<count>\d{{1,6}}|{WORDS})(?= ?(?:[,;.)]|and\b|$))", re.IGNORECASE
+)
+"""A number of the devices that a text has named: 4.9 h on two."""
+_MEASURED = re.compile(rf"(?<![\w.,])(?:{DURATION})|{WITH_UNIT.pattern}")
 _DIMENSIONS = re.compile(r"[1-4][dD]")
 """How many dimensions something has: a 2d model."""
 _OF_SCALING = re.compile(r"effic|\beff\b|scal|linear|ideal", re.IGNORECASE)
@@ -95,12 +100,20 @@ def _of_pairs(text: str) -> list[tuple[str, ...]]:
         _Mention(found.start(), found["kind"], str(figure_of(found["count"])), of_devices=True)
         for found in _DEVICES.finditer(text)
     ]
+    bare = _DEVICES.sub(lambda found: " " * len(found[0]), text)
+    if devices:
+        first = devices[0]
+        devices += [
+            _Mention(found.start(), first.header, str(figure_of(found["count"])), of_devices=True)
+            for found in _BEHIND_THEM.finditer(bare, first.start)
+        ]
+        head, tail = bare[: first.start], bare[first.start :]
+        bare = head + _BEHIND_THEM.sub(lambda found: " " * len(found[0]), tail)
     if len(devices) < _FEW:
         return []
-    bare = _DEVICES.sub(lambda found: " " * len(found[0]), text)
     measured = [
         _Mention(found.start(), name, found[0].strip(" ."), of_devices=False)
-        for found in WITH_UNIT.finditer(bare)
+        for found in _MEASURED.finditer(bare)
         if not _DIMENSIONS.fullmatch(found[0].strip(" .")) and (name := _name(found[0].strip(" .")))
     ]
     names = {one.header for one in measured}

@@ -60,14 +60,16 @@ _NUMBER = r"~?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[kM](?![A-Za-z]))?"
 _VALUES = rf"{_NUMBER}(?: ?(?:-|\u2013|to) ?{_NUMBER})?"
 """A number or a range."""
 _FIRST = re.compile(rf"^{_NUMBER} ?(?:-|\u2013|to) ?(?=~?\d)")
-_DURATION = (
+DURATION = (
     r"(?:\d+ ?h(?:ours?)?,? ?)?\d+ ?m(?:in(?:ute)?s?)?,? ?\d+(?:\.\d+)? ?s(?:ecs?|econds?)?\b|"
+    r"\d+ ?h(?:ours?|rs?)?,?(?: and)? \d+(?:\.\d+)? ?m(?:in(?:ute)?s?)?\b|"
     r"\d+:\d\d(?::\d\d)?(?:\.\d+)?"
 )
+"""A time of several parts: 1 h 52 min."""
 _UNIT = r"(?:\u00b5|%|[A-Za-z])[\w/%.]*(?: ?(?:/|per) ?[A-Za-z]+)?"
 _VALUE = re.compile(
     rf"(?P<name>[A-Za-z][A-Za-z /_-]{{0,30}}?)?\s*(?:[=:\u2248~]|\bis\b|\bof\b)?\s*"
-    rf"(?<![\w.])(?P<value>{_DURATION}|{_VALUES})(?P<unit> ?x\b| ?{_UNIT})?",
+    rf"(?<![\w.])(?P<value>{DURATION}|{_VALUES})(?P<unit> ?x\b| ?{_UNIT})?",
     re.IGNORECASE,
 )
 _WAY = re.compile(r"\b(?:ddp|fsdp2?|dp|hsdp|zero-?[123]?|deepspeed|horovod|baseline|single|multi|distributed)\b")
