@@ -1,4 +1,4 @@
-"""Takes the batch out of labels that name it beside the devices: `2 nodes, 16 GPUs, bs=1024`."""
+"""Takes the batch out of labels that name it beside the devices, `2 nodes, 16 GPUs, bs=1024`, and numbers out of names."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ _BATCH = re.compile(
     re.IGNORECASE,
 )
 _FEW = 3
-"""Rows from which names that all end with their batch do so by no chance."""
+"""Rows from which names that all end with a number of their row do so by no chance."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
 
 
-def without_batch_of_names(table: RawTable) -> RawTable:
-    """Return a table without the batch at the end of all names in its first column: `pipeline-256`."""
-    place = next((at for at, name in enumerate(table.header) if at and meaning_of(name).role in BATCHES), None)
-    if place is None or len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
-        return table
-    names = [_without_end(plain(cells[0]), plain(cells[place])) for _, cells in table.rows]
-    if not all(names):
-        return table
-    rows = tuple((line, (name, *cells[1:])) for (line, cells), name in zip(table.rows, names, strict=True))
-    return replace(table, rows=rows)
+def without_numbers_of_names(table: RawTable) -> RawTable:
+    """Return a table without the batch, or the devices, at the end of all names in its first column: `pipeline-256`."""
+    roles = [meaning_of(name).role for name in table.header]
+    for kinds in (BATCHES, ("gpus", "nodes")):
+        place = next((at for at, role in enumerate(roles) if at and role in kinds), None)
+        if place is None or len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
+            continue
+        names = [_without_end(plain(cells[0]), plain(cells[place])) for _, cells in table.rows]
+        if all(names):
+            rows = tuple((line, (name, *cells[1:])) for (line, cells), name in zip(table.rows, names, strict=True))
+            table = replace(table, rows=rows)
+    return table
 
 
 def _without_end(name: str, size: str) -> str:
-    """A name without the batch at its end, or in front of a remark; '' if it does not end with it."""
-    found = re.fullmatch(rf"(?P<name>.*\w)[-_ ](?:bs)?{re.escape(size)}(?P<remark> ?\(.*\))?", name, re.IGNORECASE)
+    """A name without the number at its end, or in front of a remark; '' if it does not end with it."""
+    found = re.fullmatch(rf"(?P<name>.*\w)[-_ /](?:bs)?{re.escape(size)}(?P<remark> ?\(.*\))?", name, re.IGNORECASE)
     return f"{found['name']}{found['remark'] or ''}" if found and size else ""
 
 

@@ -17,7 +17,7 @@ from scalestudy.importers.cells.pairs import (
 )
 from scalestudy.importers.cells.second_ratios import with_ratios_of_both
 from scalestudy.importers.cells.together import with_ratios
-from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_batch_of_names
+from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_numbers_of_names
 from scalestudy.importers.columns.batch_in_words import batches_of_devices
 from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
@@ -128,7 +128,7 @@ def arranged(raw: RawTable) -> RawTable:
     whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
-    named = without_batch_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
+    named = without_numbers_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
     named = with_batch_of_labels(with_remarks_of_batches(with_batch_products(with_rate_products(named))))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from math import prod
 
+from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
 from scalestudy.importers.counts.phrases import phrase_in
 from scalestudy.importers.headers.languages import in_english
@@ -267,6 +268,8 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
+    if devices_of_instance(hardware) == gpus:  # 4 (g4dn.12xlarge) beside 1 (g4dn.xlarge)
+        hardware = family_of_instance(hardware)
     return replace(count, nodes=nodes, hardware=hardware, words=way, comment=comment, model=model)
 
 

@@ -102,6 +102,8 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
             continue
         alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]
         alike += [one for one in groups.values() if of_nodes and _are_ratios_on(one, sizes)]
+        if not told and not of_nodes:
+            alike = [one for one in groups.values() if one is not group and _is_shown_too(table, one, sizes)]
         across = {
             place: (f"{found.number}{f'x {found.kind}' if found.kind else ''}", found.rest)
             for one in (group, *alike)
@@ -117,6 +119,11 @@ def _is_of_sizes(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
     """Whether other headers are of the same numbers of devices: `small, 1 thread` beside `large, 1 thread`."""
     told = all(one.says_devices for one in group.values()) or _is_in_brackets(group)
     return told and [found.number for found in group.values()] == sizes
+
+
+def _is_shown_too(table: RawTable, group: dict[int, _Found], sizes: Sequence[int]) -> bool:
+    """Whether other headers have the same numbers, and change with them: Theta-1, Theta-2 beside Bebop-1, Bebop-2."""
+    return [found.number for found in group.values()] == list(sizes) and _is_of_scaling(table, group)
 
 
 def _are_ratios_on(group: dict[int, _Found], sizes: Sequence[int]) -> bool:

@@ -13,7 +13,7 @@ from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.raw import PERFORMANCE, RawTable, words_of
-from scalestudy.importers.shape.second_lines import LIKE_A_NUMBER, with_second_line
+from scalestudy.importers.shape.second_lines import LIKE_A_NUMBER, noun_of, with_second_line
 
 SECTION = "section"
 """Header of the column that holds the titles of sections within a table."""
@@ -217,9 +217,7 @@ def _with_nouns(header: Sequence[str]) -> Sequence[str]:
         re.fullmatch(r"\d{1,6}", name) for name in others
     ):
         return header
-    nouns = re.findall(rf"\b(?:{DEVICE}|{NODE})\b", first, re.IGNORECASE)
-    noun = nouns[-1] if nouns else "devices"
-    return ("name", *(f"{name} {noun}" for name in others))
+    return ("name", *(f"{name} {noun_of(first)}" for name in others))
 
 
 def title_of(cells: Sequence[str]) -> str:

@@ -6,16 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, normal
+from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
+_FEW = 2
 LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 
 
 def with_second_line(table: RawTable) -> RawTable:
     """Return a table whose header is joined with the line below it, or that line below a title of all columns."""
-    return _with_counts(_without_title(_with_noun_above(_with_second(table))))
+    return _with_counts(_without_title(_with_noun_above(_with_counts_of_groups(_with_second(table)))))
+
+
+def noun_of(header: str) -> str:
+    """Return what a header of devices counts, such as `threads`; `devices` if it has no word for it."""
+    nouns = re.findall(rf"\b(?:{DEVICE}|{NODE})\b", normal(header))
+    return nouns[-1] if nouns else "devices"
 
 
 def _with_second(table: RawTable) -> RawTable:
@@ -32,6 +40,28 @@ def _with_second(table: RawTable) -> RawTable:
     return replace(table, header=tuple(header), rows=table.rows[1:])
 
 
+def _with_counts_of_groups(table: RawTable) -> RawTable:
+    """Joins names over several columns each with a line of devices that has the same numbers below each name."""
+    if len(table.rows) < 2 or len(table.header) < 2 * _FEW + 1 or len(table.rows[0][1]) != len(table.header):
+        return table
+    first, *below = (plain(cell) for cell in table.rows[0][1])
+    groups: list[tuple[str, list[int]]] = []
+    for name, cell in zip(map(plain, table.header[1:]), below, strict=True):
+        if not re.fullmatch(r"[1-9]\d{0,5}", cell):
+            return table
+        if name and (not groups or name != groups[-1][0]):
+            groups.append((name, []))
+        if not groups:
+            return table
+        groups[-1][1].append(int(cell))
+    counts = groups[0][1]
+    alike = all(own == counts for _, own in groups) and counts == sorted(set(counts)) and len(counts) >= _FEW
+    if meaning_of(first).role not in ("gpus", "nodes") or len(groups) < 2 or not alike:
+        return table
+    header = [f"{name} {count} {noun_of(first)}" for name, own in groups for count in own]
+    return replace(table, header=(table.header[0], *header), rows=table.rows[1:])
+
+
 def _with_noun_above(table: RawTable) -> RawTable:
     """Joins `Nodes` in the middle of the first line with the numbers below it, as `1 nodes`, `2 nodes`.
 
@@ -45,7 +75,7 @@ def _with_noun_above(table: RawTable) -> RawTable:
     counts = [int(below[place]) for place in places if re.fullmatch(r"[1-9]\d{0,5}", below[place])]
     if len(counts) != len(places) or len(counts) < 2 or counts != sorted(set(counts)) or 0 in places:
         return table
-    kind = "nodes" if meaning_of(nouns[0]).role == "nodes" else "GPUs"
+    kind = noun_of(nouns[0])
     header = [f"{below[place]} {kind}" if place in places else "" for place in range(len(table.header))]
     rows = table.rows[1:]
     names = {plain(cells[0]) for _, cells in rows if cells and plain(cells[0])}
@@ -87,7 +117,7 @@ def _with_counts(table: RawTable) -> RawTable:
     counts = all(re.fullmatch(r"\d{1,6}", cell) for cell in below) and len(set(below)) == len(below)
     if not counts or meaning_of(first[group[0]]).role not in ("gpus", "nodes"):
         return table
-    kind = "nodes" if meaning_of(first[group[0]]).role == "nodes" else "GPUs"
+    kind = noun_of(first[group[0]])
     names = [
         f"{below[group.index(place)]} {kind}" if place in group else plain(second[place]) or name
         for place, name in enumerate(first)

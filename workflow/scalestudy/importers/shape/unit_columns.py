@@ -10,8 +10,8 @@ from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.raw import RawTable
 
-_UNITS = re.compile(r"units?|uom|measured in")
-_NUMBERS = re.compile(r"(?:score|value|result|measurement|mean|average|avg|median|performance)s?")
+_UNITS = re.compile(r"(?:time ?)?units?|uom|measured in")
+_NUMBERS = re.compile(r"(?:real ?time|score|value|result|measurement|mean|average|avg|median|performance)s?")
 _SPREAD = re.compile(r"\s*\u00b1\s*$")
 """The sign of a spread whose number is in the next cell."""
 _PER_WORK = re.compile(r"(?P<time>ns|us|\u00b5s|ms|s|secs?|min) ?(?:/|per) ?[a-z]+", re.IGNORECASE)

@@ -55,8 +55,10 @@ def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int]) -> lis
             of_role.setdefault(meanings[place].role, []).append(place)
     best = next((role for role in MEASURED if role in of_role), "")
     if len(of_role.get(best, ())) == 1:  # a throughput is enough: of several times beside it the first is read
-        places = [p for p in places if meanings[p].role not in MEASURED or p == of_role[meanings[p].role][0]]
-        of_role = {role: found[:1] if role in MEASURED else found for role, found in of_role.items()}
+        unit = meanings[of_role[best][0]].unit
+        kept = {role: _of_unit(meanings, found, unit) for role, found in of_role.items() if role in MEASURED}
+        places = [p for p in places if meanings[p].role not in MEASURED or p == kept[meanings[p].role]]
+        of_role = {role: [kept[role]] if role in MEASURED else found for role, found in of_role.items()}
     repeated = {role: found for role, found in of_role.items() if len(found) > 1}
     if not repeated:
         named = {
@@ -100,6 +102,11 @@ def variants_of(meanings: Sequence[Meaning], of_which: Mapping[int, int]) -> lis
         pair = (both[0], both[1]) if index == 0 and len(both) == 2 else None
         variants.append(Variant(key, columns, {label: key}, index, len(order), pair))
     return variants
+
+
+def _of_unit(meanings: Sequence[Meaning], places: Sequence[int], unit: str) -> int:
+    """The first column with a unit, as samples/s/GPU beside samples/s, or the first of all."""
+    return next((place for place in places if unit and meanings[place].unit == unit), places[0])
 
 
 def _behind_their_measurements(
