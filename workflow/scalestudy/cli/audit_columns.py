@@ -22,13 +22,13 @@ def audited(
     path: Path, columns: tuple[str, ...], mapping: Path | None, scaling: str | None, line: int | None
 ) -> tuple[PublishedFile, list[Audit], list[Asked]]:
     """Return the tables of a file, the audits of their series, and what has to be answered for the others."""
-    from scalestudy.diagnose.audit import audit_file
+    from scalestudy.diagnose.audit import audit_file, with_answer
     from scalestudy.importers.columns.meanings import Corrections
     from scalestudy.importers.reading import read_published
 
     file = read_published(path, Corrections(columns_of(columns, mapping), line))
     if scaling:
-        file = file.answered(scaling)
+        file = with_answer(file, scaling)
     audits, asked = audit_file(file, path.stem)
     return file, audits, asked
 
@@ -38,7 +38,9 @@ def refuse_unanswered(path: Path, asked: Sequence[Asked]) -> None:
     from scalestudy.publish.audit import question_of
 
     if asked:
-        raise UserError("\n  ".join([f"{path}: needs an answer", *map(question_of, asked)]))
+        lines = list(dict.fromkeys(one.source.line for one in asked))
+        each = [f"if the answers differ, add --line too, such as --line {lines[-1]}"] if len(lines) > 1 else []
+        raise UserError("\n  ".join([f"{path}: needs an answer", *map(question_of, asked), *each]))
 
 
 def columns_of(given: tuple[str, ...], mapping: Path | None) -> dict[str, str]:

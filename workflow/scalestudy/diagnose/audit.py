@@ -118,6 +118,12 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
     return audits, asked
 
 
+def with_answer(file: PublishedFile, scaling: str) -> PublishedFile:
+    """Return the file with the kind of scaling that the user says: for the tables that ask for it, if any does."""
+    asked = audit_file(file, "")[1]
+    return file.answered(scaling, {one.source.line for one in asked})
+
+
 def _work_of(table: PublishedTable, file: PublishedFile) -> str:
     """What is constant for another column of times of the same table: they are of the same runs."""
     others = [one for one in file.tables if one.line == table.line and one is not table]

@@ -20,6 +20,9 @@ _OF_DEVICES = ("gpus", "nodes", "gpus_per_node")
 _ALIKE = 0.1
 """Relative difference between the growth of the work and that of the devices."""
 
+_NEARLY = 1.05
+"""Ratio of two batches that are meant to be one: 2016 on 144 devices beside 2048 on 256."""
+
 
 def other_setups(table: Table) -> Iterator[Remark]:
     """Return remarks on rows that differ in their model, hardware, framework, strategy or precision."""
@@ -127,10 +130,15 @@ def other_batches(table: Table) -> Iterator[Remark]:
     if of_neither and None in per_gpu:  # whichever of the two it is
         per_gpu = [*unsaid]
         whole = [batch / row.gpus for batch, row in zip(unsaid, rows, strict=True)]
-    if None in per_gpu or len(set(per_gpu)) < 2 or len(set(whole)) < 2:
+    if any(None in batches or _are_constant([*filter(None, batches)]) for batches in (per_gpu, whole)):
         return
     what, values = ("batch", unsaid) if of_neither else ("batch per device", per_gpu)
     yield _changes(what, rows, [f"{batch:g}" for batch in values])
+
+
+def _are_constant(batches: Sequence[float]) -> bool:
+    """Whether batches are one but for what a number of devices that does not divide it leaves over."""
+    return not batches or max(batches) <= min(batches) * _NEARLY
 
 
 def _changes(what: str, rows: Sequence[PublishedRow], values: Sequence[str]) -> Remark:

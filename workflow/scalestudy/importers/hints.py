@@ -89,6 +89,7 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
             or OF_A_GOAL.search(normal(meaning.header))
             or _COUNTS_ROWS.fullmatch(plain(meaning.header))
             or is_length(normal(meaning.header))
+            or _OF_A_BLOCK.search(normal(meaning.header))
         ):
             continue
         cells = raw.cells(place)
@@ -154,6 +155,10 @@ _OF_THE_DATA = re.compile(
     r"\b(?:rows?|columns?|size|env(?:ironment)?s?|features?|records?|items?|samples?|epochs?|steps?|iterations?)\b"
 )
 """Headers of how much is computed."""
+_OF_A_BLOCK = re.compile(
+    rf"{DEVICE} ?(?:/|per) ?(?:block|warp|group|team)|\b(?:block|grid|warp|tile) ?(?:size|dim)"
+)
+"""Headers of how a kernel is divided within one device."""
 _COUNTS_ROWS = re.compile(r"#|\u2116|no\.?|nr\.?|id|index|idx|row|run|job|seed", re.IGNORECASE)
 """Headers of the number of a row, which counts no devices."""
 

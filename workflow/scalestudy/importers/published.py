@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from scalestudy.importers.headers.meaning import Meaning
@@ -168,9 +168,17 @@ class PublishedFile:
     others: tuple[str, ...] = field(default=())
     """Tables without scaling, each with the reason why it was left out."""
 
-    def answered(self, scaling: str) -> PublishedFile:
-        """Return the file with the kind of scaling that the user says for the tables that do not say it."""
-        tables = [one if one.scaling else replace(one, scaling=scaling, scaling_by=BY_USER) for one in self.tables]
+    def answered(self, scaling: str, lines: Collection[int] = ()) -> PublishedFile:
+        """Return the file with the kind of scaling that the user says for the tables that do not say it.
+
+        lines: those of the tables that the answer is for; empty for all.
+        """
+        tables = [
+            one
+            if one.scaling or (lines and one.line not in lines)
+            else replace(one, scaling=scaling, scaling_by=BY_USER)
+            for one in self.tables
+        ]
         return replace(self, tables=tuple(tables))
 
 

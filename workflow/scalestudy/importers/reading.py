@@ -179,7 +179,17 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         )
     if not alone and not any(map(_has_two_scales, tables)):
         raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling", tables=tables)
-    return tables
+    return _without_variants_on_one(tables)
+
+
+def _without_variants_on_one(tables: list[PublishedTable]) -> list[PublishedTable]:
+    """The variants of a table without those on one number of devices beside others, with a note that names them."""
+    scaled = [table for table in tables if _has_two_scales(table)]
+    names = list(dict.fromkeys(table.name for table in tables if table not in scaled))
+    if not scaled or not all(names) or not names:
+        return tables
+    note = f"{' and '.join(map(repr, names))} {'is' if len(names) == 1 else 'are'} on one number of devices only"
+    return [replace(table, notes=(*table.notes, f"{note}, so no scaling is shown of it")) for table in scaled]
 
 
 def _by_variant(reader: Reader) -> list[PublishedTable]:

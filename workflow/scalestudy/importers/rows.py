@@ -175,7 +175,7 @@ class Reader:
         meaning = self.meanings[place]
         quoted = f"'{text}'" if len(text) <= SHOWN else f"'{text[:SHOWN]}...'"
         try:
-            if meaning.role == "gpus" and meaning.per != IDS and self.has_ratios and self._is_outside(place, text):
+            if meaning.role == "gpus" and meaning.per != IDS and self._is_outside(place, text):
                 numbers["gpus"] = Printed(0.0)
                 text = "is a serial run or on no device, so it is no scale; printed ratios may be relative to it"
                 self.notes[f"line {line} {text}"] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +67,12 @@ _CLOCKED = re.compile(
     r"(?<![\d.:])[\d.:]{1,12}s user [\d.:]{1,12}s system \d{1,6}% cpu (\d{1,8}\.\d{1,6}) total\b"
 )
 """What zsh prints for `time`, of which the last number is that of the clock."""
+_OF_CSH = re.compile(
+    r"\b[\d.]{1,12}u\s+[\d.]{1,12}s\s+(\d{1,4}:\d\d(?::\d\d)?(?:\.\d{1,6})?)(?:\s+[\d.]{1,8}%.*)?"
+)
+"""What csh prints for `time`, of which the third time is that of the clock."""
+_BULLET = re.compile(r"^(\s*)[-*\u2022] (?=\d{1,6} ?(?:\t|  )\s*\d)", re.MULTILINE)
+"""The sign of a list in front of a row: - 4   53.2."""
 _HOURS = re.compile(r"(\d ?h(?:ours?|rs?)?),( [0-5]?\d ?m(?:in|\b))")
 """The comma behind the hours of a duration: 25h, 3 min."""
 _FEW = 3
@@ -149,7 +155,8 @@ def find_tables(text: str) -> list[RawTable]:
     of plain text and lists are looked for.
     """
     text = without_signs_of_lines(without_boxes(text))
-    text = _HOURS.sub(r"\1\2", _CLOCKED.sub(r"\1 s", text))
+    text = _HOURS.sub(r"\1\2", _OF_CSH.sub(r"\1", _CLOCKED.sub(r"\1 s", text)))
+    text = _BULLET.sub(r"\1  ", text)
     lines = text.splitlines()
     printed = list(lines)
     tables = list(_taken_out(lines))
@@ -171,6 +178,8 @@ def find_tables(text: str) -> list[RawTable]:
     taken |= {line for table in ruled for line in table.lines}
     tables += ruled
     tables += aligned_tables(lines, taken, only=not marked)
+    if marked and not any(map(_names_devices, tables)):
+        tables += listed_tables(_without_lines(lines, taken))
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
     short = len(text) <= MOST_TEXT
@@ -253,6 +262,11 @@ def _is_of_a_unit(line: str) -> bool:
     meaning = meaning_of(first)
     short = len(first) <= _LONGEST_UNIT and not re.search(r"\||^#|:$", line)
     return short and ((meaning.role in MEASURED and bool(meaning.unit)) or meaning.role in STATED)
+
+
+def _without_lines(lines: Sequence[str], taken: Collection[int]) -> list[str]:
+    """The lines of a text, of which those of its tables are empty."""
+    return ["" if number in taken else line for number, line in enumerate(lines, start=1)]
 
 
 def _rows_of(tables: Sequence[RawTable]) -> int:

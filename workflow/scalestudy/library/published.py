@@ -92,11 +92,11 @@ def audit(
 
 def _audited(file: PublishedFile, name: str, scaling: Literal["weak", "strong"] | None) -> Audit:
     """Return the audit of all tables of a file. Raises UserError if one of them needs an answer."""
-    from scalestudy.diagnose.audit import audit_file
+    from scalestudy.diagnose.audit import audit_file, with_answer
     from scalestudy.publish.audit import audit_document, question_of
 
     if scaling:
-        file = file.answered(scaling)
+        file = with_answer(file, scaling)
     audits, asked = audit_file(file, name)
     if asked:
         raise UserError("; ".join([f"{name}: needs an answer", *map(question_of, asked)]))

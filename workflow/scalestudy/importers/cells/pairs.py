@@ -59,8 +59,13 @@ _NAMED_PAIR = re.compile(
     r"(?P<name>[^()|]*?) ?[(\[] ?(?P<first>[^()/|]{2,20}?) ?[/|] ?(?P<second>[^()/|]{2,20}?) ?[)\]]"
 )
 """A header with the names of two quantities in brackets."""
-_NAMED_PARTS = re.compile(r"(?P<name>[^()|]+?) ?\((?P<parts>[^()|/]{1,20}(?:/[^()|/]{1,20}){2,5})\)")
-"""A header with three names or more in brackets."""
+_STATISTIC = r"(?:min(?:imum)?|max(?:imum)?|mean|avg|average|median|p\d\d)"
+_NAMED_PARTS = re.compile(
+    r"(?P<name>[^()|]+?) ?\((?P<parts>[^()|/]{1,20}(?:/[^()|/]{1,20}){2,5})\)|"
+    rf"(?P<of>[^()|/]+?) (?P<statistics>{_STATISTIC}(?: ?/ ?{_STATISTIC}){{1,4}})",
+    re.IGNORECASE,
+)
+"""A header with three names or more in brackets, or with statistics: Time (s) min / median / max."""
 _TWO_NAMES = re.compile(r"(?P<first>[^|]{2,40}?) (?:/|\|) (?P<second>[^|]{2,40})")
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
@@ -218,11 +223,11 @@ def _with_named_parts(table: RawTable) -> RawTable:
     """The table with three columns or more for one with as many names and numbers: `A(GPU/CPU/Python)`."""
     for place, header in enumerate(table.header):
         named = _NAMED_PARTS.fullmatch(plain(header))
-        parts = [part.strip() for part in named["parts"].split("/")] if named else []
+        parts = [part.strip() for part in (named["parts"] or named["statistics"]).split("/")] if named else []
         cells = [_numbers(cell) for cell in table.cells(place)]
         if not named or not cells or any(len(own) != len(parts) for own in cells):
             continue
-        names = [f"{named['name']} {part}".strip() for part in parts]
+        names = [f"{part} {named['of']}" if named["of"] else f"{named['name']} {part}".strip() for part in parts]
         return _split(table, place, names, partial(_numbers_or_blanks, count=len(parts)))
     return table
 

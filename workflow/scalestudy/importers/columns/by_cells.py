@@ -109,7 +109,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
-        return replace(in_brackets(meaning), role="time_s")  # 13s below `process (distributed)`
+        twin = _has_a_measured_twin(meanings, place, raw)  # `vm` beside `jit`: by the unit of their cells, below
+        return replace(in_brackets(meaning), role="ignore" if twin else "time_s")  # 13s below `process (mpi)`
     if role == "hardware" and _OF_HARDWARE.search(normal(meaning.header)) and are_ids(cells):
         return replace(meaning, role="gpus", per=IDS)  # 0,1,2,3 below `GPU`
     if role == "hardware" and cells and all(_NODES.fullmatch(plain(cell)) for cell in cells):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from scalestudy.importers.counts.cells import SIZE_OF_A_MODEL
 from scalestudy.importers.headers.meaning import TEXTS, Meaning, never_a_label, normal, with_role
@@ -85,12 +85,39 @@ def telling_labels(
             and place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
         )
-        if apart and named and meaning.role == "ignore" and normal(meaning.header) not in said:
+        signs = not any(re.search(r"\w", word) for word in words)  # a rating in stars
+        if apart and named and not signs and meaning.role == "ignore" and normal(meaning.header) not in said:
             found.append(place)
     if not found:
-        return meanings
+        return _two_labels(meanings, rows, alike, measured, said)
     place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
     return with_role(meanings, place, "label")
+
+
+def _two_labels(
+    meanings: list[Meaning],
+    rows: Sequence[tuple[str, ...]],
+    alike: Sequence[Sequence[tuple[str, ...]]],
+    measured: int,
+    said: set[str],
+) -> list[Meaning]:
+    """Reads two columns left of the measurements as labels, if only both tell rows apart: `Size` and `Models`.
+
+    alike: rows that nothing else tells apart.
+    """
+    free = [
+        place
+        for place, one in enumerate(meanings[:measured])
+        if one.role == "ignore"
+        and normal(one.header) not in said
+        and not never_a_label(one.header)
+        and not _OF_A_REPEAT.search(normal(one.header))
+        and 1 < len({row[place] for row in rows}) <= len(rows) / _SAME
+    ]
+    for first, second in combinations(free, 2):
+        if alike and all(len({(row[first], row[second]) for row in group}) == len(group) for group in alike):
+            return with_role(with_role(meanings, first, "label"), second, "label")
+    return meanings
 
 
 def by_blocks(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -23,7 +23,7 @@ from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption, times_by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
-from scalestudy.importers.columns.parts import parts_of_times, without_other_phases
+from scalestudy.importers.columns.parts import parts_of_times, without_other_phases, without_other_units
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import with_devices_of_the_caption, with_noun_of_the_first
@@ -204,7 +204,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = without_shares(found, raw, said)
     found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
-    found = parts_of_times(by_their_ratios(without_other_phases(found, said), raw, said), raw, said)
+    found = without_other_units(without_other_phases(found, said), raw, said)
+    found = parts_of_times(by_their_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = hardware_of_devices(begins_at_one(found, raw, said), raw, said)
     found = _second_as_label(_case_as_label(found, raw, said), said)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
+from math import isclose
 
 from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_label, normal
@@ -23,6 +25,8 @@ _OF_A_PART = re.compile(
 )
 _OF_A_PHASE = re.compile(r"\b(?:data[ -]?load\w*|loader|valid\w*|eval\w*|test(?:ing)?|inference)\b(?!.*\btrain)")
 _SEVERAL = 2
+_SAME = 0.01
+"""Relative difference up to which times in two units are the same, since they are rounded."""
 _NO_PART = re.compile(
     r"\b(?:min(?:imum)?|max(?:imum)?|best|worst|median|mean|avg|average|beat|target|baseline|prev(?:ious)?|old|before|"
     rf"after|user|sys|cpu|p\d\d|epochs?|steps?|iter(?:ation)?s?|per|{SERIAL_RUN}|{IDEAL})\b"
@@ -58,6 +62,20 @@ def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     name = meanings[whole].rest or "total"
     result[whole] = replace(meanings[whole], rest=name)
     return [replace(one, rest=name) if one.role in STATED and not one.rest else one for one in result]
+
+
+def without_other_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Leaves out a time that is another time of the table in another unit: `time_minutes` behind `time_seconds`."""
+    timed = [place for place, one in enumerate(meanings) if one.role in TIMES and one.unit]
+    result = list(meanings)
+    for first, second in combinations(timed, 2):
+        if result[first].role == "ignore" or meanings[first].unit == meanings[second].unit:
+            continue
+        pairs = list(zip(*(_seconds(raw, at, meanings[at].unit) for at in (first, second)), strict=True))
+        same = len(pairs) > 1 and all(one and other and isclose(one, other, rel_tol=_SAME) for one, other in pairs)
+        if same and normal(meanings[second].header) not in said:
+            result[second] = replace(meanings[second], role="ignore")
+    return result
 
 
 def without_other_phases(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

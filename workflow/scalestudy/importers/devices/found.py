@@ -50,6 +50,8 @@ _OF_A_CPU = re.compile(
     re.IGNORECASE,
 )
 """Labels of runs on a processor, which are no scale of those on GPUs: Intel Xeon (32 cores)."""
+_OF_A_HOST = re.compile(r"\b\d{1,6} ?-?(?:cores?|threads?|v?cpus?)\b", re.IGNORECASE)
+_OF_GPUS = re.compile(r"\b\d{1,6} ?-?gpus?\b", re.IGNORECASE)
 _KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
 """Labels of runs on another kind of device than the threads or processes of the others."""
@@ -250,8 +252,11 @@ def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
     of_a_cpu = any(_OF_A_CPU.search(plain(cell)) for cell in cells)
     if of_a_cpu and _OF_A_CPU.search(plain(text)) and not all(_OF_A_CPU.search(plain(cell)) for cell in cells):
         return replace(count, hardware=count.hardware or count.words or "CPU", words="")
+    hosts = [bool(_OF_A_HOST.search(plain(cell)) and not _OF_GPUS.search(plain(cell))) for cell in cells]
+    if _OF_A_HOST.search(plain(text)) and any(map(_OF_GPUS.search, map(plain, cells))) and any(hosts):
+        return replace(count, hardware=count.hardware or count.words or "CPU", words="")  # 12 cores beside 2 GPUs
     kinds = {found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))}
-    kinds |= {"CPU"} if of_a_cpu else set()
+    kinds |= {"CPU"} if of_a_cpu or any(hosts) else set()
     kinds |= {"GPU"} if any(_KIND_OF_GPU.search(plain(cell)) for cell in cells) else set()
     own = _KIND.search(plain(text))
     if own is None or count.hardware or len(kinds) < 2:

@@ -24,7 +24,9 @@ _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE}
 _CODE = re.compile(r"(?P<nodes>\d{1,4})n[-_x]?(?P<each>\d{1,4})[gpc]")
 """Nodes with the devices of each: 2n4g."""
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
-_RANKS = re.compile(rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)|mpi")
+_RANKS = re.compile(
+    rf"{_NUMBER_OF}(?:mpi )?(?:ranks?|process(?:es)?|procs?|tasks?)(?: ?(?:/|per) ?(?:node|host))?|mpi"
+)
 _THREADS = re.compile(
     rf"{_NUMBER_OF}(?:omp |openmp )?threads?(?: ?(?:/|per) ?(?:mpi )?(?:rank|process|proc|task))?|omp|openmp"
 )
@@ -176,7 +178,7 @@ def _with_threads(table: RawTable) -> RawTable:
     each = {threads / ranks for ranks, threads in counts}
     if len(each) == 1 and len(set(cells[0])) > 1:
         return table  # the threads of all ranks, as many on each
-    both = names[ranks[0]], names[threads[0]]
+    both = re.sub(r" ?(?:/|per) ?(?:node|host)$", "", names[ranks[0]]), names[threads[0]]
     name = "ranks x threads" if "mpi" in both else " x ".join(both)
     return _with_column(table, name, [ranks[0], threads[0]])
 

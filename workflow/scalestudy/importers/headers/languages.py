@@ -15,6 +15,8 @@ _WORDS = {
     r"(?:число|количество|кол-во) gpu|liczba gpu|gpu say[ıi]s[ıi]|aantal gpu'?s?",
     "global batch size": r"(?:有效|总|全局)(?:batch(?:[ _]?size)?|批大小|批次大小)",
     "replicas": r"副本数?",
+    "used": r"(?:指定|使用|利用|実行)(?:した)?(?=スレッド|プロセス|コア|线程|进程|核)",
+    "program": r"程序|プログラム|프로그램",
     "wall time": r"墙钟(?:时间)?",
     "per thread ": r"每个?线程的?",
     "nodes": r"số (?:nút|máy)|jumlah node|"

@@ -154,7 +154,14 @@ def meaning_of(header: str) -> Meaning:
         of_steps = re.fullmatch(rf"{STEP}/s", unit)  # DDP it/s
         role = "throughput_per_gpu" if per == "gpu" else "steps_per_s" if of_steps else role
     return Meaning(
-        header, role, per, unit, factor, precisions, scaling_of_header(text) if role != "scaling" else "", rest_of(bare)
+        header,
+        role,
+        per,
+        unit,
+        factor,
+        precisions,
+        scaling_of_header(text) if role != "scaling" else "",
+        rest_of(bare),
     )
 
 
@@ -251,7 +258,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
     if timed and bare.startswith("pthread"):  # the times of a program
         return "ignore"
-    named = re.sub(r"(?<=\w) ?\([^()/%]{1,30}\)$", "", bare)
+    named = re.sub(r"(?<=\w) ?\([^()/%]{1,60}\)$", "", bare)
     if any(re.fullmatch(device, one) for one in (bare, named)) or {bare, bare.strip("# ")} & {*EXACTLY}:
         return "gpus"
     either = bare.split(" or ")

@@ -22,6 +22,7 @@ def time_of(bare: str) -> str:
     if (
         re.search(r"% ?of|\bas %|\(%\)|\bshare\b|fraction", bare)
         or OF_A_PART.search(bare)
+        or re.search(r"\bcpu(?: time)? ?/ ?(?:wall|real|elapsed)", bare)  # the processors that were in use
         or re.search(r"\bto beat\b|\bbest known\b", bare)  # of somebody else
         or (re.search(SECOND.replace("p)", "x)"), bare) and not re.search(r"\btime\b", bare))
     ):

@@ -93,7 +93,7 @@ def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[s
 
 
 def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
-    """A data frame as pandas prints it: rows begin with an index, whose name is missing or stands below.
+    """A data frame as pandas or R print it: rows begin with an index, whose name is missing or stands below.
 
     Its headers end where the cells below them end, unless a copy has one space between all cells.
     """
@@ -109,17 +109,19 @@ def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *,
     name = lines[below].strip() if below < len(lines) else ""
     named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
     rows: list[tuple[int, tuple[str, ...]]] = []
+    first_index = 1 if re.match(r"\s*1\s", lines[min(below + named, len(lines) - 1)]) else 0  # as R counts
     for number in range(below + named, len(lines)):
-        cells = lines[number].split() if len(lines[number]) <= LONGEST else []
+        cells = re.sub(r"\s#.*", "", lines[number]).split() if len(lines[number]) <= LONGEST else []
         if number + 1 in taken or len(cells) < 2 or (rows and len(cells) != len(rows[0][1])):
             break
-        if not named and cells[0] != str(len(rows)):
+        if not named and cells[0] != str(len(rows) + first_index):
             break
         rows.append((number + 1, tuple(cells)))
     if len(rows) < _FEWEST:
         return None
     width = len(rows[0][1]) - 1
-    names = header if len(header) == width else _ending(first, lines[rows[0][0] - 1])
+    single = next((one for one in (header, first.split()) if len(one) == width), None)
+    names = single or _ending(first, lines[rows[0][0] - 1])
     whole = [name, *names] if named else names
     if len(names) != width or len(whole) < 2 or not _is_header(whole, only=only):
         return None

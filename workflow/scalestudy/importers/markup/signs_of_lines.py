@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from scalestudy.importers.markup.piped import is_rule
 
 _PREFIX = re.compile(r"\s*(#:|//+!?|>|#|%|;|--|\*(?= ))")
+_COMMENT = re.compile(r"\s*(//|#(?!#)|%)")
+_ROW = re.compile(
+    r"\s+(?=\d)(?:[\d.,:]+(?:e[-+]?\d+)?[a-z%]{0,3}|[A-Za-z]\w*)(?:\s+(?:[\d.,:]+(?:e[-+]?\d+)?[a-z%]{0,3}|\w+)){1,12}(?:\s*#.*)?$"
+)
+"""A row of numbers and words, the first of which is a number."""
 _BARS_BEHIND = re.compile(r"\s\|\s+\|\s*$")
 _BAR_BEHIND = re.compile(r"^([^|]+)\s\|\s*$")
 """One bar, where the last line has lost the other."""
@@ -18,7 +23,7 @@ _FEW = 3
 
 def without_signs_of_lines(text: str) -> str:
     """Return a text without HTML comments and without signs around its lines, which keep their numbers."""
-    return _without_bars_behind(_without_prefix(_without_diff(_without_comments(text))))
+    return _without_bars_behind(_without_signs_of_blocks(_without_prefix(_without_diff(_without_comments(text)))))
 
 
 def _without_diff(text: str) -> str:
@@ -58,6 +63,22 @@ def _without_prefix(text: str) -> str:
     if not all(line.lstrip().startswith(found[1]) for line in filled):
         return text
     return "\n".join(line.lstrip()[len(found[1]) :] for line in lines)
+
+
+def _without_signs_of_blocks(text: str) -> str:
+    """The text without the sign of a comment in front of lines below each other that are rows of numbers."""
+    lines = text.split("\n")
+    start = 0
+    while start < len(lines):
+        found = _COMMENT.match(lines[start])
+        end = start + 1
+        while found and end < len(lines) and lines[end].lstrip().startswith(found[1]):
+            end += 1
+        rows = sum(bool(_ROW.match(line.lstrip()[len(found[1]) :])) for line in lines[start:end]) if found else 0
+        if found and end - start >= _FEW and rows >= _FEW - 1:
+            lines[start:end] = [line.replace(found[1], " " * len(found[1]), 1) for line in lines[start:end]]
+        start = end
+    return "\n".join(lines)
 
 
 def _is_commented_header(filled: Sequence[str]) -> bool:

@@ -14,6 +14,8 @@ _DURATION = re.compile(
     rf"(?:{_PART} ?d[a-z]* ?)?(?:{_PART} ?h[a-z]* ?)?(?:{_PART} ?m(?:in[a-z]*)? ?)?(?:{_PART} ?s[a-z]*)?", re.ASCII
 )
 _CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
+_WITH_SECONDS = re.compile(r"(?P<first>[^()]+?) ?\((?P<seconds>\d[\d,]*\.?\d*) ?(?:s|secs?|seconds)?\)", re.ASCII)
+"""A time with the same time in seconds behind it: 9:25 (565)."""
 _ALIKE = 1.05
 """Ratio up to which times in one cell are one time, measured several times."""
 
@@ -28,6 +30,10 @@ def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
         return Printed(exact.value, exact.value * ABOUT) if exact else None
     text = re.sub(r" ?(?:/|\bper\b) ?(?:epoch|run|job)(?=\]?$)", "", plain(text).lower())
     text = re.sub(r"^\[([^\[\]]*)\]$", r"\1", text)
+    if both := _WITH_SECONDS.fullmatch(text):
+        first = read_duration(both["first"], of_hours=of_hours)
+        same = first is not None and abs(first.value - float(both["seconds"].replace(",", ""))) <= first.last
+        return first if same else None
     if (
         "," in text
         and ":" in text

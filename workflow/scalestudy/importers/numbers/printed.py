@@ -79,11 +79,13 @@ _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
 """A number of the baseline: Baseline (1.0x)."""
 _ABOUT = re.compile(
-    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly)\s*(?=[`*]*\.?\d)", re.IGNORECASE
+    r"(?<![\w.])(?:about|approx\.?|approximately|around|circa|ca\.|c\.|roughly|aprox\.?|environ|etwa|ungef\u00e4hr|"
+    r"\u7ea6|\u7d04|\uc57d)\s*(?=[`*]*\.?\d)",
+    re.IGNORECASE,
 )
 _TIMES_FIRST = re.compile(r"[xX]\s*(?P<number>\d+(?:[.,]\d+)?)", re.ASCII)
 _UNIT_BEHIND = re.compile(r"(?<=\d) ?[(\[]([nmu]s|m?secs?|s|seconds?|min|h|hrs?)[)\]]$")
-_FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times)$", re.IGNORECASE)
+_FOLD = re.compile(r"(?<=\d)(?:-fold| fold|fold| times| ?\u500d| ?\ubc30)$", re.IGNORECASE)
 _PERCENT = re.compile(r"^(?:per ?cent|pct)\b", re.IGNORECASE)
 ABOUT = 0.05
 """Relative uncertainty of a number that is printed as `about`: ~140."""
