@@ -12,7 +12,8 @@ from scalestudy.importers.counts.labels import says_how_many
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow
+from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.published import FOOTNOTE, MEASURED, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.shape.variants import faster_settings
 
 _OF_DEVICES = ("gpus", "nodes", "gpus_per_node")
@@ -160,12 +161,16 @@ def _work_grows(rows: Sequence[PublishedRow]) -> bool:
     )
 
 
-def labelled(table: Table, called: set[str]) -> Iterator[Remark]:
-    """Return remarks on tables called strong with a constant batch per device, or weak with a global one."""
+def labelled(table: Table, called: set[str], source: PublishedTable) -> Iterator[Remark]:
+    """Return remarks on tables called strong with constant work of each device, or weak with a global batch."""
     rows = [scale.row for scale in table.scales]
     if called == {"strong"} and _work_grows(rows):
         text = "called strong, but throughput times time, the work of a run, grows with the devices: this is weak"
         yield Remark("label", None, f"{text} scaling")
+        return
+    if called == {"strong"} and source.grows_as_devices:
+        size = plain(source.growing_size)
+        yield Remark("label", None, f"called strong, but {size} grows as the devices do: this is weak scaling")
         return
     per_gpu = {batch_per_gpu(row) for row in rows}
     if len({row.gpus for row in rows}) < 2 or None in per_gpu:

@@ -107,7 +107,13 @@ def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     if summed := next((one for one in meanings if _SUMMED_TIME.search(normal(one.header))), None):
         text = f"'{_short(summed.header)}' is a time summed over devices; add a column of the time of a run"
         return f"{text}, which is that number divided by the devices"
-    left_out = [one for one in meanings if one.role == "ignore" and meaning_of(one.header).role in STATED]
+    left_out = [
+        one
+        for one in meanings
+        if one.role == "ignore"
+        and meaning_of(one.header).role in STATED
+        and normal(one.header) != "scale"  # STREAM
+    ]
     found = [(role, one) for place, one in enumerate(meanings) if (role := _role(raw, place, one))]
     found = [(role, one) for role, one in found if one not in left_out] or found
     found.sort(key=lambda one: not re.search(r"time|\bt\b|speed|rate", one[1].header.lower()))

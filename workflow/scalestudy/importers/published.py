@@ -137,6 +137,8 @@ class PublishedTable:
     """Whether a column `case` says which rows belong together."""
     growing_size: str = ""
     """Header of a size of the work that grows with the devices; empty if there is none."""
+    grows_as_devices: bool = False
+    """Whether this size is the same for each device in all rows."""
 
     def column(self, role: str) -> Meaning | None:
         """Return the column of a role."""

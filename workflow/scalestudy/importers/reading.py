@@ -183,7 +183,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
 
 
 def _without_variants_on_one(tables: list[PublishedTable]) -> list[PublishedTable]:
-    """The variants of a table without those on one number of devices beside others, with a note that names them."""
+    """The variants without those on one number of devices beside others, with a note that names them."""
     scaled = [table for table in tables if _has_two_scales(table)]
     names = list(dict.fromkeys(table.name for table in tables if table not in scaled))
     if not scaled or not all(names) or not names:

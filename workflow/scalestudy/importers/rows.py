@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.one_variant import of_one_variant
@@ -15,8 +16,8 @@ from scalestudy.importers.counts.labels import count_in_words, each_node, names_
 from scalestudy.importers.counts.of_one_node import with_node
 from scalestudy.importers.devices.found import of_kind
 from scalestudy.importers.devices.hardware import of_one_hardware, one_of_its_kind
-from scalestudy.importers.devices.listed import ids_in
-from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial
+from scalestudy.importers.devices.listed import ids_in, with_placements_of_products
+from scalestudy.importers.devices.serial_rows import OF_ONE, is_only_serial, is_outside
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, INSTANCES, TEXTS, Meaning, normal
 from scalestudy.importers.headers.scalings import scaling_of_title
 from scalestudy.importers.numbers.printed import (
@@ -47,9 +48,6 @@ from scalestudy.importers.shape.not_measured import rows_not_measured
 from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
-_ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
-_ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
-"""A row on the host alone; `CPUx04` is on four."""
 
 
 class Reader:
@@ -65,7 +63,10 @@ class Reader:
         self._footnotes = {line: {FOOTNOTE: text} for line, text in raw.footnotes}
         self.lengths = run_lengths(meanings, raw)
         self.cells = CellReader(raw, meanings, self.notes)
-        self.has_ratios = any(meaning.role in STATED for meaning in meanings)
+        roles = {meaning.role for meaning in meanings}
+        self._is_outside = partial(
+            is_outside, raw, has_ratios=bool(roles & {*STATED}), has_labels=bool(roles & {*TEXTS})
+        )
 
     def first_note(self) -> str:
         """Return the first thing that was left out."""
@@ -90,14 +91,14 @@ class Reader:
         columns = [self.meanings[place] for place in variant.places]
         *around, own = ("", *self.raw.headings)
         contexts = (" ".join((own, self.raw.caption, self.raw.below)), *reversed(around))
-        kinds = map(scaling_of_title, contexts)
-        named = next(filter(None, kinds), [])
+        named = next(filter(None, map(scaling_of_title, contexts)), [])
         scaling = {*named, *(one.scaling for one in columns)} - {""}
         beside, by = ("", BY_TABLE) if scaling else scaling_beside(self.raw, columns, self.meanings, rows)
+        size, of_each = growing_size(self.raw, self.meanings, rows)
         return PublishedTable(
             name=variant.name,
             line=self.raw.line,
-            rows=of_one_hardware(of_one_variant(rows)),
+            rows=of_one_hardware(with_placements_of_products(of_one_variant(rows))),
             columns=tuple(columns),
             scaling=scaling.pop() if len(scaling) == 1 else beside,
             scaling_by=by,
@@ -105,7 +106,8 @@ class Reader:
             notes=self._few_notes(),
             ratios=tuple(ratios),
             outside=tuple(outside),
-            growing_size=growing_size(self.raw, self.meanings, rows),
+            growing_size=size,
+            grows_as_devices=of_each,
             by_case=any(meaning.role == "case" for meaning in columns),
         )
 
@@ -175,7 +177,7 @@ class Reader:
         meaning = self.meanings[place]
         quoted = f"'{text}'" if len(text) <= SHOWN else f"'{text[:SHOWN]}...'"
         try:
-            if meaning.role == "gpus" and meaning.per != IDS and self._is_outside(place, text):
+            if meaning.role == "gpus" and meaning.per != IDS and self._is_outside(text, place):
                 numbers["gpus"] = Printed(0.0)
                 text = "is a serial run or on no device, so it is no scale; printed ratios may be relative to it"
                 self.notes[f"line {line} {text}"] = None
@@ -204,15 +206,6 @@ class Reader:
             why = str(error) if meaning.role in ("gpus", "nodes", "gpus_per_node") and len(text) <= SHOWN else ""
             named = "whole number" in why or "names no" in why or why.endswith("is not a number of devices")
             self._leave_out(line, meaning, why if named else f"{quoted} {why_unread(text)}")
-
-    def _is_outside(self, place: int, text: str) -> bool:
-        """Whether a row is none of the scales: on no device, or serial beside a parallel run on one."""
-        cells = [plain(cell).lower() for cell in self.raw.cells(place)]
-        one = any(_ONE.match(cell) and not OF_ONE.match(cell) for cell in cells)
-        if one and OF_ONE.match(plain(text)):
-            return True
-        of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
-        return plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu))
 
     def _is_base_of_all(self, line: int, cells: Sequence[str], numbers: dict[str, Printed]) -> bool:
         """Whether a row without a number of devices is what the speedups are over: `original`, 247 s, 1.00x."""

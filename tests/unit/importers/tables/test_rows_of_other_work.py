@@ -69,10 +69,10 @@ def test_the_speedups_of_a_table_have_one_baseline(tmp_path: Path) -> None:
 
 def test_a_case_of_its_own_for_each_row_is_a_name(tmp_path: Path) -> None:
     rows = [
-        "base_1;1;10.0;1.00;1.00",
-        "ring_2;2;5.5;1.82;0.91",
-        "ring_4;4;3.0;3.33;0.83",
-        "tree_4;4;2.8;3.57;0.89",
+        "base_x;1;10.0;1.00;1.00",
+        "ring_x;2;5.5;1.82;0.91",
+        "ring_y;4;3.0;3.33;0.83",
+        "tree_x;4;2.8;3.57;0.89",
     ]
     found = audited(tmp_path, table("case;GPUs;Time (s);speedup vs 1 GPU;efficiency", *rows))
     assert [speedups(one) for one in found] == [

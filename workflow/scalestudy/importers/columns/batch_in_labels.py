@@ -1,4 +1,4 @@
-"""Takes the batch out of labels that name it beside the devices, `2 nodes, 16 GPUs, bs=1024`, and numbers out of names."""
+"""Takes the batch out of labels that name it, `2 nodes, 16 GPUs, bs=1024`, and numbers of the row out of names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST = 3
 
 
 def without_numbers_of_names(table: RawTable) -> RawTable:
-    """Return a table without the batch, or the devices, at the end of all names in its first column: `pipeline-256`."""
+    """Return a table without the batch, or the devices, at the end of all names in its first column: `a-256`."""
     roles = [meaning_of(name).role for name in table.header]
     for kinds in (BATCHES, ("gpus", "nodes")):
         place = next((at for at, role in enumerate(roles) if at and role in kinds), None)

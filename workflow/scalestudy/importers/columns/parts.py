@@ -65,7 +65,7 @@ def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
 
 
 def without_other_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out a time that is another time of the table in another unit: `time_minutes` behind `time_seconds`."""
+    """Leaves out a time that is another one in another unit: `time_minutes` behind `time_seconds`."""
     timed = [place for place, one in enumerate(meanings) if one.role in TIMES and one.unit]
     result = list(meanings)
     for first, second in combinations(timed, 2):

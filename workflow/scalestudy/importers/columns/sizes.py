@@ -60,35 +60,41 @@ def _is_constant_for_each(rows: Sequence[PublishedRow]) -> bool:
 def _grows_as_devices(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> bool:
     """Whether a size of the work is the same for each device in all rows: 10 GB on 1, and 100 GB on 10."""
     for _, sizes in _sizes(raw, meanings, rows):
-        if len(sizes) == len(rows) and len({gpus for gpus, _ in sizes}) > 1:
-            first = sizes[0][1] / sizes[0][0]
-            if first > 0 and all(isclose(size / gpus, first, rel_tol=1e-9) for gpus, size in sizes):
-                return True
+        if len(sizes) == len(rows) and len({gpus for gpus, _ in sizes}) > 1 and _are_of_each(sizes):
+            return True
     return False
+
+
+def _are_of_each(sizes: Sequence[tuple[int, float]]) -> bool:
+    """Whether sizes are the same for each device. sizes: (devices, size) of each row."""
+    first = sizes[0][1] / sizes[0][0]
+    return first > 0 and all(isclose(size / gpus, first, rel_tol=1e-9) for gpus, size in sizes)
 
 
 def _sizes(
     raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]
 ) -> Iterator[tuple[str, list[tuple[int, float]]]]:
     """The header of each size of the work, and (devices, size) of its rows, fewest devices first."""
-    devices = {row.line: row.gpus for row in rows}
+    by_line = {row.line: row.gpus for row in rows}
+    whole = len(rows) == len(raw.rows)  # rows of a table that was turned have one line
+    devices = [row.gpus for row in rows] if whole else [by_line.get(line, 0) for line, _ in raw.rows]
     for place, one in enumerate(meanings):
         if one.role not in ("label", "ignore") or not is_size_of_work(normal(one.header)):
             continue
         sizes = []
-        for line, cells in raw.rows:
+        for gpus, (_, cells) in zip(devices, raw.rows, strict=True):
             with suppress(ValueError, IndexError):
-                sizes.append((devices.get(line, 0), read_cell(cells[place]).printed.value))
+                sizes.append((gpus, read_cell(cells[place]).printed.value))
         yield one.header, sorted(pair for pair in sizes if pair[0])
 
 
-def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> str:
+def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> tuple[str, bool]:
     """Return the header of a size, such as `N` or `grid`, that is larger on each larger number of devices, or ''.
 
-    rows: what was read of the table.
+    The second is whether it is the same for each device. rows: what was read of the table.
     """
     for header, sizes in _sizes(raw, meanings, rows):
         known = len(sizes) == len(rows) >= _FEW
         if known and all(few[0] < many[0] and few[1] < many[1] for few, many in pairwise(sizes)):
-            return header
-    return ""
+            return header, _are_of_each(sizes)
+    return "", False

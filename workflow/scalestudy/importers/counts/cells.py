@@ -233,6 +233,7 @@ def _numbers_of(named: dict[str, str | None]) -> Count:
 def _with_words(count: Count, whole: str, front: str) -> Count:
     """The devices with what the words behind them and in front of them are: hardware, a strategy, a remark."""
     gpus, nodes = count.gpus, count.nodes
+    bracketed = whole.strip().startswith("(")
     rest, _, inside = whole.partition("(")
     inside, _, after = inside.partition(")")
     if (pair := re.fullmatch(nodes_by_each(), inside)) and int(pair["nodes"]) * int(pair["each"]) == gpus:
@@ -268,7 +269,7 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)
-    if devices_of_instance(hardware) == gpus:  # 4 (g4dn.12xlarge) beside 1 (g4dn.xlarge)
+    if bracketed and devices_of_instance(hardware) == gpus:  # 4 (g4dn.12xlarge) beside 1 (g4dn.xlarge)
         hardware = family_of_instance(hardware)
     return replace(count, nodes=nodes, hardware=hardware, words=way, comment=comment, model=model)
 

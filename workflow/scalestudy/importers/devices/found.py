@@ -50,7 +50,7 @@ _OF_A_CPU = re.compile(
     re.IGNORECASE,
 )
 """Labels of runs on a processor, which are no scale of those on GPUs: Intel Xeon (32 cores)."""
-_OF_A_HOST = re.compile(r"\b\d{1,6} ?-?(?:cores?|threads?|v?cpus?)\b", re.IGNORECASE)
+_OF_A_HOST = re.compile(r"\b\d{1,6} ?-?(?:cores?|threads?|vcpus?)\b", re.IGNORECASE)
 _OF_GPUS = re.compile(r"\b\d{1,6} ?-?gpus?\b", re.IGNORECASE)
 _KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
@@ -254,7 +254,7 @@ def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
         return replace(count, hardware=count.hardware or count.words or "CPU", words="")
     hosts = [bool(_OF_A_HOST.search(plain(cell)) and not _OF_GPUS.search(plain(cell))) for cell in cells]
     if _OF_A_HOST.search(plain(text)) and any(map(_OF_GPUS.search, map(plain, cells))) and any(hosts):
-        return replace(count, hardware=count.hardware or count.words or "CPU", words="")  # 12 cores beside 2 GPUs
+        return replace(count, hardware=count.hardware or "CPU")  # 12 cores beside 2 GPUs
     kinds = {found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))}
     kinds |= {"CPU"} if of_a_cpu or any(hosts) else set()
     kinds |= {"GPU"} if any(_KIND_OF_GPU.search(plain(cell)) for cell in cells) else set()

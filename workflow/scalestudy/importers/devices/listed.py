@@ -12,7 +12,7 @@ from scalestudy.importers.counts.cells import Count, read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import MEASURED, STATED
+from scalestudy.importers.published import BATCHES, MEASURED, STATED, PublishedRow
 from scalestudy.importers.raw import RawTable
 
 PLACEMENT = "placement"
@@ -87,6 +87,26 @@ def with_placements(table: RawTable) -> RawTable:
             table, header=(*table.header[:place], PLACEMENT, *table.header[place + 1 :]), rows=tuple(rows)
         )
     return table
+
+
+def with_placements_of_products(rows: Sequence[PublishedRow]) -> list[PublishedRow]:
+    """Return rows in which `40` and `2x20`, which are one number of devices, have these as their placements."""
+    alike: dict[tuple[object, ...], list[PublishedRow]] = {}
+    for row in rows:
+        numbers = tuple(row.numbers.get(role) for role in BATCHES)
+        alike.setdefault((row.gpus, numbers, *sorted(row.labels.items())), []).append(row)
+    placed: dict[int, str] = {}
+    for group in alike.values():
+        nodes = [row.number("nodes") for row in group]
+        if len(group) > 1 and None in nodes and len(set(nodes)) == len(nodes):
+            placed |= {
+                row.line: f"{own:g}x{row.gpus / own:g}" if own else f"{row.gpus}"
+                for row, own in zip(group, nodes, strict=True)
+            }
+    return [
+        replace(row, labels={**row.labels, PLACEMENT: placed[row.line]}) if row.line in placed else row
+        for row in rows
+    ]
 
 
 def lists_across(header: Sequence[str]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Rows of a serial run in a table whose column of devices they leave empty."""
+"""Rows of a serial run, whose column of devices may be empty, beside those of parallel runs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from scalestudy.importers.raw import RawTable
 SERIAL = "serial"
 OF_ONE = re.compile(rf"{SERIAL_RUN}\b(?!.*(?:[2-9]|\d\d))", re.IGNORECASE)
 """Beginning of the label of a serial run."""
+_ONE = re.compile(r"(?:.*[ (=])?1\b(?!\.)")
+_ON_A_CPU = re.compile(r"cpu(?![x_=*-]? ?\d)")
+"""A row on the host alone; `CPUx04` is on four."""
 _NAMED = re.compile(rf"{SERIAL_RUN}\b", re.IGNORECASE)
 _ALONE = re.compile(rf"{SERIAL_RUN}(?: (?:run|code|version|program|implementation|baseline))?", re.IGNORECASE)
 
@@ -47,3 +50,18 @@ def is_only_serial(text: str, cells: Sequence[str]) -> bool:
     """Return whether a label is the only one of one process, and serial: the baseline of all others."""
     parallel = [cell for cell in cells if not OF_ONE.match(plain(cell))]
     return len(parallel) == len(cells) - 1 and bool(OF_ONE.match(plain(text))) and not names_one(parallel)
+
+
+def is_outside(raw: RawTable, text: str, place: int, *, has_ratios: bool, has_labels: bool) -> bool:
+    """Return whether a row is none of the scales: on no device, or serial beside a parallel run on one.
+
+    text: its cell in the column of devices at `place`. Without printed ratios only a serial row is, beside a
+    bare 1, and if no label tells the two apart.
+    """
+    cells = [plain(cell).lower() for cell in raw.cells(place)]
+    if OF_ONE.match(plain(text)):
+        one = any(_ONE.match(cell) and not OF_ONE.match(cell) for cell in cells)
+        if one if has_ratios else "1" in cells and not has_labels:
+            return True
+    of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
+    return has_ratios and (plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu)))

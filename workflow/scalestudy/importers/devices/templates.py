@@ -122,7 +122,7 @@ def _is_of_sizes(group: dict[int, _Found], sizes: Sequence[int]) -> bool:
 
 
 def _is_shown_too(table: RawTable, group: dict[int, _Found], sizes: Sequence[int]) -> bool:
-    """Whether other headers have the same numbers, and change with them: Theta-1, Theta-2 beside Bebop-1, Bebop-2."""
+    """Whether other headers have the same numbers and change with them: B-1, B-2 beside A-1, A-2."""
     return [found.number for found in group.values()] == list(sizes) and _is_of_scaling(table, group)
 
 

@@ -11,7 +11,10 @@ _SCALING = re.compile(
     r"(?<!fairly )(?<!somewhat )\b(weak|strong)[ -]scaling\b"
 )
 """The name of a kind of scaling; `very weak scaling` is none."""
-_WORK = r"(?:(?:problem|work|data|domain|input|grid|mesh|local|system|total|global|overall) ?)*(?:size|work(?:load)?|load|data)"
+_WORK = (
+    r"(?:(?:problem|work|data|domain|input|grid|mesh|local|system|total|global|overall) ?)*"
+    r"(?:size|work(?:load)?|load|data)"
+)
 _OF_EACH = rf"(?:per|/|on each|for each|in each|of each) ?(?:{DEVICE}|{NODE})\b"
 _WEAK = re.compile(
     rf"\b(?:fixed|constant|same|equal)[ -]{_WORK} ?{_OF_EACH}|"

@@ -12,12 +12,14 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 _FEW = 2
+_WHOLE = re.compile(r"\d[\d,]{0,11}")
 LIKE_A_NUMBER = re.compile(r"[-+~\u2248\u00b1(]?\s*[.]?\d")
 
 
 def with_second_line(table: RawTable) -> RawTable:
     """Return a table whose header is joined with the line below it, or that line below a title of all columns."""
-    return _with_counts(_without_title(_with_noun_above(_with_counts_of_groups(_with_second(table)))))
+    table = _with_devices_below_sizes(_with_counts_of_groups(_with_second(table)))
+    return _with_counts(_without_title(_with_noun_above(table)))
 
 
 def noun_of(header: str) -> str:
@@ -60,6 +62,18 @@ def _with_counts_of_groups(table: RawTable) -> RawTable:
         return table
     header = [f"{name} {count} {noun_of(first)}" for name, own in groups for count in own]
     return replace(table, header=(table.header[0], *header), rows=table.rows[1:])
+
+
+def _with_devices_below_sizes(table: RawTable) -> RawTable:
+    """The table with its line of devices as the header, if that is below one of sizes: Vertices | 50 | 100."""
+    first, *sizes = map(plain, table.header)
+    if meaning_of(first).role in ("gpus", "nodes") or len(sizes) < 2 or not all(map(_WHOLE.fullmatch, sizes)):
+        return table
+    for at, (line, cells) in enumerate(table.rows[:_FEW]):
+        if len(cells) == len(table.header) and _are_devices(cells):
+            rows = ((table.line, table.header), *table.rows[:at], *table.rows[at + 1 :])
+            return replace(table, line=line, header=cells, rows=rows)
+    return table
 
 
 def _with_noun_above(table: RawTable) -> RawTable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
 
 from scalestudy.importers.headers.meaning import Meaning
 from scalestudy.importers.headers.terms import STRATEGIES
@@ -143,10 +142,16 @@ def _in_their_group(
     for place, one in enumerate(meanings):
         if len(headers) > 1 and one.role in STATED and place not in keys:
             words = plain(one.header).split()
-            shared = {at: len(commonprefix([words, names])) for at, names in headers.items()}
+            shared = {at: _in_common(words, names) for at, names in headers.items()}
             best = [at for at, number in shared.items() if number == max(shared.values())]
             own |= {place: keys[best[0]]} if len(best) == 1 else {}
     return own
+
+
+def _in_common(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many words two headers have in common at their beginning."""
+    alike = [one == other for one, other in zip(words, others, strict=False)]
+    return alike.index(False) if False in alike else len(alike)
 
 
 def _names(key: str, meaning: Meaning) -> bool:
