@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from math import prod
 
 from scalestudy.importers.counts.cells import DEGREES
-from scalestudy.importers.headers.meaning import DEGREE, Meaning, normal, with_role
+from scalestudy.importers.headers.devices import DEGREE
+from scalestudy.importers.headers.meaning import Meaning, normal, with_role
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 

@@ -9,16 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from scalestudy.importers.headers.batches import OF_A_BATCH, batch_of, without_batches_of_each
+from scalestudy.importers.headers.devices import is_of_devices, nodes_of
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.ratios import ratio_of
 from scalestudy.importers.headers.scalings import scaling_of_header
 from scalestudy.importers.headers.spelling import spelled_out
 from scalestudy.importers.headers.terms import (
-    AFTER_DEVICE,
-    COUNT,
     DEVICE,
-    EXACTLY,
-    HARDWARE,
     IDEAL,
     IN_CAMEL_CASE,
     LABELS,
@@ -64,8 +61,6 @@ IN_WORDS, IDS, INSTANCES = "in words", "ids", "instances"
 """How cells say the number of devices: in words, as a list of ids, or as instances of a cloud."""
 PART = "part"
 """What a time is of, beside that of the whole."""
-DEGREE = r"(?:tp|pp|dp|cp)"
-"""Degrees of parallelism. The product of all of them is the number of devices."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,6 @@ class Meaning:
 
 
 _OF_A_PROGRAM = r"^p (?:whole|train|core)$"
-_NO_RATE = r"(?!p core$)"
 _RATE = re.compile(
     rf"throughput|{_OF_A_PROGRAM}|^rates?$|(?<!-)\b(?:training )?(?:speed|performance|perf)\b(?! ?up| at step)|"
     r"(?:generation|processing|inference|training|sampling|decod\w+|prefill|event|token|frame) rate\b|"
@@ -100,8 +94,6 @@ _SETTINGS = re.compile(
     r"\([^()]*\d [a-z]+, ?\d+ [a-z]+[^()]*\)|(?<=\w) ?\((?:batch(?: ?size)?|bsz?) ?[=:]? ?\d+\)"
 )
 """Several settings in brackets, or a batch: (129 frames, 50 steps)."""
-_OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
-_NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
 _SWITCH = re.compile(
     r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u0394) (?:from|over|vs\.?) "
 )
@@ -236,43 +228,14 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
         bare,
     ):
         return time
-    each = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
-    of_kind = "(?:compute|slurm|cluster|physical|hpc|dgx|server|training|worker)"
-    if re.fullmatch(rf"{COUNT}(?:(?:{of_kind} )?{NODE}|[cg]pu nodes){COUNT}{each}", bare):
-        return "nodes"
-    if re.fullmatch(rf"\W*{COUNT}{DEVICE}{COUNT}(?:(?:per|/|-| )+ ?{NODE}|/ ?h)\W*|\W*n ?procs? per node", bare):
-        return "gpus_per_node"
-    if re.fullmatch(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|replica|trial|job|pod|task)s?", bare):
-        return "label"
+    if nodes := nodes_of(bare):
+        return nodes
     if _is_rate(bare) or re.fullmatch(rf"per[- ]{DEVICE}", bare):
         return "throughput"
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
     if re.search(OF_A_BATCH, bare) and not NEVER.search(bare) and not timed:
         return batch_of(bare)
-    of_kind = r"(?:[a-z]{1,3}\d{2,4}s? ?(?:-? ?\d{2,3} ?gb ?)?|nvidia |amd |cuda |tesla |compute |mpi |omp |"
-    of_kind += (
-        r"data ?-?parallel |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
-    )
-    of_kind += r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
-    device = rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{of_kind}(?:{DEVICE}{_OR_OTHERS}{AFTER_DEVICE}|v?cpu count)"
-    device += rf"|(?:#|{_NUMBER_OF}) ?v?cpu"
-    if timed and bare.startswith("pthread"):  # the times of a program
-        return "ignore"
-    named = re.sub(r"(?<=\w) ?\([^()/%]{1,60}\)$", "", bare)
-    if any(re.fullmatch(device, one) for one in (bare, named)) or {bare, bare.strip("# ")} & {*EXACTLY}:
-        return "gpus"
-    either = bare.split(" or ")
-    if len(either) > 1 and all(_role(one, one, ()) == "gpus" for one in either):
-        return "gpus"
-    if re.fullmatch(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}", bare):
-        return "gpus"
-    if re.fullmatch(rf"{DEGREE}(?: x {DEGREE})+", text):
-        return "gpus"
-    if re.fullmatch(
-        rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}|[a-z ]*{DEVICE} x [a-z ]*{DEVICE}", bare
-    ) and not NEVER.search(bare):
-        return "gpus"
-    return "ignore"
+    return "gpus" if is_of_devices(text, bare) else "ignore"
 
 
 def _label(text: str) -> str:

@@ -11,10 +11,6 @@ DEVICE = (
 )
 ON_ONE_MACHINE = re.compile(r"thread|\bcores?\b|\bcpus?\b")
 """Headers of devices that share a machine."""
-AFTER_DEVICE = (
-    r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|for training|total|s\b|\W)*"
-)
-"""Words that may follow the devices in their header."""
 IN_CAMEL_CASE = re.compile(
     r"(?<=[a-z])(?<!\bDeep)(?=(?:Eff|Time|Speed|Size|Count|G[Pp][Uu]|Throughput|Batch|Per|Sec|Ranks|Proc|Thread|Core|Node|Worker|"
     r"Device|Epoch|Iter|P\d\d\b))|(?<=Time)(?=(?:S|Ms|Min)\b)"
@@ -256,41 +252,3 @@ OF_A_GOAL = re.compile(
     r"[<>\u2264\u2265]=? ?\d|\b(?:gates?|goals?|targets?|criteri(?:on|a)|thresholds?|requirements?|sla)\b"
 )
 """Words of a header whose cells say whether a measurement is as good as somebody asks."""
-EXACTLY = (
-    "world size",
-    "world",
-    "n",
-    "p",
-    "# gpu",
-    "# pr.",
-    "# procs.",
-    "np",
-    "n p",
-    "omp num threads",
-    "nproc",
-    "par",
-    "max parallelism",
-    "maxparallelism",
-    "nthr",
-    "nthrd",
-    "thr",
-    "n tasks",
-    "nw",
-    "nt",
-    "mpi tasks",
-    "gomaxprocs",
-    "rayon num threads",
-    "julia num threads",
-    "numlocales",
-    "num locales",
-    "cuda visible devices",
-    "visible devices",
-    "gpu ids",
-    "pe",
-    "npe",
-    "device ids",
-    "processing units",
-    "# acc",
-    "# accs",
-)
-"""Headers of devices that say no more."""
