@@ -95,7 +95,7 @@ _SETTINGS = re.compile(
 )
 """Several settings in brackets, or a batch: (129 frames, 50 steps)."""
 _SWITCH = re.compile(
-    r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u0394) (?:from|over|vs\.?) "
+    r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u03b4) (?:from|over|vs\.?) "
 )
 """Beginning of the header of a setting that is on or off, use_gpu, or of a change: Change from batch 1,024."""
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")

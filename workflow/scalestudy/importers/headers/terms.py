@@ -86,7 +86,7 @@ TIMED = (
     r"(?<!max[- ])duration|elapsed|\bwall|run-?time|makespan|latency|"
     r"\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
     r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
-    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$| ?[(\[])|^t ?\{?par\}?(?:$| ?\()|^t$|^real$|"
+    r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$|,? ?[(\[]|, )|^t ?\{?par\}?(?:$|,? ?[(\[])|^t$|^real$|"
     r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
 """Words of a time."""
@@ -145,7 +145,7 @@ _WITH_SPREAD = (
 """Headers of a measurement that has its spread beside it."""
 SPREAD = re.compile(
     rf"^\W*(?:\+ ?/? ?-|\u00b1)\W*$|^(?!.*(?:{_WITH_SPREAD})).*(?:"
-    r"\bstd\b|\bs\.d\.?(?!\w)|"
+    r"\bstd\b|\bs\.d\.?(?!\w)|^\u03c3(?!\w)|"
     r"\bst(?:andar)?d\.? ?dev|\bstdev|\bdeviation|\bvariance|\bsigma\b|\bstd ?err|standard error|\bcv\b|"
     r"\bconfidence|\bjitter|\biqr\b|\bp\d\d ?(?:-|\u2013|to) ?p\d\d\b|\d\d ?% ?ci\b|^range\b|\brange$|"
     r"^min ?(?:-|\u2013) ?max\b)"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from scalestudy.importers.markup.latex_letters import with_letters
+from scalestudy.importers.numbers.greek import with_greek_letters
 from scalestudy.importers.raw import RawTable
 
 _BEGIN = re.compile(r"\\begin\{(?P<name>tabular[xy*]?|tabulary|longtable\*?|longtabu|tabu|tblr|NiceTabular)\}")
@@ -53,7 +55,7 @@ def latex_tables(text: str) -> Iterator[RawTable]:
     """Yield the tables of a text of LaTeX; rows with & and \\\\ without a tabular around them are one table."""
     if "&" not in text or "\\" not in text:
         return
-    text = text.replace("\\tabularnewline", "\\\\")
+    text = with_letters(text.replace("\\tabularnewline", "\\\\"))
     text = re.sub(r"(?<!\\)%[^\n]*", lambda comment: " " * len(comment.group()), text)
     found = False
     for begin in _BEGIN.finditer(text):
@@ -170,6 +172,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"\\\\(?:\[[^\]]*\])?", " ", text)
     for pattern, sign in _SIGNS:
         text = re.sub(pattern, sign, text)
+    text = with_greek_letters(text)
     for _ in range(_MOST_NESTED):
         text, count = re.subn(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?\{([^{}]*)\}|\{([^{}\\]*)\}", r"\1\2", text)
         if not count:

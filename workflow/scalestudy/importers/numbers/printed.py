@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 
+from scalestudy.importers.numbers.greek import with_greek_letters
+
 NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
 """Accepted forms of a number. Everything that is calculated from such numbers is finite."""
 BEGINS_WITH_NUMBER = re.compile(r"[^A-Za-z]*(?:[xX] ?)?\d")
@@ -154,7 +156,7 @@ def plain(text: str) -> str:
     text = _PICTURES.sub("", text.translate(_SIGNS))
     text = _BREAK.sub(r"\1 / ", text)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
-    text = _ABOUT.sub("~", re.sub(r"\\([~*_`#<>\[\](){}.!+-])", r"\1", text))
+    text = _ABOUT.sub("~", re.sub(r"\\([~*_`#%&<>\[\](){}.!+-])", r"\1", text))
     if len(_ONE_STAR.findall(text)) == 1:  # two or more are emphasis
         text = re.sub(r"(?<=[\w)]) ?(?<!\*)\*(?!\*) ?(?=[\w(])", "x", text)
     text = " ".join(re.sub(r"[*`]+|(?<!\w)__|__(?!\w)", "", text).split())
@@ -163,7 +165,7 @@ def plain(text: str) -> str:
 
 def _of_math(found: re.Match[str]) -> str:
     """The text between dollar signs, with its commands as signs: $1.9\\times$ is 1.9x."""
-    text = found[1] or found[2]
+    text = with_greek_letters(found[1] or found[2])
     for pattern, sign in _SIGNS_OF_MATH:
         text = pattern.sub(sign, text)
     return text

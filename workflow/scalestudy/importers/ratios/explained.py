@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal, with_role
-from scalestudy.importers.headers.terms import IDEAL
-from scalestudy.importers.numbers.printed import read_cell, share
+from scalestudy.importers.headers.terms import IDEAL, SPREAD
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import most_are, quantity_of
 from scalestudy.importers.ratios.columns import by_devices, starts_at_one
@@ -54,10 +54,16 @@ def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) ->
 
 
 def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads per cents and factors below unknown headers as ratios if they follow from the only measurement."""
+    """Reads per cents and factors below unknown headers as ratios if they follow from the only measurement.
+
+    So it does with all numbers below a Greek letter.
+    """
     devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
-    if len(devices) != 1 or len(measured) != 1 or any(one.role in STATED for one in meanings):
+    if len(devices) != 1 or len(measured) != 1:
+        return meanings
+    meanings = _greek_ratios(meanings, raw, said, (devices[0], measured[0]))
+    if any(one.role in STATED for one in meanings):
         return meanings
     of_times = meanings[measured[0]].role in TIMES
     for place, one in enumerate(meanings):
@@ -74,6 +80,29 @@ def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     return meanings
 
 
+def _greek_ratios(meanings: list[Meaning], raw: RawTable, said: set[str], of: tuple[int, int]) -> list[Meaning]:
+    """Reads what is below a Greek letter as the ratio that its numbers are in most rows.
+
+    Those that follow as speedups may also be efficiencies of weak scaling. of: places of devices and measurement.
+    """
+    for place, one in enumerate(meanings):
+        header = plain(one.header)
+        free = one.role == "ignore" and normal(one.header) not in said and not SPREAD.search(normal(header))
+        first = by_devices(raw, of[0], place) if free and _GREEK.fullmatch(header) else []
+        if not first or not starts_at_one(first):
+            continue
+        for role, power in POWERS.items():
+            of_times = meanings[of[1]].role in TIMES
+            close = following(raw, meanings, (*of, place), of_times=of_times, close=_CLOSE, power=power)
+            if len(close) >= _FEWEST and sum(close) > len(close) / 2:
+                known = any(other.role == "scaling_ratio" for other in meanings)
+                own = role if power or known else "scaling_ratio"
+                meanings = with_role(meanings, place, own, rest="")
+    return meanings
+
+
+_GREEK = re.compile(r"[\u0391-\u03c9](?: ?\(?_?\{?[A-Za-z]\}?\)?)?(?:,? ?[(\[]?%[)\]]?)?")
+"""Headers of a Greek letter, perhaps with that of the devices and a unit."""
 _KINDS = {"printed_speedup": "speedup", "printed_efficiency": "efficiency"}
 """Ratios of measurements -> what their cells are by their signs."""
 
