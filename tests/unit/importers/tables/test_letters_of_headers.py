@@ -102,3 +102,42 @@ Weak scaling.
 )
 def test_letters_with_an_upright_index(header: str, role: str) -> None:
     assert meaning_of(header).role == role
+
+
+@pytest.mark.parametrize(
+    ("header", "role", "unit"),
+    [
+        ("GPUs $N$", "gpus", ""),
+        ("Prozesse p", "gpus", ""),
+        ("Number of processes, p", "gpus", ""),
+        ("Threads n", "gpus", ""),
+        ("Cores (c)", "gpus", ""),
+        ("Nodes N", "nodes", ""),
+        ("GPU W", "ignore", ""),
+        ("GPU h", "ignore", ""),
+        ("E_N [%]", "printed_efficiency", ""),
+        ("E(p), %", "printed_efficiency", ""),
+        ("Ep [%]", "printed_efficiency", ""),
+        ("EP", "label", ""),
+        ("S_N", "printed_speedup", ""),
+        ("t_N [s]", "time_s", "s"),
+        ("T, s", "time_s", "s"),
+        ("T_p, ms", "time_s", "ms"),
+        ("T, K", "ignore", ""),
+    ],
+)
+def test_letters_of_devices_and_of_what_depends_on_them(header: str, role: str, unit: str) -> None:
+    assert (meaning_of(header).role, meaning_of(header).unit) == (role, unit)
+
+
+def test_ratios_with_the_letter_of_their_devices(tmp_path: Path) -> None:
+    text = """
+| Prozesse p | T, s | S(p) | E(p), % |
+|---|---|---|---|
+| 1 | 46.4 | 1.00 | 100 |
+| 2 | 23.5 | 1.97 | 99 |
+| 4 | 12.3 | 3.77 | 84 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert (audit.checked.speedups, audit.checked.efficiencies) == (3, 3)
+    assert [remark.kind for remark in audit.remarks] == ["efficiency"]

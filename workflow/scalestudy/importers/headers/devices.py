@@ -22,9 +22,11 @@ _AFTER = (
 _NO_RATE = r"(?!p core$)"
 _OR_OTHERS = r"(?: ?/ ?(?:threads|cores|processes|ranks|gpus|workers|cpus)(?!\w))?"
 _NUMBER_OF = r"(?:n|nb|no\.?|num(?:ber)?)(?: of)?"
+_LETTER = r"(?:(?<=[ ,])n|(?<=s[ ,])[cgkmprtw]|(?<=s, )[cgkmprtw])?"
+"""The letter that a text has for a number of devices: GPUs N."""
 _KIND_OF_NODE = r"(?:compute|slurm|cluster|physical|hpc|dgx|server|training|worker)"
 _WITH_DEVICES = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
-_NODES = re.compile(rf"{COUNT}(?:(?:{_KIND_OF_NODE} )?{NODE}|[cg]pu nodes){COUNT}{_WITH_DEVICES}")
+_NODES = re.compile(rf"{COUNT}(?:(?:{_KIND_OF_NODE} )?{NODE}|[cg]pu nodes){COUNT}(?:{_LETTER}|{_WITH_DEVICES})")
 _OF_A_NODE = re.compile(
     rf"\W*{COUNT}{DEVICE}{COUNT}(?:(?:per|/|-| )+ ?{NODE}|/ ?h)\W*|\W*n ?procs? per node",
 )
@@ -35,7 +37,7 @@ _KIND = (
     r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
 )
 _DEVICES = re.compile(
-    rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{_KIND}(?:{DEVICE}{_OR_OTHERS}{_AFTER}|v?cpu count)|"
+    rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{_KIND}(?:{DEVICE}{_OR_OTHERS}{_AFTER}{_LETTER}|v?cpu count)|"
     rf"(?:#|{_NUMBER_OF}) ?v?cpu"
 )
 _OF_A_KIND = re.compile(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}")

@@ -133,7 +133,7 @@ def meaning_of(header: str) -> Meaning:
     own = without_batches_of_each(bare)
     if own == bare or (role := _role(text, own, precisions)) in ("ignore", "label"):
         own, role = bare, _role(text, bare, precisions)
-    if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|\s*[=(])", plain(header)):
+    if role == "label" and re.match(r"E_?\{?[pn]\}?(?:$|,? ?[(\[]?%|\s*[=(])", plain(header)):
         role = "printed_efficiency"  # not EP
     per = "gpu" if PER_DEVICE.search(own) else "all" if OF_ALL.search(own) else ""
     unit, factor = "", 1.0
@@ -169,7 +169,7 @@ def is_utilization(header: str) -> bool:
 
 def is_relative(header: str) -> bool:
     """Return whether a header is of numbers relative to something: Factor, Relative, Improvement."""
-    text, letter = normal(header), re.fullmatch(r"[SE](?: ?[(\[]?%[)\]]?)?", plain(header))
+    text, letter = normal(header), re.fullmatch(r"[SE](?:,? ?[(\[]?%[)\]]?)?", plain(header))
     return bool(letter or (RELATIVE.search(text) and not NEVER.search(text)))
 
 
@@ -194,7 +194,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     if exact in ROLES and exact not in ("scaling", "batch", "label", "time_s"):
         return exact
     if re.fullmatch(
-        rf"(?:(?:t ?[pn\d]?|par\.?|perf(?:ormance)?|speed) ?[(\[/]|seq\.? ?[(\[]) ?(?:{TIME_UNIT}|h) ?[)\]]?",
+        rf"(?:(?:t ?[pn\d]?|par\.?|perf(?:ormance)?|speed) ?[(\[/]|seq\.? ?[(\[]|t,) ?(?:{TIME_UNIT}|h) ?[)\]]?",
         text,
     ):
         return "time_s"

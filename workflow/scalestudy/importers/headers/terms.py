@@ -154,7 +154,7 @@ SPREAD = re.compile(
 EFFICIENCY = (
     rf"efficien(?!t[- ]?(?:net|det|vit|former|sam|nas))|\beff(?:ic)?\b(?!\.? (?:global )?(?:batch|bs\b))|"
     rf"(?:%|\bof|\bto|\bvs\.?) {IDEAL}\b(?! (?:systems?|solve|equations?|algebra|layers?|models?|regress))|"
-    r"^e ?\([pn]\)$|^e ?[pn]$|\blinearity\b|"
+    r"^e ?(?:\([pn]\)|[pn])(?:,? ?[(\[]?%[)\]]?)?$|\blinearity\b|"
     rf"\blinear(?: scaling)? ?\(?%|% ?of {IDEAL}"
 )
 OTHER_RATIO = re.compile(
