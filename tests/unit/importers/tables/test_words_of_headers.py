@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from scalestudy.errors import UserError
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.numbers.printed import plain
 from test_plain_tables import read, series
 
 
@@ -165,3 +166,47 @@ def test_json_whose_keys_may_be_anything_is_asked_about(tmp_path: Path) -> None:
     text = '{"results": {"16": {"img_s": 402}, "32": {"img_s": 790}}}'
     with pytest.raises(UserError, match="--column 'results=gpus'"):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("headers", "roles"),
+    [
+        ("Numero di processi|Tempo (s)|Accelerazione|Efficienza", "gpus time_s S E"),
+        ("Aantal processen|Looptijd (s)|Versnelling|Efficiëntie", "gpus time_s S E"),
+        ("Αριθμός νημάτων|Χρόνος εκτέλεσης (s)|Επιτάχυνση|Αποδοτικότητα", "gpus time_s S E"),
+        ("Liczba rdzeni|Czas wykonania [s]|Przyśpieszenie|Efektywność", "gpus time_s S E"),
+        ("Počet jader|Čas běhu [s]|Zrychlení|Efektivita", "gpus time_s S E"),
+        ("Antal trådar|Körtid (s)|Uppsnabbning|Effektivitet", "gpus time_s S E"),
+        ("Antal kerner|Kørselstid (s)|Speedup|Effektivitet", "gpus time_s S E"),
+        ("Szálak száma|Futási idő (s)|Gyorsulás|Hatékonyság", "gpus time_s S E"),
+        ("Număr de nuclee|Timp de execuție (s)|Accelerare|Eficiență", "gpus time_s S E"),
+        ("Кількість потоків|Час виконання, с|Прискорення|Ефективність", "gpus time_s S E"),
+        ("Число процессоров|Время (час)|Ускорение|Энергоэффективность", "gpus time_s S ignore"),
+        ("Liczba węzłów|tid|Energieeffizienz|trader", "nodes ignore ignore ignore"),
+    ],
+)
+def test_headers_in_other_languages(headers: str, roles: str) -> None:
+    short = {"S": "printed_speedup", "E": "printed_efficiency"}
+    assert [meaning_of(one).role for one in headers.split("|")] == [short.get(one, one) for one in roles.split()]
+
+
+@pytest.mark.parametrize(
+    ("header", "printed"), [("Αριθμός νημάτων", "Αριθμός νημάτων"), ("Time (μs)", "Time (us)"), ("10 µs", "10 us")]
+)
+def test_the_factor_of_a_unit_is_no_letter_of_a_greek_word(header: str, printed: str) -> None:
+    assert plain(header) == printed
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [
+        ("# of A100s", "gpus"),
+        ("No. of RTX 4090s", "gpus"),
+        ("Dask workers (1 per GPU)", "gpus"),
+        ("Ray workers", "gpus"),
+        ("# of BF16", "ignore"),
+        ("Number of P99", "ignore"),
+    ],
+)
+def test_numbers_of_kinds_of_devices(header: str, role: str) -> None:
+    assert meaning_of(header).role == role

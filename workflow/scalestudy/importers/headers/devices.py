@@ -8,6 +8,8 @@ from scalestudy.importers.headers.terms import (
     COUNT,
     DEVICE,
     HARDWARE,
+    KIND,
+    MAKER,
     NEVER,
     NODE,
     TIME_UNIT,
@@ -34,13 +36,15 @@ _OF_A_PART = re.compile(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|repli
 _KIND = (
     r"(?:[a-z]{1,3}\d{2,4}s? ?(?:-? ?\d{2,3} ?gb ?)?|nvidia |amd |cuda |tesla |compute |mpi |omp |"
     r"data ?-?parallel |openmp |parallel |worker |train(?:ing|er) |d?dp |fsdp |[cgt]pu |local |physical |"
-    r"logical |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
+    r"logical |dask |ray |spark |horovod |active |concurrent |max |gaudi ?\d? |v\d\w? )*"
 )
 _DEVICES = re.compile(
     rf"{_NO_RATE}(?:[pn] ?\(?)?{COUNT}{_KIND}(?:{DEVICE}{_OR_OTHERS}{_AFTER}{_LETTER}|v?cpu count)|"
     rf"(?:#|{_NUMBER_OF}) ?v?cpu"
 )
-_OF_A_KIND = re.compile(rf"(?:#|num(?:ber)? of|no\. of) ?{HARDWARE}s?|{HARDWARE}s|{DEVICE} {HARDWARE}")
+_OF_A_KIND = re.compile(
+    rf"(?:#(?: of)?|num(?:ber)?(?: of)?|no\.(?: of)?) ?{MAKER}?{KIND}s?|{HARDWARE}s|{DEVICE} {HARDWARE}"
+)
 _DEGREES = re.compile(rf"{DEGREE}(?: x {DEGREE})+")
 _PRODUCTS = re.compile(rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}|[a-z ]*{DEVICE} x [a-z ]*{DEVICE}")
 _EXACTLY = {

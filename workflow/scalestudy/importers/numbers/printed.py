@@ -49,9 +49,11 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)|(?<![\w)\]])\[([^\[
 _ITALIC = re.compile(r"_([^_\s](?:[^_]*[^_\s])?)_")
 _SIGNS = str.maketrans(
     {"\u00d7": "x", "\u2715": "x", "\u2212": "-", "\u2248": "~", "\u223c": "~", "\u00a0": " ", "\u202f": " "}
-    | {"\u2009": " ", "\u00b5": "u", "\u03bc": "u", "\uff0c": ", ", "\uff08": "(", "\uff09": ")"}
+    | {"\u2009": " ", "\u00b5": "u", "\uff0c": ", ", "\uff08": "(", "\uff09": ")"}
     | dict.fromkeys("\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u2020\u2021", "")
 )
+_MICRO = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])\u03bc(?![\u0370-\u03ff\u1f00-\u1fff])")
+"""The factor of a unit, which is no letter of a Greek word."""
 _COUNTED = re.compile(
     r"[~ ]*(?P<number>[-+]?(?:\d[\d.,'\u2019_ ]*\d|\d|\.\d+)\.?(?:[eE][-+]?\d{1,2})?)"
     r"(?P<factor>(?:[kKMGTB]| [kKM](?!\d)| ?(?:million|mln|thousand|billion|bn|\u4e07|\u4ebf))(?![A-Za-z]))?"
@@ -153,7 +155,7 @@ def plain(text: str) -> str:
     text = _POWER.sub(lambda found: "e" + next(filter(None, found.groups())).translate(_RAISED), text[:_LONGEST])
     text = _POWER_OF_TEN.sub(lambda found: f"1e{found[1].translate(_RAISED)}", text)
     text = _MATH.sub(_of_math, unescape(_LINK.sub(lambda link: link[1] or link[2] or "", text)))
-    text = _PICTURES.sub("", text.translate(_SIGNS))
+    text = _PICTURES.sub("", _MICRO.sub("u", text.translate(_SIGNS)))
     text = _BREAK.sub(r"\1 / ", text)
     text = _MARKUP.sub(lambda tag: " " if tag.group().lower().startswith("<br") else "", text)
     text = _ABOUT.sub("~", re.sub(r"\\([~*_`#%&<>\[\](){}.!+-])", r"\1", text))
