@@ -114,8 +114,11 @@ def rate_of(cells: Sequence[str]) -> Meaning | None:
     return named[0] if len(named) > len(cells) / 2 else None
 
 
-def unit_of_cells(cells: Sequence[str]) -> str:
-    """Return the unit of work that most cells of a throughput have."""
-    named = [meaning.unit for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
+    """Return the unit of work that most cells of a throughput have, and the same as it is shown; '' for none."""
+    rates = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+    named, shown = [one.unit for one in rates], {one.shown for one in rates}
     several = len({unit.replace("s/", "/") for unit in named}) > 1  # each row has its own
-    return max(named, key=named.count) if len(named) > len(cells) / 2 and not several else ""
+    if len(named) <= len(cells) / 2 or several:
+        return "", ""
+    return max(named, key=named.count), shown.pop() if len(shown) == 1 else ""

@@ -19,6 +19,7 @@ from scalestudy.importers.counts.labels import note_on_servers
 from scalestudy.importers.devices.counted import ON_ONE
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
+from scalestudy.importers.headers.terms import PER_NODE
 from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
@@ -216,7 +217,10 @@ def _notes_on_nodes(meanings: Sequence[Meaning]) -> list[str]:
     roles = {one.role for one in meanings}
     of_labels = any(one.role == "gpus" and one.unit == "nodes" for one in meanings)
     of_column = "nodes" in roles and not roles & {"gpus", "gpus_per_node"}
-    if "throughput_per_gpu" not in roles or "throughput" in roles or not (of_labels or of_column):
+    each = [
+        one for one in meanings if one.role == "throughput_per_gpu" and not PER_NODE.search(normal(one.header))
+    ]
+    if not each or "throughput" in roles or not (of_labels or of_column):
         return []
     return [
         "rates of all devices are those of one device of each node: the table does not say how many a node has"

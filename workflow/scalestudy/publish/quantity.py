@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isclose, isnan, nan
 
 from scalestudy.analyse.published import settle
 from scalestudy.analyse.published.table import Recomputed, rate_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit import Audit
-from scalestudy.importers.published import TIMES
+from scalestudy.importers.published import RATES, TIMES
 
 _LONGEST = 12
 """Characters of a unit in the header of a column."""
@@ -59,6 +59,14 @@ def quantity_of(audit: Audit) -> Quantity:
     units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
     stated = units.pop() if len(units) == 1 else ""
     column = audit.source.column(role) if role else None
-    if not stated and column is not None and role in ("throughput", "throughput_per_gpu"):
-        stated = column.unit
+    if not stated and column is not None and (role in RATES or _are_as_printed(audit, role)):
+        stated = column.unit or column.shown
     return Quantity("", stated if 0 < len(stated) <= _LONGEST else "work/s", "", weak=False)
+
+
+def _are_as_printed(audit: Audit, role: str) -> bool:
+    """Whether the throughputs of all sizes are the numbers of their column: steps of constant work."""
+    return bool(role) and all(
+        (own := scale.row.number(role)) is not None and isclose(own, scale.throughput.value)
+        for scale in audit.table.scales
+    )

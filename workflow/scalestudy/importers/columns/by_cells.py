@@ -85,8 +85,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(own, header=meaning.header, rest=meaning.rest)
     if role in ("time_s", "total_time_s") and not meaning.unit and (rate := rate_of(cells)):
         return replace(rate, header=meaning.header, per=meaning.per, rest=meaning.rest)  # below `wall speed`
-    if role == "throughput" and not meaning.unit and (unit := unit_of_cells(cells)):
-        return replace(meaning, unit=unit)
+    if role == "throughput" and not meaning.unit and any(units := unit_of_cells(cells)):
+        return replace(meaning, unit=units[0], shown=meaning.shown or units[1])
     if (
         role == "time_s"
         and _OF_A_BATCH.fullmatch(normal(meaning.header))

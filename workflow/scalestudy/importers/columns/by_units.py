@@ -14,7 +14,7 @@ from scalestudy.importers.headers.meaning import (
     normal,
     with_role,
 )
-from scalestudy.importers.headers.terms import IDEAL, OF_COMPUTING, SPREAD
+from scalestudy.importers.headers.terms import DEVICE, IDEAL, NODE, OF_COMPUTING, SPREAD
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES, UTILIZATION
 from scalestudy.importers.quantities import of_a_step, quantity_of
@@ -28,7 +28,7 @@ _AS_LARGE = 3.0
 _BARE = re.compile(r"~?[\d.,]+(?:e\d+)?(?: ?\([^()]*\))?")
 """A number without a unit, perhaps with a remark."""
 _DATA_RATE = re.compile(
-    r"(?:[a-z-]+ ){0,3}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?\)?"
+    rf"(?:[a-z-]+ ){{0,3}}\(?[kmgt]i?b(?:ytes)?(?:/| per )s(?:ec|econd)?(?: ?(?:/|per) ?(?:{NODE}|{DEVICE}))?\)?"
     r"(?: \((?:iqr|range|min|max|std|\u00b1|[-+, ])+\))?"
 )
 
@@ -64,7 +64,7 @@ def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
     if nothing and len(used) == 1 and normal(meanings[used[0]].header) not in said and raw.cells(used[0]):
         return with_role(result, used[0], "throughput_per_gpu", per="gpu", unit="MFU")
     if nothing and (rates := [at for at, one in enumerate(result) if _is_data_rate(one, raw.cells(at), said)]):
-        return [replace(one, role="throughput") if at in rates else one for at, one in enumerate(result)]
+        return [_as_data_rate(one) if at in rates else one for at, one in enumerate(result)]
     model = [place for place in used if not re.search("hfu|hardware", normal(meanings[place].header))]
     if len(model) == 1 and share(raw.cells(model[0]), read_cell) == 1:
         return with_role(result, model[0], UTILIZATION)
@@ -107,6 +107,10 @@ def _is_data_rate(meaning: Meaning, cells: Sequence[str], said: set[str]) -> boo
     name = normal(meaning.header)
     rated = _DATA_RATE.fullmatch(name) and not re.search("band|\\bbw\\b|memory|network|disk|link|bus", name)
     return bool(rated) and meaning.role == "ignore" and name not in said and share(cells, read_cell) > 0.5
+
+
+def _as_data_rate(meaning: Meaning) -> Meaning:
+    return replace(meaning, role="throughput_per_gpu" if meaning.per == "gpu" else "throughput")
 
 
 def _quantities(cells: Sequence[str]) -> list[str]:

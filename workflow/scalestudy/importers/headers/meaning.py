@@ -40,6 +40,7 @@ from scalestudy.importers.headers.terms import (
 from scalestudy.importers.headers.times import time_of
 from scalestudy.importers.headers.units import (
     in_its_unit,
+    rate_shown,
     rest_of,
     share_of_a_step,
     unit_of_work,
@@ -82,6 +83,8 @@ class Meaning:
     """'weak' or 'strong' if the header says so."""
     rest: str = field(default="", compare=False)
     """Words of the header that tell it from another column of the same role."""
+    shown: str = field(default="", compare=False)
+    """The unit of a rate in the letters of the header, for what is printed."""
 
 
 _OF_A_PROGRAM = r"^p (?:whole|train|core)$"
@@ -145,16 +148,9 @@ def meaning_of(header: str) -> Meaning:
     if role == "throughput":
         of_steps = re.fullmatch(rf"{STEP}/s", unit)  # DDP it/s
         role = "throughput_per_gpu" if per == "gpu" else "steps_per_s" if of_steps else role
-    return Meaning(
-        header,
-        role,
-        per,
-        unit,
-        factor,
-        precisions,
-        scaling_of_header(text) if role != "scaling" else "",
-        rest_of(bare),
-    )
+    scaling = scaling_of_header(text) if role != "scaling" else ""
+    shown = rate_shown(plain(header))
+    return Meaning(header, role, per, unit, factor, precisions, scaling, rest_of(bare), shown)
 
 
 def never_a_label(header: str) -> bool:
@@ -263,7 +259,7 @@ def _is_rate(bare: str) -> bool:
     return bool(
         re.match(r"number of (?:mels|samples|tokens|frames|words|images|sequences|sentences)\b", bare)
         or re.match(
-            r"(?:total |aggregated? |overall )?(?:giga|tera|peta|[gtp])?flops?\b"
+            r"(?:total |aggregated? |overall )?(?:mega|giga|tera|peta|exa|[mgtpe])?flops?\b"
             rf"(?! ?(?:util|%)|(?: ?/| per) ?{WORK})",
             bare,
         )

@@ -76,9 +76,9 @@ REAL_TIME = rf"{SIMULATED}|^i(?:nv\w*)? ?rtf$|^rtfx$"
 """Rates relative to real time, such as 51x."""
 RATED = (
     rf"{REAL_TIME}|\bns/day\b|\bs[yd]pd\b|\b[mg] ?(?:[lc]?ups|teps)\b|\b[kmgt]?h/s\b|^[kmg]?ops$|^pps$|"
-    rf"^tgs\b|\bhash ?rate\b|\b(?:giga|tera|peta|[gtp])flop/?s? ?(?:/|per) ?{DEVICE}\b|"
+    rf"^tgs\b|\bhash ?rate\b|\b(?:mega|giga|tera|peta|exa|[mgtpe])flop/?s? ?(?:/|per) ?{DEVICE}\b|"
     rf"\b[kmg]?{WORK} ?{SECOND}|\b[kmg]?{WORK}/(?:s|secs?)\b|\b(?:ips|fps|qps|rps|wps|tps|nps|sps)\b|"
-    r"[(\[][gtp]flop/?s[)\]]$"
+    r"[(\[][mgtpe]flop/?s[)\]]$"
 )
 """Rates that their own names say."""
 TIMED = (

@@ -46,6 +46,25 @@ _FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
 """A factor behind the unit: tokens/day (B)."""
 
 
+_RATE_SHOWN = re.compile(
+    r"(?P<unit>\b[a-z][\w.]{0,10} ?(?:/ ?|\bper )(?:s|sec|seconds?|min|minutes?|h|hr|hours?|days?)\b)|"
+    r"\b(?P<name>[kmgt]?(?:flops|[lc]?ups|teps|bps)|[fiqrwtnsp]ps)\b",
+    re.IGNORECASE,
+)
+"""The unit of a rate, or a name that has it: jetons/s, words per second, MLUPS."""
+_SCALED = re.compile(
+    r"(?:^|[\s(\[])(?:in )?(?:k|m|b|thousands?|millions?|billions?|10\^\{?\d|1e\d|1,?000)(?:[\s)\]}]|$)",
+    re.IGNORECASE,
+)
+"""A factor of the numbers of a header, without which its unit would be wrong."""
+
+
+def rate_shown(header: str) -> str:
+    """Return the unit of a rate in the letters of its header: FPS, Mop/s; '' without one."""
+    found = None if _SCALED.search(header) else _RATE_SHOWN.search(header)
+    return re.sub(r" ?(?:/ ?|per )", "/", found[0]) if found else ""
+
+
 def in_its_unit(text: str) -> str:
     """Return a header with its unit in the usual form: wall time (s) for wall time / s, tok/s/GPU, samples/s."""
     text = _PER_SECOND.sub(lambda found: f"{found['work']}/s{found['device'] or ''}", text)
