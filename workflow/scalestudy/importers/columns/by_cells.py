@@ -42,6 +42,7 @@ _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?la
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b(?:19|20)\d\d$|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")
+_MOST_PER_NODE = 1024
 _UNIT_RATIO = re.compile(r"1(?:\.0+)? ?x")
 _NODES = re.compile(rf"\d{{1,6}} ?{NODE}", re.IGNORECASE)
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
@@ -60,6 +61,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="batch_per_gpu", per="gpu")  # 4 per GPU
     if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
         return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
+    if _is_size_beside_nodes(meanings, place, raw):
+        return replace(meaning, role="label" if len(set(cells)) < len(cells) else "ignore")
     if _is_size(meaning, cells, raw):
         fractions = any(re.search(r"\d\.\d", plain(cell)) for cell in cells)  # of STREAM's `Scale`
         return replace(meaning, role="ignore" if fractions else "label")
@@ -134,6 +137,19 @@ def _is_size(meaning: Meaning, cells: Sequence[str], raw: RawTable) -> bool:
         sizes = normal(meaning.header) == "scale" and not any(map(_ONE.fullmatch, cells))
         return sizes or all(_COUNTED.match(plain(cell)) for cell in cells)
     return meaning.role == "gpus" and normal(meaning.header) == "n" and not _is_of_scaling(raw)
+
+
+def _is_size_beside_nodes(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
+    """Whether `n` beside nodes is larger than all numbers of their devices, or the same on all of them."""
+    nodes = next((at for at, one in enumerate(meanings) if one.role == "nodes"), None)
+    if nodes is None or meanings[place].role != "gpus" or normal(meanings[place].header) != "n":
+        return False
+    rows = [(plain(row[nodes]), plain(row[place])) for _, row in raw.rows if len(row) == len(meanings)]
+    if not rows or not all(cell.isdecimal() and cell != "0" for row in rows for cell in row):
+        return False
+    pairs = [(int(count), int(own)) for count, own in rows]
+    same = len({own for _, own in pairs}) == 1 < len({count for count, _ in pairs})
+    return same or any(own > _MOST_PER_NODE * count for count, own in pairs)
 
 
 def _is_of_scaling(raw: RawTable) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.devices.products import product_of_others
-from scalestudy.importers.headers.meaning import Meaning, normal
+from scalestudy.importers.headers.meaning import Meaning, normal, with_role
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
@@ -19,6 +19,10 @@ KINDS = (
 """Kinds of devices in headers, the first counts."""
 _OF_A_PART = re.compile(rf"(?:#|n|num(?:ber)?(?: of)?)? ?(?:\w+ )?{DEVICE}(?: ?/ ?| per )(?:mpi )?{DEVICE}")
 """Headers of devices of each other device: threads per rank."""
+_VASP = re.compile(r"\bvasp\b|\b[kn]par\b|\bloop\+")
+"""Words of VASP, whose NCORE is a setting."""
+_TASKS = re.compile(r"n?tasks?\b|[tpr]pn$")
+"""Headers of the tasks of a node, each of which may have several devices."""
 
 
 def one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -26,7 +30,7 @@ def one_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
 
     A column that is the product of two others, such as the cores of processes with threads, counts them all.
     """
-    meanings = _without_ids(meanings, raw, said)
+    meanings = _tasks_of_nodes(_without_settings(_without_ids(meanings, raw, said), raw, said), raw, said)
     devices = [one for one in meanings if one.role == "gpus"]
     parts = [one for one in devices if _OF_A_PART.fullmatch(normal(one.header)) and normal(one.header) not in said]
     if parts and len(devices) > 1:  # the others count all, also on each node
@@ -83,6 +87,31 @@ def _without_ids(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
         replace(one, role="ignore") if at in below and normal(one.header) not in said else one
         for at, one in enumerate(meanings)
     ]
+
+
+def _without_settings(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without NCORE of VASP beside nodes: how many cores work on a band, and no number of all."""
+    words = (*raw.header, *raw.captions, *raw.text)
+    if all(one.role != "nodes" for one in meanings) or not any(_VASP.search(plain(one).lower()) for one in words):
+        return meanings
+    return [
+        replace(one, role="ignore") if normal(one.header) == "ncore" and "ncore" not in said else one
+        for one in meanings
+    ]
+
+
+def _tasks_of_nodes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without the tasks of a node beside devices, unless the devices are these: 8 tasks on 4 GPUs."""
+    roles = [one.role for one in meanings]
+    if not {"gpus", "nodes", "gpus_per_node"} <= {*roles}:
+        return meanings
+    places = [roles.index(role) for role in ("gpus", "nodes", "gpus_per_node")]
+    name = normal(meanings[places[2]].header)
+    rows = [[plain(row[at]) for at in places] for _, row in raw.rows if len(row) == len(meanings)]
+    if name in said or not _TASKS.match(name) or not all(cell.isdecimal() for row in rows for cell in row):
+        return meanings
+    all_of_them = all(int(gpus) == int(nodes) * int(each) for gpus, nodes, each in rows)
+    return meanings if all_of_them else with_role(meanings, places[2], "label")
 
 
 def _are_repeats(cells: Sequence[str]) -> bool:

@@ -18,11 +18,11 @@ _NOUNS = (
     (r"trainer", "trainers"),
     (r"thread", "threads"),
     (r"core", "cores"),
-    (r"rank", "ranks"),
+    (r"rank|\brpn\b", "ranks"),
     (r"processing unit", DEVICES),
-    (r"proc", "processes"),
+    (r"proc|\bppn\b|\bp x q\b", "processes"),
     (r"cpu", "CPUs"),
-    (r"\btasks?\b", "tasks"),
+    (r"\btasks?\b|\btpn\b", "tasks"),
     (r"node|machine|host|server|instance", "nodes"),
 )
 """Words of a header, and the plural noun; the first that fits counts."""

@@ -13,7 +13,7 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.raw import RawTable
 
 OF_A_DEGREE = re.compile(
-    rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context)[- ]parallel(?:ism)?"
+    rf"(?P<short>{DEGREE})(?: ?(?:size|degree))?|(?P<long>tensor|pipeline|data|context|model)[- ]parallel(?:ism)?"
     r"(?: ?(?:size|degree))?"
 )
 _PARALLELISM = ("parallelism", "degree of parallelism", "dop")

@@ -60,7 +60,7 @@ def threads_beside_processes(meanings: list[Meaning], raw: RawTable, said: set[s
 
 def with_product(table: RawTable) -> RawTable:
     """Return a table with the product of its two or more degrees of parallelism as devices, if it has no other."""
-    table = _of_a_job(_with_degrees_of_labels(_with_nodes_of_codes(_with_nodes(table))))
+    table = _with_grid(_of_a_job(_with_degrees_of_labels(_with_nodes_of_codes(_with_nodes(table)))))
     names = [normal(header) for header in table.header]
     hybrid = "mpi" in names and ("omp" in names or "openmp" in names)
     if hybrid or any(meaning_of(header).role in ("gpus", "nodes") for header in table.header):
@@ -71,9 +71,21 @@ def with_product(table: RawTable) -> RawTable:
         sizes = table.cells(place)
         if named and sizes and all(re.fullmatch(r"\d{1,6}", plain(cell)) for cell in sizes):
             found.setdefault(named["short"] or f"{named['long'][0]}p", place)
+    if {"tp", "pp"} & {*found}:
+        found.pop("mp", None)  # their product
     if len(found) < 2:
         return table
     return _with_column(table, " x ".join(found).upper(), list(found.values()))
+
+
+def _with_grid(table: RawTable) -> RawTable:
+    """A table of HPL with the product of the rows P and the columns Q of its grid of processes."""
+    names = [normal(header) for header in table.header]
+    of_hpl = {"n", "nb"} & {*names} or any("flop" in name for name in names)
+    if not of_hpl or names.count("p") != 1 or names.count("q") != 1:
+        return table
+    places = [names.index("p"), names.index("q")]
+    return _with_column(table, "P x Q", places) if all(_numbers(table.cells(at)) for at in places) else table
 
 
 def _with_nodes(table: RawTable) -> RawTable:

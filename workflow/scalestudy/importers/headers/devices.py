@@ -15,7 +15,7 @@ from scalestudy.importers.headers.terms import (
     TIME_UNIT,
 )
 
-DEGREE = r"(?:tp|pp|dp|cp)"
+DEGREE = r"(?:tp|pp|dp|cp|mp)"
 """Degrees of parallelism. The product of all of them is the number of devices."""
 _AFTER = (
     r"(?:num|count|number|amount|quantity|qty|cards?|used|allocated|requested|in use|for training|total|s\b|\W)*"
@@ -30,7 +30,8 @@ _KIND_OF_NODE = r"(?:compute|slurm|cluster|physical|hpc|dgx|server|training|work
 _WITH_DEVICES = rf"(?: ?\((?:with |of |x ?)?\d+ ?x? ?(?:{DEVICE}|{HARDWARE})[^)]*\))?"
 _NODES = re.compile(rf"{COUNT}(?:(?:{_KIND_OF_NODE} )?{NODE}|[cg]pu nodes){COUNT}(?:{_LETTER}|{_WITH_DEVICES})")
 _OF_A_NODE = re.compile(
-    rf"\W*{COUNT}{DEVICE}{COUNT}(?:(?:per|/|-| )+ ?{NODE}|/ ?h)\W*|\W*n ?procs? per node",
+    rf"\W*{COUNT}{DEVICE}{COUNT}(?:(?:per|/|-| )+ ?{NODE}|/ ?h)\W*|\W*n ?procs? per node|"
+    rf"\W*(?:n ?)?(?:tasks?|(?:mpi )?{DEVICE})(?:(?:per|/|-| )+){NODE}|[tpr]pn"
 )
 _OF_A_PART = re.compile(rf"{COUNT}(?:gpus?|cards?)(?: ?/ ?| per )(?:worker|replica|trial|job|pod|task)s?")
 _KIND = (
@@ -47,6 +48,8 @@ _OF_A_KIND = re.compile(
 )
 _DEGREES = re.compile(rf"{DEGREE}(?: x {DEGREE})+")
 _PRODUCTS = re.compile(rf"{COUNT}{DEVICE} ?/ ?.{{0,30}}|nodes? ?[x*] ?{DEVICE}|[a-z ]*{DEVICE} x [a-z ]*{DEVICE}")
+_GRID = re.compile(r"(?:(?:process(?:or)? )?grid ?)?\(?p ?[x*] ?q\)?|process(?:or)? grid")
+"""Headers of the rows and columns of a grid of processes, as HPL has it."""
 _EXACTLY = {
     *("world size", "world", "n", "p", "# gpu", "# pr.", "# procs.", "np", "n p", "omp num threads", "nproc"),
     *("par", "max parallelism", "maxparallelism", "nthr", "nthrd", "thr", "n tasks", "nw", "nt", "mpi tasks"),
@@ -77,6 +80,6 @@ def is_of_devices(text: str, bare: str) -> bool:
     either = bare.split(" or ")
     if len(either) > 1 and all(is_of_devices(one, one) for one in either):
         return True
-    if _OF_A_KIND.fullmatch(bare) or _DEGREES.fullmatch(text):
+    if any(one.fullmatch(bare) for one in (_OF_A_KIND, _GRID)) or _DEGREES.fullmatch(text):
         return True
     return bool(_PRODUCTS.fullmatch(bare)) and not NEVER.search(bare)

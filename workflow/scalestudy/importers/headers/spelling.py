@@ -10,6 +10,7 @@ _SHORT = (
     (re.compile(r"\b(?:th?r?u?-?puts?|through-puts?|thrpts?|thpts?)(?![a-z])"), "throughput"),
     (re.compile(r"^s/?u\b\.?|\bspd-?up\b"), "speedup"),
     (re.compile(r"\b(cpu|wall)time\b"), r"\1 time"),
+    (re.compile(r"\bpxq\b"), "p x q"),
     (re.compile(r"^rel\b\.?"), "relative"),
     (re.compile(r"^norm\b\.?"), "normalized"),
     (re.compile(r"\b(shared|distributed)[ -]memory\b(?!.*\b[kmgt]i?b\b)"), r"\1"),

@@ -220,8 +220,8 @@ LABELS = (
         r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
         r"(?:config(?:uration)?s?|setups?)|settings?|optimi[sz]er|compiler?|xla|"
         r"dali|data ?loader|storage|placement|"
-        r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|"
-        r"(?:tensor|pipeline|data|context|sequence|expert)[- ]parallel(?:ism)?(?: (?:size|degree))?|"
+        r"interconnect|topology|phase|stage|variant|fabric|dropout|tp|pp|dp|cp|ep|mp|"
+        r"(?:tensor|pipeline|data|context|sequence|expert|model)[- ]parallel(?:ism)?(?: (?:size|degree))?|"
         r"cuda graphs?|run|name|type",
     ),
 )
