@@ -1,20 +1,21 @@
 """What the printed speedups and efficiencies of a series are relative to.
 
 The smallest scale is tried first, then other rows, the row before and other measurements. One baseline has to
-explain all printed ratios of a series; if none does, they are held against the smallest scale.
+explain all printed ratios of a series, or clearly the most of them; if none does, they are held against the
+smallest scale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 
+from scalestudy.analyse.published.best_base import Expected, Way, best_base
 from scalestudy.analyse.published.held import (
     BEFORE,
     DEVICES,
-    FEWEST,
     ONE,
     ROW,
     SERIAL,
@@ -30,9 +31,6 @@ from scalestudy.analyse.published.table import Recomputed, Table, limits_of, rat
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow
-
-Expected = Callable[[Recomputed], Interval]
-Way = tuple[str, PublishedRow | None, Expected]
 
 
 def unit_of(table: Table) -> Printed | None:
@@ -56,7 +54,7 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
     if all(scale.row.printed_speedup is None for scale in table.scales):
         return Held(UNIT if unit else SMALLEST, table.base, ())
-    rows = list(_other_rows(table, others))
+    rows = list(_other_rows(table, others, "printed_speedup"))
     if unit:
         fewer = [
             way
@@ -64,11 +62,11 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
             if way[1] is not None and table.base and way[1].gpus <= table.base.gpus and way[1] is not table.base
         ]
         ways = [(UNIT, table.base, with_unit), (SERIAL, None, _over_serial), *fewer]
-        named = _best(table, "printed_speedup", ways, first_may_be_better=True)
+        named = best_base(table, "printed_speedup", ways, first_may_be_better=True)
         if named.kind in (ROW, SERIAL):
             return named
     ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *_further(table)]
-    return _best(table, "printed_speedup", ways)
+    return best_base(table, "printed_speedup", ways)
 
 
 def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
@@ -106,7 +104,7 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     ways += [(STATED, base, stated), (DEVICES, None, devices)]
     ways += [
         (kind, row, per_device(way, max(row.gpus, 1)))  # a serial run is that of one device
-        for kind, row, way in _other_rows(table, others)
+        for kind, row, way in _other_rows(table, others, "printed_efficiency")
         if row is not None
     ]
     for kind, _, way in _further(table):
@@ -116,9 +114,9 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
             ways.append((kind, None, per_device(way, 1)))
         elif base:
             ways.append((kind, base, per_device(way, base.gpus)))
-    held = _best(table, "printed_efficiency", ways)
+    held = best_base(table, "printed_efficiency", ways)
     if unit_row and held.kind == ROW and held.row is unit_row:
-        first = _best(table, "printed_efficiency", ways[1:])  # both may be within rounding
+        first = best_base(table, "printed_efficiency", ways[1:])  # both may be within rounding
         held = first if first.kind == SMALLEST and not first.outside and _apart(first) < _apart(held) else held
     held = _by_printed_speedups(held, table)
     return held if common_unit(held) else _over_its_own(held, base)
@@ -172,78 +170,17 @@ def _over_its_own(held: Held, base: PublishedRow | None) -> Held:
     return Held(UNIT, base, pairs)
 
 
-WIDE = 0.1
-"""Relative width from which a ratio to the row before says nothing: it agrees with most printed ratios."""
-
-
-def _best(table: Table, role: str, ways: Sequence[Way], *, first_may_be_better: bool = False) -> Held:
-    """The first way that explains all; else the first way, or serial times if they explain more.
-
-    first_may_be_better: the others are tried before it.
-    """
-    found: list[Held] = []
-    for kind, row, expected in ways:
-        pairs = []
-        for scale in table.scales:
-            printed = scale.row.numbers.get(role)
-            if printed is None or isnan((value := expected(scale)).value):
-                continue
-            if (
-                kind == ROW
-                and row
-                and row is not scale.row
-                and row.gpus == scale.row.gpus
-                and overlap(printed, ONE)
-            ):
-                continue  # another baseline of as many devices has a speedup of 1 too
-            pairs.append((scale, printed, value))
-        held = Held(kind, row, tuple(pairs))
-        telling = [
-            (scale, printed, value)
-            for scale, printed, value in held.pairs
-            if scale.row is not row
-            and value != ONE
-            and (kind != BEFORE or value.high - value.low < WIDE * value.value)
-        ]
-        enough = bool(found) and len(telling) >= FEWEST and len(pairs) >= len(found[0].pairs) - 1
-        enough = enough and _is_no_chance(telling, found[0])
-        if not held.outside and (enough or not (found or first_may_be_better)):
-            return held
-        found.append(held)
-    # a column of serial times is a baseline by its name, and a row by its printed speedup of 1
-    whole = [held for held in found[1:] if len(held.pairs) == len(found[0].pairs)]
-    stated = [held for held in whole if held.kind == SERIAL or _is_over_a_row_with_1x(held, table)]
-    return min((found[0], *stated), key=lambda held: len(held.outside))
-
-
-def _is_over_a_row_with_1x(held: Held, table: Table) -> bool:
-    """Whether printed speedups are held against a row with 1x, which the smallest scale has not."""
-    own = table.base.printed_speedup if table.base else None
-    first = held.row.printed_speedup if held.kind == ROW and held.row else None
-    return first is not None and first.value == 1 and own is not None and not overlap(own, ONE)
-
-
-def _is_no_chance(telling: Sequence[tuple[Recomputed, Printed, Interval]], first: Held) -> bool:
-    """Whether ratios that another way than the first explains are several, or one that is rounded exactly so.
-
-    A ratio that both ways give in common says nothing, such as that of the second row to the row before.
-    """
-    usual = {id(scale): value for scale, _, value in first.pairs}
-    own = [(printed, value) for scale, printed, value in telling if value != usual.get(id(scale))]
-    return len(own) >= FEWEST or all(
-        overlap(replace(printed, last=printed.last / 2), value) for printed, value in own
-    )
-
-
-def _other_rows(table: Table, others: Sequence[PublishedRow]) -> Iterator[Way]:
+def _other_rows(table: Table, others: Sequence[PublishedRow], role: str) -> Iterator[Way]:
     """Every other row as the baseline, of this series and of the others.
 
     If the smallest scale has a printed ratio of exactly 1, a row of the series with another one is no baseline.
+    role: of the ratios. Where the smallest scale has none of them, its other ratio says it.
     """
     rows = [scale.row for scale in table.scales if scale.row is not table.base]
-    for role in ("printed_speedup", "printed_efficiency"):
-        if table.base and (own := table.base.numbers.get(role)) and own.value == 1:
-            rows = [row for row in rows if (other := row.numbers.get(role)) is None or other.value == 1]
+    printed = [role, *({"printed_speedup", "printed_efficiency"} - {role})]
+    said = next((one for one in printed if table.base and one in table.base.numbers), "")
+    if table.base and table.base.number(said) == 1:
+        rows = [row for row in rows if row.number(said) in (None, 1)]
     for row in [*rows, *others]:
         rate = rate_of(row)
         if rate.value > 0 and rate.low > 0:

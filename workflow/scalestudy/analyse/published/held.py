@@ -23,6 +23,9 @@ SMALLEST, UNIT, ROW, BEFORE, SERIAL, TIME, STATED, DEVICES = (
     "devices",
 )
 
+Pair = tuple[Recomputed, Printed, Interval]
+"""A scale, its printed ratio, and the one that a baseline gives."""
+
 
 @dataclass(frozen=True)
 class Held:
@@ -34,11 +37,11 @@ class Held:
     speedup)."""
     row: PublishedRow | None
     """The baseline if it is a row."""
-    pairs: tuple[tuple[Recomputed, Printed, Interval], ...]
+    pairs: tuple[Pair, ...]
     """Scales with the printed and the expected ratio, as far as there is one."""
 
     @property
-    def outside(self) -> tuple[tuple[Recomputed, Printed, Interval], ...]:
+    def outside(self) -> tuple[Pair, ...]:
         """Those that rounding does not explain.
 
         A number may be cut instead of rounded, unless another of the same ratios is rounded up.
