@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.diagnose.audit import Audit
-from test_printed_habits import audited, table
+from test_printed_habits import audited, speedups, table
 
 SERIAL = ["1;52.00;0.97", "2;26.40;1.91", "4;13.63;3.21", "8;7.12;7.08"]  # 4 is 3.70
 IN_FRONT = {
@@ -63,3 +63,32 @@ def test_a_first_row_that_explains_most_remains_the_baseline(tmp_path: Path) -> 
     rows = ["Sequential;-;50.43;1.00", "a;1;52.00;1.00", "a;2;26.40;1.97", "a;4;13.63;3.33", "a;8;7.12;7.30"]
     (found,) = audited(tmp_path, table("Version;Threads;Time (s);Speedup", *rows))
     assert (found.speedups.kind, remarks(found)) == ("smallest", [("speedup", 4)])
+
+
+NODES = ["3;52.40;0.41", "6;21.50;1.00", "12;11.20;1.92", "24;5.83;3.69"]
+
+
+@pytest.mark.parametrize("header", ["Nodes;Time (h);Speed-up", "GPUs;Time (h);Speed-up"])
+def test_the_only_row_with_1x_is_the_baseline(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(header, *NODES))
+    assert found.table.base is not None and found.table.base.gpus == 6
+    assert speedups(found) == [(3, 0.41), (6, 1.0), (12, 1.92), (24, 3.69)]
+    assert (remarks(found), found.checked.speedups) == ([], 4)
+
+
+def test_a_wrong_speedup_over_the_row_with_1x_is_found(tmp_path: Path) -> None:
+    (found,) = audited(tmp_path, table("Nodes;Time (h);Speed-up", *NODES[:2], "12;11.20;1.29", NODES[3]))
+    assert (speedups(found)[0], remarks(found)) == ((3, 0.41), [("speedup", 12)])
+
+
+def test_a_row_with_1x_that_explains_nothing_is_not_the_baseline(tmp_path: Path) -> None:
+    rows = ["3;52.40;0.52", "6;21.50;1.00", "12;11.20;2.44", "24;5.83;4.69"]
+    (found,) = audited(tmp_path, table("Nodes;Time (h);Speed-up", *rows))
+    assert found.table.base is not None and found.table.base.gpus == 3
+
+
+def test_efficiencies_of_one_device_keep_it_as_the_baseline(tmp_path: Path) -> None:
+    rows = ["1;100;0.26;100%", "4;385;1.00;96%", "8;751;1.95;94%", "16;1444;3.75;90%"]
+    (found,) = audited(tmp_path, table("GPUs;images/s;Speedup;Efficiency", *rows))
+    assert found.table.base is not None and found.table.base.gpus == 1
+    assert (found.speedups.kind, found.efficiencies.kind, remarks(found)) == ("row", "smallest", [])

@@ -13,6 +13,8 @@ from scalestudy.importers.published import PublishedRow
 
 FAR_APART = 3.0
 """Ratio of the largest to the smallest measurement of one configuration, from which it is no configuration."""
+_Rated = tuple[list[PublishedRow], Interval]
+"""Rows of one configuration with their throughput."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
     """Recomputes the scaling of a case from its rows.
 
     Baseline: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
-    strategy `single`, if there are several. Rows with equal configurations count as runs: their geometric mean is
-    used. beside: the rows of the whole table, whose printed speedups have one baseline.
+    strategy `single`, if there are several; the only row with 1x, if most printed speedups follow from it. Rows
+    with equal configurations count as runs: their geometric mean is used. beside: the rows of the whole table,
+    whose printed speedups have one baseline.
     """
     usable = [row for row in rows if _positive(row)]
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
@@ -71,6 +74,8 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
     bases.sort(key=lambda item: not is_undistributed(item[0][0].label("strategy")))
+    if (named := _with_1x(known, [group[0] for group, _ in bases])) is not None:
+        bases = [named, *(one for one in known if one[0][0].gpus == named[0][0].gpus and one is not named)]
     base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
     base_gpus = base.gpus if base else _devices_of_one(usable, beside)
     return Table(
@@ -81,6 +86,30 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
         unlike=tuple(map(tuple, unlike)),
         base_gpus=base_gpus,
     )
+
+
+def _with_1x(known: Sequence[_Rated], smallest: Sequence[PublishedRow]) -> _Rated | None:
+    """The only rows with a printed speedup of 1, if most other speedups follow from them; they are the baseline.
+
+    The smallest scale has to have another speedup, and no efficiency of 100 %. smallest: its rows.
+    """
+    first = [(row.printed_speedup, row.printed_efficiency) for row in smallest]
+    if any(
+        speedup is None or _may_be_one(speedup) or (share is not None and _may_be_one(share))
+        for speedup, share in first
+    ):
+        return None
+    stated = [(one, printed) for one in known if (printed := one[0][0].printed_speedup) is not None]
+    units = [one for one, printed in stated if printed.value == 1]
+    if len(units) != 1:
+        return None
+    over = [(printed, ratio(one[1], units[0][1])) for one, printed in stated if one is not units[0]]
+    follow = sum(printed.low <= value.high and value.low <= printed.high for printed, value in over)
+    return units[0] if 2 * follow > len(over) else None
+
+
+def _may_be_one(printed: Printed) -> bool:
+    return printed.low <= 1 <= printed.high
 
 
 def known_rates(rows: Sequence[PublishedRow]) -> list[float]:
