@@ -61,8 +61,15 @@ from scalestudy.importers.ratios.columns import (
     without_quotients,
 )
 from scalestudy.importers.ratios.efficiencies import by_their_ratios, without_shares
-from scalestudy.importers.ratios.explained import actual_beside_ideal, by_printed_ratios, by_what_follows, factors
+from scalestudy.importers.ratios.explained import (
+    actual_beside_ideal,
+    bare_percents,
+    by_printed_ratios,
+    by_what_follows,
+    factors,
+)
 from scalestudy.importers.ratios.gains import gains
+from scalestudy.importers.ratios.lettered import letters_behind_names
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_all import (
     of_all_by_its_work,
@@ -71,6 +78,7 @@ from scalestudy.importers.ratios.of_all import (
     shares_of_times,
     without_flops_of_unknown_devices,
 )
+from scalestudy.importers.ratios.of_named_parts import times_of_named_parts
 from scalestudy.importers.ratios.of_no_scaling import without_other_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_quantity_of_the_first, with_ratio_rows, with_unit_of_labels
@@ -187,7 +195,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = strategies(one_of_devices(relative_columns(result, raw, said), raw, said), raw, said)
     result = by_units(telling_labels(batches_of_devices(result, raw, said), raw, said), raw, said)
     result = _speedups_of_precisions(telling_labels(result, raw, said), said)  # of what units alone say too
-    result = ratio_of_columns(without_other_ratios(serial_times(result, raw, said), raw, said), raw, said)
+    result = times_of_named_parts(letters_behind_names(serial_times(result, raw, said), raw, said), raw, said)
+    result = ratio_of_columns(without_other_ratios(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
     result = times_by_caption(result, raw, said)
     of_a_caption = by_caption(result, raw, said)
@@ -203,7 +212,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     of_models = by_sizes(by_parameters(over_other_systems(found, raw, said), raw, said), raw, said)
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = without_shares(found, raw, said)
-    found = without_quotients(by_printed_ratios(by_what_follows(found, raw, said), raw, said), raw, said)
+    found = bare_percents(by_what_follows(found, raw, said), raw, said)
+    found = without_quotients(by_printed_ratios(found, raw, said), raw, said)
     found = without_other_units(without_other_phases(found, said), raw, said)
     found = parts_of_times(by_their_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)

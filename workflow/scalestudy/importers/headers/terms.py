@@ -175,7 +175,7 @@ SPEEDUP = re.compile(
     r"(?:relative ?)?speed ?(?:increase|gain)|acceleration|faster|"
     r"^(?:vs\.?|over) (?:single|one|1)(?:x\b|\b)|"
     r"^(?:x )?(?:(?:relative|rel\.?)(?: to)?|vs\.?|over|compared (?:to|with)) "
-    rf"(?:\d{{1,6}}|one|single) ?-?{DEVICE}\b|"
+    rf"(?:\d{{1,6}}|one|single) ?-?(?:{DEVICE}|{NODE})\b|"
     r"\b(?:relative|rel\.?|normali[sz]ed) (?:perf|performance|throughput|speed)\b|\bgain\b|"
     r"^s ?\([pn]\)$|^s ?[pn]$|^speed ?ratio$|^t ?[(_]?(?:1|s|seq)\)? ?/ ?t ?[(_]?[np]\)?$|"
     r"^\(?x?\)? ?(?:vs\.?|over) (?:baseline|serial|sequential)"

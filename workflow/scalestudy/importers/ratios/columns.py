@@ -18,8 +18,8 @@ from scalestudy.importers.raw import RawTable
 
 MOST_COLUMNS = 6
 """Columns that are compared with each other."""
-_LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
-"""Headers of the two ratios beside each other."""
+LETTERS = {"S": "printed_speedup", "E": "printed_efficiency"}
+"""Letters that stand for the two ratios."""
 FEW_ROWS = 3
 """Rows that are needed to exclude that numbers are equal by chance."""
 CLOSE = 0.02
@@ -31,7 +31,7 @@ def relative_columns(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
     if devices is None:
         return meanings
-    letters = _LETTERS if {*_LETTERS} <= {plain(one.header) for one in meanings} else {}
+    letters = LETTERS if {*LETTERS} <= {plain(one.header) for one in meanings} else {}
     result = []
     for place, meaning in enumerate(meanings):
         unknown = meaning.role == "ignore" and normal(meaning.header) not in said

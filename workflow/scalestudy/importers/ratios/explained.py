@@ -103,6 +103,30 @@ def _greek_ratios(meanings: list[Meaning], raw: RawTable, said: set[str], of: tu
 
 _GREEK = re.compile(r"[\u0391-\u03c9](?: ?\(?_?\{?[A-Za-z]\}?\)?)?(?:,? ?[(\[]?%[)\]]?)?")
 """Headers of a Greek letter, perhaps with that of the devices and a unit."""
+
+
+def bare_percents(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read a column `percent` as the efficiency if most of its numbers follow as one from the only measurement."""
+    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    named = [
+        place
+        for place, one in enumerate(meanings)
+        if one.role == "ignore" and normal(one.header) not in said and _PERCENT.fullmatch(normal(one.header))
+    ]
+    known = any(one.role == "printed_efficiency" for one in meanings)
+    if known or not len(devices) == len(measured) == len(named) == 1:
+        return meanings
+    _, first = next(iter(by_devices(raw, devices[0], named[0])), (0, None))
+    if first is None or first.value not in (1, 100):  # a share of the peak follows too
+        return meanings
+    of_times = meanings[measured[0]].role in TIMES
+    close = following(raw, meanings, (devices[0], measured[0], named[0]), of_times=of_times, close=_CLOSE, power=1)
+    follows = sum(close) >= _FEWEST and 2 * sum(close) > len(close)
+    return with_role(meanings, named[0], "printed_efficiency") if follows else meanings
+
+
+_PERCENT = re.compile(r"[(\[]?(?:%|per ?cent|pct\.?|percentage)[)\]]?")
 _KINDS = {"printed_speedup": "speedup", "printed_efficiency": "efficiency"}
 """Ratios of measurements -> what their cells are by their signs."""
 

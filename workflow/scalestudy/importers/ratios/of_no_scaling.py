@@ -119,10 +119,15 @@ def _without_those_of_parts(meanings: list[Meaning], raw: RawTable, said: set[st
 
 def _mostly_follows(raw: RawTable, place: int, time: int) -> bool:
     """Whether most speedups are close to the ratios of the first of the times to each of them."""
+    close = are_close(raw, place, time)
+    return len(close) >= FEW_ROWS and sum(close) >= _MOST * len(close)
+
+
+def are_close(raw: RawTable, place: int, time: int) -> list[bool]:
+    """Return for each speedup whether it is close to the ratio of the first of the times to its own."""
     pairs = [(_value(row, place), _value(row, time)) for _, row in raw.rows]
     known = [(speedup, seconds) for speedup, seconds in pairs if speedup and seconds]
-    close = sum(abs(known[0][1] / seconds / speedup - 1) < CLOSE for speedup, seconds in known)
-    return len(known) >= FEW_ROWS and close >= _MOST * len(known)
+    return [abs(known[0][1] / seconds / speedup - 1) < CLOSE for speedup, seconds in known]
 
 
 def _value(row: tuple[str, ...], place: int) -> float | None:

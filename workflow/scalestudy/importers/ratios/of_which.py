@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-from scalestudy.importers.headers.meaning import Meaning
+from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.numbers.printed import plain
-from scalestudy.importers.published import MEASURED
+from scalestudy.importers.published import MEASURED, SERIAL
 from scalestudy.importers.ratios.columns import by_devices, starts_at_one, without_columns
+from scalestudy.importers.ratios.serial import is_serial
+from scalestudy.importers.ratios.serial_said import states_serial_time
 from scalestudy.importers.raw import RawTable
 
 _SAY_NOTHING = re.compile(r"speed|up|scal|factor|ratio|relative|rel|vs|over|gain|improve|of|the|per|mean|avg")
@@ -28,7 +30,10 @@ def of_the_measurement(meanings: list[Meaning], said: set[str]) -> list[Meaning]
 
 
 def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out speedups that are not 1 on the fewest devices, if those of another column are: `vs naive`."""
+    """Leaves out speedups that are not 1 on the fewest devices, if those of another column are: `vs naive`.
+
+    Those over a serial run stay if a column or the text has its time.
+    """
     devices = next((place for place, one in enumerate(meanings) if one.role == "gpus"), None)
     stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
     if devices is None or len(stated) < 2:
@@ -38,7 +43,14 @@ def begins_at_one(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
     known = all(found and found[0][1] for found in first.values())
     if len(base) != 1 or not known:
         return meanings
+    if states_serial_time(raw.text) or any(one.role == SERIAL for one in meanings):
+        base |= {place for place in stated if _is_over_serial(meanings[place].header)}
     return without_columns(meanings, [place for place in stated if place not in base], said)
+
+
+def _is_over_serial(header: str) -> bool:
+    """Whether the header of a speedup says that it is over a serial run, as an absolute speedup is."""
+    return is_serial(header) or re.search(r"\babs(?:olute)?\b", normal(header)) is not None
 
 
 def _words(meaning: Meaning) -> set[str]:

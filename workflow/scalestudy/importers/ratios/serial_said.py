@@ -26,12 +26,22 @@ def with_serial_time(table: PublishedTable, text: Sequence[str]) -> PublishedTab
     printed = any("printed_speedup" in row.numbers for row in table.rows)
     if timed is None or not printed or any(SERIAL in row.numbers for row in table.rows):
         return table
-    said = {words: time for words in text if (time := _time_in(words))}
+    said = _times_in(text)
     if len(said) != 1:
         return table
     ((words, time),) = said.items()
     rows = tuple(replace(row, numbers={**row.numbers, SERIAL: time}) for row in table.rows)
     return replace(table, rows=rows, notes=(*table.notes, f"the text states a serial time: '{words}'"))
+
+
+def states_serial_time(text: Sequence[str]) -> bool:
+    """Return whether one line of a text states the time of a serial run."""
+    return len(_times_in(text)) == 1
+
+
+def _times_in(text: Sequence[str]) -> dict[str, Printed]:
+    """Lines that state the time of a serial run, with this time."""
+    return {words: time for words in text if (time := _time_in(words))}
 
 
 def _time_in(words: str) -> Printed | None:
