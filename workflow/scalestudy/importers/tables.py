@@ -14,7 +14,7 @@ from scalestudy.importers.devices.defined_headers import with_defined_headers
 from scalestudy.importers.devices.in_headings import with_devices_of_strategies
 from scalestudy.importers.devices.legends import with_legend
 from scalestudy.importers.headers.meaning import meaning_of
-from scalestudy.importers.markup.aligned import aligned_tables, label_devices
+from scalestudy.importers.markup.aligned import aligned_tables, label_devices, table_names_devices
 from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
@@ -35,6 +35,7 @@ from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
 from scalestudy.importers.markup.naming import with_decimal_points
+from scalestudy.importers.markup.notebooks import notebook_in, tables_of_notebook
 from scalestudy.importers.markup.phrased import sentence_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
@@ -112,16 +113,16 @@ def read_tables(path: Path) -> list[RawTable]:
         content = read_named(path, most=MOST_BYTES + 1)
         if why := why_unopened(content):
             raise UserError(f"{path}: {why}")
-        text = decoded(content)
-        tables = find_tables(text)
+        if len(content) > MOST_BYTES:
+            most = f"larger than {MOST_BYTES // 2**20} MiB"
+            raise UserError(f"{path}: {most}, which is too large for a published table")
+        tables = find_tables(decoded(content))
     except OSError as error:
         raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}{nearest(path)}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: {_undecoded(error)}") from None
     except csv.Error as error:
         raise UserError(f"{path}: cannot be read as a table: {error}") from None
-    if len(content) > MOST_BYTES:
-        raise UserError(f"{path}: larger than {MOST_BYTES // 2**20} MiB, which is too large for a published table")
     for table in tables:
         if len(table.header) > MOST_COLUMNS:
             columns = f"{len(table.header)} columns; a table of scaling has at most {MOST_COLUMNS}"
@@ -149,7 +150,13 @@ def _undecoded(error: UnicodeDecodeError) -> str:
 
 
 def find_tables(text: str) -> list[RawTable]:
-    """Return all tables of a text, in its order.
+    """Return all tables of a text, in its order. That of a notebook is its markdown and its outputs."""
+    notebook = notebook_in(text)
+    return _of_text(text) if notebook is None else tables_of_notebook(notebook, _of_text)
+
+
+def _of_text(text: str) -> list[RawTable]:
+    """All tables of a text, in its order.
 
     Tables with markup come first. Without any, the whole text may be one table with delimiters, and then columns
     of plain text and lists are looked for.
@@ -171,10 +178,10 @@ def find_tables(text: str) -> list[RawTable]:
     text = text if marked else "\n".join(lines)
     alone = not marked and delimiter_of(lines) != "  " and starts_with_header(lines)
     if alone and (has_even_columns(lines) or not listed_tables(lines[:200])) and (found := delimited_tables(text)):
-        said = _in_text(lines) if not any(map(_names_devices, found)) else []
+        said = _in_text(lines) if not any(map(table_names_devices, found)) else []
         return [_tidied(table) for table in said or found]
     taken = {line for table in tables for line in table.lines}
-    ruled = [table for table in ruled_tables(lines, taken) if _names_devices(table)]
+    ruled = [table for table in ruled_tables(lines, taken) if table_names_devices(table)]
     taken |= {line for table in ruled for line in table.lines}
     tables += ruled
     tables += aligned_tables(lines, taken, only=not marked)
@@ -190,7 +197,7 @@ def find_tables(text: str) -> list[RawTable]:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)
         tables = [*_in_fences(lines)] or (bare_lists(lines) if one_column else []) or delimited
-        unknown = short and not any(map(_names_devices, tables))
+        unknown = short and not any(map(table_names_devices, tables))
         tables = (stacked_tables(lines) or headed_runs(lines) or _in_text(lines) or tables) if unknown else tables
     tables = [
         _tidied(with_footnotes(without_projected(_with_captions(table, printed), printed), printed))
@@ -279,11 +286,6 @@ def _in_text(lines: Sequence[str]) -> list[RawTable]:
     return max(
         mentioned_tables(lines), sentence_tables(lines), key=lambda tables: sum(len(one.rows) for one in tables)
     )
-
-
-def _names_devices(table: RawTable) -> bool:
-    """Whether a header of a table, or the labels of its rows, name devices."""
-    return any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or label_devices(table.rows)
 
 
 def _has_devices(table: RawTable) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -223,3 +224,21 @@ def test_many_devices_need_their_nodes(tmp_path: Path) -> None:
     rows = "GPUs,Nodes,images/s,Batch per GPU\n8,1,2300,64\n1024,128,250000,64\n"
     runs = imported(written(tmp_path, rows, "nodes.csv"))
     assert [(run.devices, run.nodes) for run in runs] == [(8, 1), (1024, 128)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_notebook_with_a_table_is_imported_whatever_its_length(tmp_path: Path, indent: int | None) -> None:
+    """One that is written in one line is no row of JSON, and its images make most notebooks long."""
+    image = {"output_type": "display_data", "data": {"image/png": "A" * 2**20}}
+    cells = [
+        {"cell_type": "code", "source": "plot()", "outputs": [image]},
+        {"cell_type": "markdown", "source": MARKDOWN},
+    ]
+    path = written(tmp_path, json.dumps({"cells": cells, "nbformat": 4}, indent=indent), "table.ipynb")
+    assert [run.devices for run in imported(path)] == [1, 4]
+
+
+def test_a_notebook_without_a_table_is_no_table(tmp_path: Path) -> None:
+    cells = [{"cell_type": "markdown", "source": "# Training on 4 GPUs"}]
+    path = written(tmp_path, json.dumps({"cells": cells, "nbformat": 4}), "notes.ipynb")
+    assert not is_table(path, None)

@@ -22,7 +22,7 @@ from scalestudy.importers.logs.console.form import (
 )
 from scalestudy.importers.logs.console.several_runs import begins_again, check_one_run
 from scalestudy.importers.logs.declared import DECLARED
-from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines
+from scalestudy.importers.logs.lines import ESCAPES, head_of, numbered_lines, opened
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.readers import (
     deepspeed,
@@ -39,7 +39,8 @@ from scalestudy.importers.logs.readers import (
 )
 from scalestudy.importers.logs.tabular import csv_log, json_log
 from scalestudy.importers.logs.tabular.printed import has_markup, shows_scaling
-from scalestudy.importers.tables import decoded
+from scalestudy.importers.markup.notebooks import may_be_notebook, notebook_in
+from scalestudy.importers.tables import MOST_BYTES, decoded
 from scalestudy.importers.unopened import STARTS, why_unopened
 
 Read = Callable[[Path, Given], list[Log]]
@@ -110,6 +111,8 @@ def is_table(path: Path, name: str | None) -> bool:
     head = head_of(path)
     if b"\x00" in head or head.startswith(STARTS) or any(one.mark.search(head) for one in FORMATS):
         return False
+    if notebook := _notebook(path, head):
+        return shows_scaling(notebook)
     if any(recognise(head) for known, (recognise, _) in BY_HEAD.items() if known != "csv"):
         return False
     whole = head[: head.rfind(b"\n") + 1] or head
@@ -121,6 +124,18 @@ def is_table(path: Path, name: str | None) -> bool:
         return shows_scaling(text) and (has_markup(text) or not _has_many_rows(path))
     except csv.Error:
         return False
+
+
+def _notebook(path: Path, head: bytes) -> str:
+    """The text of a file, which may be longer than its head, if it is a notebook; else ''."""
+    if not may_be_notebook(head.decode("latin-1")):
+        return ""
+    try:
+        with opened(path) as file:
+            text = decoded(file.read(MOST_BYTES))
+    except UnicodeDecodeError:
+        return ""
+    return text if notebook_in(text) else ""
 
 
 def _has_many_rows(path: Path) -> bool:

@@ -277,6 +277,11 @@ def _roles(cells: Sequence[str]) -> Iterator[str]:
     return (meaning_of(cell.strip(" :")).role for cell in cells if any(map(str.isalpha, cell)))
 
 
+def table_names_devices(table: RawTable) -> bool:
+    """Return whether a header of a table, or the labels of its rows, name devices."""
+    return any(meaning_of(name).role in ("gpus", "nodes") for name in table.header) or label_devices(table.rows)
+
+
 def label_devices(rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
     """Return whether the labels of all rows name numbers of devices, not all the same: 1x A100, 2x A100."""
     for place in range(_FIRST):
