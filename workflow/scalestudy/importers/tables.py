@@ -185,7 +185,7 @@ def _of_text(text: str) -> list[RawTable]:
     taken |= {line for table in ruled for line in table.lines}
     tables += ruled
     tables += aligned_tables(lines, taken, only=not marked)
-    if marked and not any(map(_names_devices, tables)):
+    if marked and not any(map(table_names_devices, tables)):
         tables += listed_tables(_without_lines(lines, taken))
     if not marked and (listed := listed_tables(lines)) and not any(_has_devices(table) for table in tables):
         tables = [with_bare_numbers(table, lines) for table in listed]
