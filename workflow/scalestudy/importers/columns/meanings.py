@@ -23,7 +23,12 @@ from scalestudy.importers.columns.by_cells import by_cells
 from scalestudy.importers.columns.by_units import by_units
 from scalestudy.importers.columns.captions import by_caption, times_by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
-from scalestudy.importers.columns.parts import parts_of_times, without_other_phases, without_other_units
+from scalestudy.importers.columns.parts import (
+    parts_of_times,
+    sum_of_parts,
+    without_other_phases,
+    without_other_units,
+)
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import with_devices_of_the_caption, with_noun_of_the_first
@@ -198,7 +203,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = times_of_named_parts(letters_behind_names(serial_times(result, raw, said), raw, said), raw, said)
     result = ratio_of_columns(without_other_ratios(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
-    result = times_by_caption(result, raw, said)
+    result = times_by_caption(sum_of_parts(result, raw, said), raw, said)
     of_a_caption = by_caption(result, raw, said)
     result = result if of_a_caption == result else ratio_of_columns(of_a_caption, raw, said)
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)

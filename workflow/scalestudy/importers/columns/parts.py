@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isclose
 
 from scalestudy.importers.cells.units import unit_of_time
-from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_label, normal
+from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_label, normal, with_role
 from scalestudy.importers.headers.terms import IDEAL, SECONDS, SERIAL_RUN, SPREAD
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
@@ -20,7 +20,7 @@ from scalestudy.importers.raw import RawTable
 _WHOLE = re.compile(r"\b(?:total|overall|whole|wall|elapsed|end[- ]to[- ]end|e2e)\b")
 """Headers of the time of all parts."""
 _OF_A_PART = re.compile(
-    r"\b(?:comm(?:unication)?|comput(?:e|ation)|i/?o|load(?:ing)?|wait(?:ing)?|sync\w*|halo|exchange|forward|backward|"
+    r"\b(?:comm(?:unication)?|comp(?:ut(?:e|ing|ation))?|i/?o|load(?:ing)?|wait(?:ing)?|sync\w*|halo|exchange|forward|backward|"
     r"all-?reduce|setup|init\w*)\b"
 )
 _OF_A_PHASE = re.compile(r"\b(?:data[ -]?load\w*|loader|valid\w*|eval\w*|test(?:ing)?|inference)\b(?!.*\btrain)")
@@ -35,6 +35,9 @@ _NO_PART = re.compile(
 _FREE = ("ignore", "label", "hardware", "strategy", "framework", *TIMES, "step_time_s")
 _ABOVE = 1.1
 """Times the whole, what parts may add up to at most: they overlap, and they are rounded."""
+_BELOW = 0.9
+"""The same at least, if they are all parts."""
+_SUM = re.compile(r"(?:t )?(?:total|sum|overall)")
 
 
 def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -47,16 +50,19 @@ def parts_of_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
         return _without_parts_of_several(meanings, said)
     others = {place: _part(one, raw, place, said) for place, one in enumerate(meanings) if place != whole}
     found = {place: own for place, own in others.items() if own}
-    times = {place: _seconds(raw, place, one.unit) for place, one in {**found, whole: meanings[whole]}.items()}
-    for row, all_of_it in enumerate(times[whole]):
-        if all_of_it is not None and sum(times[place][row] or 0.0 for place in found) > _ABOVE * all_of_it:
-            return meanings
+    shares = _shares(raw, {place: one.unit for place, one in found.items()}, (whole, meanings[whole].unit))
+    if any(share > _ABOVE for share in shares):
+        return meanings
+    all_parts = len(found) > 1 and bool(shares) and min(shares) >= _BELOW and meanings[whole].role in TIMES
     result = list(meanings)
     for place in found:
-        if meanings[place].role in TEXTS:
-            result[place] = replace(meanings[place], role="ignore")
-        elif meanings[place].role == meanings[whole].role:
-            result[place] = replace(meanings[place], per=PART)
+        one = meanings[place]
+        if one.role in TEXTS:
+            result[place] = replace(one, role="ignore")
+        elif one.role == meanings[whole].role:
+            result[place] = replace(one, per=PART)
+        elif all_parts and (one.role in TIMES or are_times(raw.cells(place))):
+            result[place] = replace(one, role=meanings[whole].role, per=PART, rest=one.rest or normal(one.header))
     if not any(one.per == PART for one in result):
         return result
     name = meanings[whole].rest or "total"
@@ -76,6 +82,28 @@ def without_other_units(meanings: list[Meaning], raw: RawTable, said: set[str]) 
         if same and normal(meanings[second].header) not in said:
             result[second] = replace(meanings[second], role="ignore")
     return result
+
+
+def sum_of_parts(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads `total` as a time if it is the sum of parts, such as `comm` and `comp`, and if nothing is measured."""
+    names = [normal(one.header) if one.role == "ignore" else "" for one in meanings]
+    whole = [at for at, name in enumerate(names) if _SUM.fullmatch(name) and name not in said]
+    parts = {at: "" for at, name in enumerate(names) if _OF_A_PART.fullmatch(name)}
+    if any(one.role in MEASURED for one in meanings) or len(whole) != 1 or len(parts) < _SEVERAL:
+        return meanings
+    shares = _shares(raw, parts, (whole[0], ""))
+    added_up = len(shares) == len(raw.rows) and all(_BELOW <= share <= _ABOVE for share in shares)
+    return with_role(meanings, whole[0], "time_s") if added_up else meanings
+
+
+def _shares(raw: RawTable, parts: Mapping[int, str], whole: tuple[int, str]) -> list[float]:
+    """The sum of parts over the whole in each row that has it. parts: place -> unit; whole: the same."""
+    times = {place: _seconds(raw, place, unit) for place, unit in parts.items()}
+    return [
+        sum(times[place][row] or 0.0 for place in parts) / all_of_it
+        for row, all_of_it in enumerate(_seconds(raw, *whole))
+        if all_of_it
+    ]
 
 
 def without_other_phases(meanings: list[Meaning], said: set[str]) -> list[Meaning]:

@@ -101,6 +101,10 @@ _SWITCH = re.compile(
     r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u03b4) (?:from|over|vs\.?) "
 )
 """Beginning of the header of a setting that is on or off, use_gpu, or of a change: Change from batch 1,024."""
+_IN_STEP = re.compile(
+    rf"\ba?sync(?:hronous)? (?:(?:sgd|training|updates?) )?[(\[]?(?=(?:{WORK}|{STEP}) ?{SECOND})"
+)
+"""The kind of training in the header of a rate, which is no part of a step: Sync steps/s."""
 _RATIO_OF = re.compile(r"(.+?) ?(?: x|\(x\)|\[x\])")
 """Headers of the ratio of a measurement: `nps ×`, `Throughput (x)`."""
 _MEASURED = ("throughput", "throughput_per_gpu", "steps_per_s", "step_time_s", "total_time_s", "time_s")
@@ -248,7 +252,7 @@ def _is_rate(bare: str) -> bool:
         return not re.search(r"memory|cost|expected|ideal|disk|network|latency", bare)
     if re.search(RATED, bare):
         return True
-    if re.search(TIMED, bare) or OF_A_PART.search(bare):
+    if re.search(TIMED, bare) or OF_A_PART.search(_IN_STEP.sub("", bare)):
         return False
     bare = re.sub(r"\bmax ?/ ?min\b", "", bare)
     other = re.search(

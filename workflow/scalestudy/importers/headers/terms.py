@@ -85,7 +85,7 @@ TIMED = (
     r"\bw?tim(?:e|ing)s?\b|\b(?!cpu|any|up)[a-z]{1,3}time\b|"
     r"(?<!max[- ])duration|elapsed|\bwall|run-?time|makespan|latency|"
     r"\bexec(?:ut(?:e|ion))?\b|\btime-delta\b|"
-    r"^t ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
+    r"^t\.? ?(?:total|tot|wall|exec|run|elapsed|parallel|max|avg|mean)\b(?!.*[(\[][ck\u00b0])|"
     r"\b(?:ttft|tpot|itl)\b|^t ?\([pn]\)|^t ?[pn](?:$|,? ?[(\[]|, )|^t ?\{?par\}?(?:$|,? ?[(\[])|^t$|^real$|"
     r"^cost ?\((?:ms|s|secs?|seconds|min|h)\)"
 )
