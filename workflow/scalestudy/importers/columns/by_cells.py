@@ -10,6 +10,7 @@ from scalestudy.importers.cells.units import is_in_percent
 from scalestudy.importers.counts.cells import nodes_by_each, read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.listed import are_ids, ids_in
+from scalestudy.importers.devices.machines import role_of_machines
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
 from scalestudy.importers.numbers.printed import plain, read_cell, share
@@ -61,6 +62,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="batch_per_gpu", per="gpu")  # 4 per GPU
     if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
         return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
+    if of_machines := role_of_machines(meanings, place, raw):
+        return replace(meaning, role=of_machines)
     if _is_size_beside_nodes(meanings, place, raw):
         return replace(meaning, role="label" if len(set(cells)) < len(cells) else "ignore")
     if _is_size(meaning, cells, raw):
