@@ -14,6 +14,7 @@ from itertools import pairwise
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.markup.data_frames import data_frame
 from scalestudy.importers.markup.splits import SPLITS, Split, spaced, words
 from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import MEASURED, STATED
@@ -36,8 +37,6 @@ _GROUPED = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?")
 _LABELS = ("label", "hardware", "strategy", "case")
 _FIRST = 2
 """Columns at the left that labels may be in."""
-_FEWEST = 2
-"""Rows of a table."""
 
 
 def aligned_tables(lines: list[str], taken: set[int], *, only: bool) -> Iterator[RawTable]:
@@ -64,20 +63,22 @@ def _at(lines: list[str], start: int, taken: set[int], above: str, *, only: bool
     """The table whose headers are in a line, and the line after it."""
     for split in SPLITS:
         header = _header(lines, start, split)
-        if split is spaced and (framed := _framed(lines, start, taken, header, only=only)):
-            return replace(framed, caption=above.strip("#*:> ") if len(above) <= LONGEST else ""), framed.rows[-1][
-                0
-            ]
+        framed = data_frame(lines, start, taken, header) if split is spaced else None
+        if framed and _is_header(framed.header, only=only):
+            return replace(framed, caption=_title(above)), framed.rows[-1][0]
         if len(header) < 2 or not (_is_header(header, only=only) or _may_have_labels(header, split)):
             continue
         rows, end = _rows(lines, start, taken, header, split)
         if not _is_header(header, only=only) and not label_devices(rows):
             continue
         if rows and (split is not words or len(rows) > 1):
-            caption = above.strip("#*:> ") if len(above) <= LONGEST else ""
             header = _with_names_above(lines, start, [name.strip(" :") for name in header])
-            return RawTable(start + 1, tuple(header), tuple(rows), (), caption), end
+            return RawTable(start + 1, tuple(header), tuple(rows), (), _title(above)), end
     return None, start
+
+
+def _title(line: str) -> str:
+    return line.strip("#*:> ") if len(line) <= LONGEST else ""
 
 
 def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[str]:
@@ -86,55 +87,10 @@ def _with_names_above(lines: list[str], start: int, header: list[str]) -> list[s
     if len(set(header)) == len(header) or not above.strip() or _RULE.fullmatch(above) or re.search(r"\d", above):
         return header
     placed = _placed(above, lines[start], header)
-    if placed is None or len(_CELL.findall(above)) < _FEWEST:
+    if placed is None or len(_CELL.findall(above)) < 2:
         return header
     joined = [f"{name} {own}".strip() for name, own in zip(placed, header, strict=True)]
     return joined if len(set(joined)) > len(set(header)) else header
-
-
-def _framed(lines: list[str], start: int, taken: set[int], header: list[str], *, only: bool) -> RawTable | None:
-    """A data frame as pandas or R print it: rows begin with an index, whose name is missing or stands below.
-
-    Its headers end where the cells below them end, unless a copy has one space between all cells.
-    """
-    below, first = start + 1, lines[start]
-    if not first[:1].isspace():
-        if below == len(lines) or not re.match(r"0\s", lines[below]):
-            return None
-        if len(lines[below].split()) == len(first.split()) + 1:
-            header = first.split()
-        else:  # the first word is the name of the columns, above the index
-            first = re.sub(r"^\S+", lambda name: " " * len(name[0]), first)
-            header = []
-    name = lines[below].strip() if below < len(lines) else ""
-    named = bool(name) and lines[below][:1].strip() != "" and meaning_of(name).role != "ignore"
-    rows: list[tuple[int, tuple[str, ...]]] = []
-    first_index = 1 if re.match(r"\s*1\s", lines[min(below + named, len(lines) - 1)]) else 0  # as R counts
-    for number in range(below + named, len(lines)):
-        cells = re.sub(r"\s#.*", "", lines[number]).split() if len(lines[number]) <= LONGEST else []
-        if number + 1 in taken or len(cells) < 2 or (rows and len(cells) != len(rows[0][1])):
-            break
-        if not named and cells[0] != str(len(rows) + first_index):
-            break
-        rows.append((number + 1, tuple(cells)))
-    if len(rows) < _FEWEST:
-        return None
-    width = len(rows[0][1]) - 1
-    single = next((one for one in (header, first.split()) if len(one) == width), None)
-    names = single or _ending(first, lines[rows[0][0] - 1])
-    whole = [name, *names] if named else names
-    if len(names) != width or len(whole) < 2 or not _is_header(whole, only=only):
-        return None
-    return RawTable(start + 1, tuple(whole), tuple((line, row if named else row[1:]) for line, row in rows))
-
-
-def _ending(line: str, row: str) -> list[str]:
-    """Headers that end where the cells of a row end, without that of its index; none if one would be cut."""
-    ends = [found.end() for found in re.finditer(r"\S+", row)]
-    if len(line.rstrip()) > ends[-1] or any(line[end : end + 1].strip() for end in ends):
-        return []
-    names = [line[first:last].strip() for first, last in pairwise(ends)]
-    return names if all(names) else []
 
 
 def _header(lines: list[str], start: int, split: Split) -> list[str]:
