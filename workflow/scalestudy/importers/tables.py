@@ -41,7 +41,7 @@ from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
 from scalestudy.importers.markup.records import record_tables
 from scalestudy.importers.markup.restructured import restructured_tables
 from scalestudy.importers.markup.ruled import ruled_tables
-from scalestudy.importers.markup.sectioned import sectioned_tables
+from scalestudy.importers.markup.sectioned import logged_tables, sectioned_tables
 from scalestudy.importers.markup.signs_of_lines import without_signs_of_lines
 from scalestudy.importers.markup.stacked_cells import stacked_tables
 from scalestudy.importers.markup.text_around import with_text_around
@@ -193,6 +193,8 @@ def _of_text(text: str) -> list[RawTable]:
     if short and not marked and (sections := sectioned_tables(lines)):
         of_sizes = any(UNSAID in table.header for table in sections) and not any(map(_has_devices, tables))
         tables = sections if of_sizes or _rows_of(sections) > _rows_of(tables) else tables
+    if short and not marked and not any(map(_has_devices, tables)):
+        tables = logged_tables(lines) or tables
     if not tables and not marked:
         delimited = delimited_tables(text)
         one_column = all(len(table.header) == 1 for table in delimited)

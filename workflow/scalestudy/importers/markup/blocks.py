@@ -10,8 +10,10 @@ from scalestudy.importers.markup.naming import COMMAND, LONGEST, SETUP, VALUE, n
 from scalestudy.importers.numbers.printed import plain
 
 _NAMED = re.compile(r"(?P<name>[^:=|]{1,90}?)\s*[:=]\s*(?P<value>[^:=|]+?)\s*,?")
-_SPACED = re.compile(rf"\s*(?:<\w+>)?(?P<name>[A-Za-z][^|=]{{1,60}}?)\s{{2,}}{VALUE}\s*(?:</\w+>)?", re.IGNORECASE)
-"""A name and a number with spaces between them."""
+_SPACED = re.compile(
+    rf"\s*(?:<\w+>)?(?P<name>[A-Za-z](?:(?!\d\S*\s\s)[^|=]){{1,60}}?)\s{{2,}}{VALUE}\s*(?:</\w+>)?", re.IGNORECASE
+)
+"""A name and a number with spaces between them. A name with another number in front of a gap is a log line."""
 _FENCE = re.compile(r"\s*(?:`{3}|~{3}).*")
 _SHELL = re.compile(r"(?P<name>real|user|sys)\s+(?P<value>\d+m[\d.]+s)")
 """A line of the shell's own `time`."""

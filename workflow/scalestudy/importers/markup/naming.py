@@ -29,7 +29,10 @@ COMMAND = re.compile(
     r"tp|threads|num[_-]threads|workers|num[_-]workers|jobs)|-np|-nt|-j|OMP_NUM_THREADS)[ =]\d{1,6})(?=\s|$)"
 )
 """The number of devices in a command."""
-_OPTIONS = {"-np": "processes", "-nt": "threads", "-j": "workers", "--jobs": "workers"}
+_OPTIONS = {
+    **{"-np": "processes", "--nproc_per_node": "processes", "--nproc-per-node": "processes"},
+    **{"-nt": "threads", "-j": "workers", "--jobs": "workers"},
+}
 """What the numbers in commands are of, where their names do not say it."""
 _COUNTED = re.compile(rf"(?:{DEVICE}|{NODE}|\b(?:np|world ?size))", re.IGNORECASE)
 _LONGEST_LABEL = 40

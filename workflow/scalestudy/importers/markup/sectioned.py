@@ -8,6 +8,7 @@ scale: 13.0 ms          scale: 3.6 ms
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +17,8 @@ from scalestudy.importers.counts.numerals import in_digits, spelled
 from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.markup.delimited import delimited_tables
-from scalestudy.importers.markup.naming import COMMAND, names_devices
+from scalestudy.importers.markup.logged_runs import logged_runs
+from scalestudy.importers.markup.naming import COMMAND, names_devices, noun_of
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role, name_of
@@ -32,11 +34,11 @@ _FEW = 2
 _FRAME = "#=*_-~>\u2022+ \t:[]"
 """Signs around the words of a title."""
 _NAMED = re.compile(
-    r"\s*(?:[-*+\u2022]\s+)?(?P<name>[^\W\d][\w ()/.+-]{0,40}?(?:= ?\d{1,6}(?= ))?)\s*"
+    r"\s*(?:[-*+\u2022]\s+)?(?P<name>[^\W\d](?:(?!\d\S*\s\s)[\w ()/.+-]){0,40}?(?:= ?\d{1,6}(?= ))?)\s*"
     r"(?::|=|->|=>|\u2192|\s{2,}|\t| - )\s*"
     r"(?P<value>~?\d[\d.,]* ?[^\s\d(][^\s(]*(?: (?:per|/) \w+)?)\s*(?:\(.*\))?\s*"
 )
-"""A name and a number with its unit."""
+"""A name and a number with its unit. A name with another number in front of a gap is a log line."""
 _UNIT_IN_FRONT = re.compile(
     r"^\s*(?P<name>[^\W\d][\w-]{0,30}):\s+[a-z ]{0,30}\((?P<unit>[a-z]{1,3})\):\s*(?P<value>\d+\.?\d*)\s*$"
 )
@@ -70,20 +72,31 @@ def sectioned_tables(lines: Sequence[str]) -> list[RawTable]:
     return list(_of_names(sections)) or list(_of_sizes(sections)) or _of_tables(sections)
 
 
+def logged_tables(lines: Sequence[str]) -> list[RawTable]:
+    """Return a table of the log lines below titles that name devices, in whatever words."""
+    titled = _titled(lines)
+    runs = [(section.title, section.devices, section.lines) for _, section in titled]
+    return list(logged_runs(runs, _header_of([section for _, section in titled])))
+
+
 def _sections(lines: Sequence[str]) -> list[_Section]:
     """The sections whose titles have the same words beside their numbers, of the words that most titles have."""
-    families: dict[str, int] = {}
+    found = _titled(lines)
+    families = Counter(words for words, _ in found).most_common(1)
+    return [section for words, section in found if words == families[0][0]]
+
+
+def _titled(lines: Sequence[str]) -> list[tuple[str, _Section]]:
+    """The sections below titles that name devices, each with the words of its title beside its numbers."""
     found: list[tuple[str, _Section]] = []
     for number, line in enumerate(lines, start=1):
         title = _title(line) if len(line) <= _LONGEST else None
         if title is not None:
             words, devices = title
-            families[words] = families.get(words, 0) + 1
             found.append((words, _Section(_REMARK.split(plain(line).strip(_FRAME))[0], devices)))
         elif found:
             found[-1][1].lines.append((number, line))
-    most = max(families, key=lambda words: families[words], default="")
-    return [section for words, section in found if words == most]
+    return found
 
 
 def _title(line: str) -> tuple[str, int] | None:
@@ -153,6 +166,8 @@ def _of_sizes(sections: Sequence[_Section]) -> Iterator[RawTable]:
 
 def _header_of(sections: Sequence[_Section]) -> str:
     """The noun of the devices in the titles: `threads`."""
+    if commands := [found["devices"] for section in sections if (found := COMMAND.search(section.title))]:
+        return noun_of(commands)
     words = re.findall(r"[a-z]+", " ".join(section.title.lower() for section in sections))
     return next((word for word in reversed(words) if meaning_of(word).role in ("gpus", "nodes")), "devices")
 
