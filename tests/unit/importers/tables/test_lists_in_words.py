@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from scalestudy.diagnose.audit import audit_file
 from scalestudy.errors import UserError
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.reading import read_published
 from test_printed_habits import RATES, TIMES, audited, speedups
 
@@ -130,3 +131,28 @@ def test_devices_with_a_comma_behind_them_are_items(tmp_path: Path) -> None:
 def test_named_measurements_with_one_unit_at_their_end_are_several_series(tmp_path: Path) -> None:
     text = "8 GPUs: forward 70.0, backward 80.0 ms\n16 GPUs: forward 40.0, backward 50.0 ms\n"
     assert [speedups(one) for one in audited(tmp_path, text)] == [[(8, 1.0), (16, 1.75)], [(8, 1.0), (16, 1.6)]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np=1   elapsed 1m40s\nnp=2   elapsed   52.6s\nnp=4   elapsed   28.57s\n",
+        "np=1, time 3m20s\nnp=2, time 1m45.2s\nnp=4, time 57.14s\n",
+        "p=1  run time 1h40m\np=2  run time 52.6 min\np=4  run time 28.57 min\n",
+    ],
+)
+def test_minutes_and_seconds_are_no_kind_of_device(tmp_path: Path, text: str) -> None:
+    """The second part of 1m40s is written as the name of a GPU, M40, in the plural."""
+    (found,) = audited(tmp_path, text)
+    assert speedups(found) == ONCE
+
+
+@pytest.mark.parametrize("label", ["4 M40s", "4x M40", "4xM40s", "4 x h20"])
+def test_kinds_of_devices_that_look_like_parts_of_durations(label: str) -> None:
+    assert read_count(label).gpus == 4
+
+
+@pytest.mark.parametrize("text", ["37m05s", "1m40s", "1h40m"])
+def test_durations_are_no_number_of_devices(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a number of devices"):
+        read_count(text)
