@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.markup.maps import map_tables
 from scalestudy.importers.raw import RawTable
 
 MOST_LISTS = 50
@@ -23,26 +25,38 @@ _BRACES = re.compile(r"[{}]|'(?:[^'\\\n]|\\.)*'")
 _LONGEST_OF_PYTHON = 2**16
 """Characters of a dictionary of Python. It is read as literals, so no code is run."""
 _DECODER = json.JSONDecoder()
+_Object = tuple[int, dict[str, Any]]
+"""An object of JSON with its line."""
 
 
 def record_tables(text: str) -> Iterator[RawTable]:
     """Yield the tables of a text that has JSON."""
     if "{" not in text or len(text) > LONGEST:
         return
-    found = False
+    top = _objects(text, _start(text))[0]
+    maps = [table for line, value in top for table in map_tables(line, value)]
+    tables = [*_of_arrays(text)] or [table for table in (_of_records(top),) if table] or [*_of_lists(top)]
+    if maps:
+        yield from [*maps, *filter(_names_devices, tables)]
+    else:
+        unsaid = (table for line, value in top for table in map_tables(line, value, unsaid=True))
+        yield from tables or [*_of_keys(top)] or unsaid
+
+
+def _names_devices(table: RawTable) -> bool:
+    return any(meaning_of(name).role in ("gpus", "nodes") for name in table.header)
+
+
+def _of_arrays(text: str) -> Iterator[RawTable]:
+    """Arrays of objects, wherever they are in a text."""
     at = 0
     for _ in range(MOST_LISTS):
         begin = _LIST.search(text, at)
         if begin is None:
-            break
+            return
         records, at = _objects(text, begin.end())
         if table := _of_records(records):
-            found = True
             yield table
-    if not found and (table := _of_records(_objects(text, _start(text))[0])):
-        yield table
-    elif not found:
-        yield from [*_of_lists(text)] or _of_keys(text)
 
 
 def _start(text: str) -> int:
@@ -50,9 +64,9 @@ def _start(text: str) -> int:
     return found.start() if found else len(text)
 
 
-def _objects(text: str, at: int) -> tuple[list[tuple[int, dict[str, Any]]], int]:
+def _objects(text: str, at: int) -> tuple[list[_Object], int]:
     """The objects of JSON that follow each other from a place, each with its line, and the place behind them."""
-    found: list[tuple[int, dict[str, Any]]] = []
+    found: list[_Object] = []
     line, counted = 1, 0
     while len(found) < MOST_RECORDS:
         skip = _BETWEEN.match(text, at)
@@ -84,7 +98,7 @@ def _decoded(text: str, begin: int) -> tuple[Any, int]:
     raise ValueError("the braces are not closed")
 
 
-def _of_records(records: Sequence[tuple[int, Mapping[str, Any]]]) -> RawTable | None:
+def _of_records(records: Sequence[_Object]) -> RawTable | None:
     """A table with a row per record; values of an inner object have columns of their own."""
     if len(records) < 2:
         return None
@@ -107,10 +121,9 @@ def _flat(record: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _of_lists(text: str) -> Iterator[RawTable]:
+def _of_lists(objects: Sequence[_Object]) -> Iterator[RawTable]:
     """Objects of JSON whose values are lists of equal length, as data frames are written."""
-    begin = _start(text)
-    for line, value in _objects(text, begin)[0]:
+    for line, value in objects:
         for inner in (value, *(one for one in value.values() if isinstance(one, dict))):
             lists = {name: one for name, one in inner.items() if isinstance(one, list) and len(one) > 1}
             lengths = {len(one) for one in lists.values()}
@@ -120,9 +133,9 @@ def _of_lists(text: str) -> Iterator[RawTable]:
                 yield RawTable(line, tuple(lists), body)
 
 
-def _of_keys(text: str) -> Iterator[RawTable]:
+def _of_keys(objects: Sequence[_Object]) -> Iterator[RawTable]:
     """Objects of JSON with an inner object for each setup: {"gpus": {"1": {"time_s": 4}, "2": {"time_s": 2}}}."""
-    for line, value in _objects(text, _start(text))[0]:
+    for line, value in objects:
         for name, inner in _named_objects("setup", value):
             records = [one for one in inner.values() if isinstance(one, dict)]
             if len(records) > 1 and len(records) == len(inner) and any(re.search(r"\d", key) for key in inner):
