@@ -229,7 +229,8 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         called = 100 in ratios or any("% eff" in cell for cell in cells)
         if percent and max(ratios) > 110 and not called:
             return []
-        of_the_peak = percent and any(_OF_THE_PEAK.search(words) for words in (*table.header, *table.cells(0)))
+        near = (*table.header, *table.cells(0), *(() if called else table.captions))
+        of_the_peak = percent and any(map(_OF_THE_PEAK.search, near))
         second = "MFU" if of_the_peak else "efficiency" if percent else "speedup"
     unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
     if unknown and (read_as := kind_by_ratios(cells, found)):

@@ -20,8 +20,9 @@ _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,5}}|single|{WORDS}) (?P<rest>{MAKER}*{_KINDS})s?"),
     re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
     re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{MAKER}*{_KINDS})"),
+    re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?(?:[(\[] ?|-)(?P<gpus>\d{{1,5}}) ?p(?:cs?)?[)\]]?"),
 )
-"""Headers that name hardware and how many of it: 4 V100, A100 x8."""
+"""Headers that name hardware and how many of it: 4 V100, A100 x8, Ascend 910 (8p)."""
 _TIMES_A_KIND = re.compile(
     rf"(?P<gpus>\d{{1,9}}) ?x? ?(?P<hardware>{MAKER}*{KIND}(?:[ -](?:\d+ ?gb|sxm\d?|pcie|nvl|oam))*) ?"
     r"(?P<rest>[(\[][^()\[\]]*[a-z%/][^()\[\]]*[)\]]|[a-z/]+/s(?:ec)?|fps|tok(?:en)?s?/s)"

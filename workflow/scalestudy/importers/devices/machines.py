@@ -1,4 +1,4 @@
-"""Machines beside a number of devices: their names, such as node12, or how many there are."""
+"""Machines beside a number of devices: their names, such as node12, how many there are, and what they have."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ _NAME = re.compile(
     r"(?P<other>[a-z]+(?:-[a-z]+)*)-?(?P<padded>0\d{1,5})"
 )
 """The name of one of several machines of a kind: node12, n012. The number of dgx-2 may be that of its kind."""
+_WITH_DEVICES = re.compile(
+    r"(?:(?P<count>[1-9]\d{0,3}) ?x ?)?(?P<kind>[A-Za-z][\w. -]*?) ?[(\[](?P<devices>[1-9]\d{0,5})[)\]]"
+)
+"""A kind of machine with its number and the devices of all: 4x DGX-1 (32)."""
+_MOST_OF_A_MACHINE = range(2, 17)
 _COUNT = re.compile(r"[1-9]\d{0,4}")
 
 
@@ -37,6 +42,21 @@ def role_of_machines(meanings: Sequence[Meaning], place: int, raw: RawTable) -> 
     if meanings[place].role == "hardware" and all(map(_COUNT.fullmatch, cells)):
         return "nodes" if _grow_as(raw, place, others[0]) else "label"
     return ""
+
+
+def machines_across(header: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """Return place -> (devices, no other words) of headers of machines: DGX-1 (8), 4x DGX-1 (32).
+
+    Nothing if the machines of a kind do not have as many devices each.
+    """
+    found = {at: one for at, name in enumerate(header) if at and (one := _WITH_DEVICES.fullmatch(plain(name)))}
+    each = {int(one["devices"]) / int(one["count"] or 1) for one in found.values()}
+    kinds = {one["kind"].lower() for one in found.values()}
+    devices = {one["devices"] for one in found.values()}
+    several = any(one["count"] for one in found.values()) and len(devices) == len(found) > 1
+    if not several or len(kinds) != 1 or len(each) != 1 or each.pop() not in _MOST_OF_A_MACHINE:
+        return {}
+    return {at: (one["devices"], "") for at, one in found.items()}
 
 
 def _grow_as(raw: RawTable, place: int, devices: int) -> bool:

@@ -98,6 +98,7 @@ def templates_across(table: RawTable) -> tuple[dict[int, tuple[str, str]], str]:
         of_nodes = products and _change_alike(table, [*group])
         told = told or bool(of_nodes and _BY_LETTERS.search(plain(table.header[next(iter(group))])))
         shown = are_sizes(sizes) and (_is_bare(group) or _is_of_scaling(table, group))
+        shown = shown or (min(sizes) == 1 and _is_bare(group) and _is_of_scaling(table, group))  # 1p | 8p
         if not (told or of_nodes or shown):
             continue
         alike = [one for one in groups.values() if told and one is not group and _is_of_sizes(one, sizes)]

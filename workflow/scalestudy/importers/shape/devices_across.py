@@ -21,6 +21,7 @@ from scalestudy.importers.devices.degrees import is_degree, without_degrees
 from scalestudy.importers.devices.found import says_one_device
 from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.devices.listed import lists_across
+from scalestudy.importers.devices.machines import machines_across
 from scalestudy.importers.devices.templates import begins_with_devices, templates_across
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import NODE, NOT_MEASURED, SERIAL_RUN, STRATEGIES
@@ -37,6 +38,8 @@ _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
 _SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
 """A number of something else in the header of devices."""
+_SIZE = re.compile(r"(?P<kind>[a-z][\w.]*)-(?P<size>[1-9]\d{0,5})")
+"""A kind of hardware with a size: v5p-128, trn1-32."""
 ROUND = str.maketrans("[]", "()")
 """Square brackets as round ones."""
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
@@ -128,6 +131,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]
         if all(counts) and len(set(counts)) == len(counts) >= _FEW and any(measured):
             return {place: (str(count), "") for place, count in enumerate(counts, start=1)}
+    if of_machines := machines_across(table.header):
+        return of_machines
     found: dict[int, tuple[str, str]] = {}
     nodes: dict[int, int | None] = {}
     ids = list(map(plain, table.header[1:])) == [str(at) for at in range(len(table.header) - 1)]
@@ -150,7 +155,7 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     found |= _bare_between(table.header, found)
     found = _with_placements(found, nodes)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
-    found = _with_names_carried(_without_settings(found))
+    found = _with_names_carried(_without_sizes(_without_settings(found)))
     sizes = [devices for devices, _ in found.values()]
     if len(set(sizes)) == len(sizes) >= _FEW:  # where the devices are: 4 ranks (node1 + node2)
         found = {place: (devices, "" if _says_where(rest) else rest) for place, (devices, rest) in found.items()}
@@ -218,6 +223,18 @@ def _without_settings(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str,
     ):
         return found
     return {place: (devices, _SETTING.sub("", words).strip()) for place, (devices, words) in found.items()}
+
+
+def _without_sizes(found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """The columns without the size in the name of hardware that grows as the devices: v5p-128 (64 chips)."""
+    named = {place: _SIZE.fullmatch(words) for place, (_, words) in found.items()}
+    sizes = {place: one["size"] for place, one in named.items() if one}
+    shares = {int(size) / size_of(found[place][0]) for place, size in sizes.items()}
+    if len(sizes) < len(found) or len({*sizes.values()}) < _FEW or len(shares) != 1:
+        return found
+    kinds = {place: one["kind"] for place, one in named.items() if one}
+    alone = len({*kinds.values()}) == 1
+    return {place: (devices, "" if alone else kinds[place]) for place, (devices, _) in found.items()}
 
 
 def _named_alone(table: RawTable, across: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
