@@ -105,7 +105,7 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             if isinstance(settled, Question):
                 column = table.column(settled.kind)
                 of_a_part = column is not None and column.per == PART  # the answer for the whole is also for it
-                if not of_a_part and not any(proportional(table, one.source) for one in asked):
+                if not of_a_part and not any(_answers(one, table, settled) for one in asked):
                     asked.append(Asked(table, settled))
                 continue
             rows = [row for one in series for row in one.rows if row.printed_speedup]
@@ -122,6 +122,12 @@ def with_answer(file: PublishedFile, scaling: str) -> PublishedFile:
     """Return the file with the kind of scaling that the user says: for the tables that ask for it, if any does."""
     asked = audit_file(file, "")[1]
     return file.answered(scaling, {one.source.line for one in asked})
+
+
+def _answers(asked: Asked, table: PublishedTable, question: Question) -> bool:
+    """Whether the answer to a question is also that to another: of the same numbers, or of times of one table."""
+    alike = asked.question.kind == question.kind != "throughput" and asked.source.line == table.line
+    return alike or proportional(table, asked.source)
 
 
 def _work_of(table: PublishedTable, file: PublishedFile) -> str:

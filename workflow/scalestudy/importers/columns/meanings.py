@@ -88,8 +88,8 @@ from scalestudy.importers.ratios.of_no_scaling import without_other_ratios
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_quantity_of_the_first, with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
+from scalestudy.importers.ratios.statistics import by_statistic, means_of_runs, minima
 from scalestudy.importers.ratios.whose import (
-    by_statistic,
     by_the_clock,
     comparisons,
     latencies_of_requests,
@@ -152,7 +152,8 @@ def arranged(raw: RawTable) -> RawTable:
 
 def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
     """Return the meaning of each column of a table. corrected: header -> role, as the user says."""
-    return _by_values([_corrected(header, corrected) for header in raw.header], raw, corrected)
+    meanings = minima([_corrected(header, corrected) for header in raw.header], {*map(normal, corrected)})
+    return _by_values(meanings, raw, corrected)
 
 
 def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
@@ -218,7 +219,8 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = of_models if of_models == found else telling_labels(of_models, raw, said)
     found = without_shares(found, raw, said)
     found = bare_percents(by_what_follows(found, raw, said), raw, said)
-    found = without_quotients(by_printed_ratios(found, raw, said), raw, said)
+    found = by_printed_ratios(means_of_runs(found, raw, said), raw, said)
+    found = without_quotients(found, raw, said)
     found = without_other_units(without_other_phases(found, said), raw, said)
     found = parts_of_times(by_their_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)

@@ -13,13 +13,10 @@ from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
-from scalestudy.importers.ratios.columns import follows, is_quotient
+from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.of_all import follows_from_each
 from scalestudy.importers.raw import RawTable
 
-_STATISTIC = re.compile(
-    r"\b(?:(?P<middle>mean|avg\.?|average|median|med\.?|p50)|min(?:imum)?(?!utes)|max(?:imum)?|best|worst|fastest|slowest|p\d\d)\b"
-)
 _PER_OTHER = re.compile(r"(?:/|\bper)[ -]?(?P<kind>replica|runner|thread|core|learner|trainer|executor|worker)")
 _TASKS = re.compile(r"(?:n|num(?:ber of)?|#|total)? ?tasks?")
 _EPOCHS = re.compile(r"(?:(?:#|n|no\.?|num(?:ber)?|total|training)(?: of)? ?)?(?:training )?epochs?")
@@ -54,28 +51,6 @@ _OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
 _COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_VERSUS}{_ANOTHER}")
 """Words of a header that compares two systems, such as `Throughput edge (A vs B)`."""
-
-
-def by_statistic(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out the minimum, the maximum and percentiles of a measurement that also has a mean or a median.
-
-    If printed ratios follow from one of these times and not from the mean, it is the mean that is left out.
-    """
-    result = list(meanings)
-    stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
-    for role in MEASURED:
-        mine = [place for place, one in enumerate(meanings) if one.role == role]
-        names = {place: _STATISTIC.search(normal(meanings[place].header) or "") for place in mine}
-        bare = {place: _STATISTIC.sub("", plain(meanings[place].header).lower()).strip(" ()_") for place in mine}
-        middle = [place for place in mine if not names[place] or names[place]["middle"]]  # type: ignore[index]
-        for place in (place for place in mine if place not in middle):
-            alike = [one for one in middle if bare[place].replace(" ", "") == bare[one].replace(" ", "")]
-            of_it = role in TIMES and len(stated) == 1 and bool(alike) and follows(raw, stated[0], place)
-            instead = of_it and not any(follows(raw, stated[0], one) for one in alike)
-            for left_out in alike if instead else [place] if alike else []:
-                if normal(meanings[left_out].header) not in said:
-                    result[left_out] = replace(meanings[left_out], role="ignore")
-    return result
 
 
 def per_node(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
