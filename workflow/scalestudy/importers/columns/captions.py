@@ -40,6 +40,8 @@ _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
 _OF_ONE = 0.1
 """How far the ratio of one device may be from 1."""
+_GROWN = 1.5
+"""Ratio of the speedups on the most and on the fewest devices from which they grow."""
 
 
 def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
@@ -122,16 +124,23 @@ def _is_of_another_column(meaning: Meaning, raw: RawTable) -> bool:
 
 
 def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
-    """Whether no number of a column is far above its devices, so that it may be a speedup or an efficiency."""
+    """Whether no number of a column is far above its devices, so that it may be a speedup or an efficiency.
+
+    That of one device is about 1. It is less if the numbers grow and are relative to another program.
+    """
     devices = place_of_devices(meanings)
+    known = []
     for _, row in raw.rows if devices is not None else ():
         with suppress(ValueError, IndexError):
             cell = read_cell(row[place])
-            gpus = read_count(row[devices or 0]).gpus
-            of_one = gpus != 1 or abs(cell.printed.value - 1) <= _OF_ONE
-            if not cell.percent and (cell.printed.value > _MOST_TIMES * max(2, gpus) or not of_one):
-                return False
-    return True
+            if not cell.percent:
+                known.append((read_count(row[devices or 0]).gpus, cell.printed.value))
+    grows = bool(known) and max(known)[1] > max(_GROWN * min(known)[1], 1)  # a share is at most 1
+    least = 0.0 if grows else 1 - _OF_ONE
+    return all(
+        value <= _MOST_TIMES * max(2, gpus) and (gpus != 1 or least < value <= 1 + _OF_ONE)
+        for gpus, value in known
+    )
 
 
 def _named_in(words: str) -> Meaning | None:

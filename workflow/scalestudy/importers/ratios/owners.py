@@ -61,7 +61,7 @@ def _most_followed(
     devices, measured, ratio = places
     of_times = meanings[measured[0]].role in TIMES
     for close in _CLOSER:
-        counts = {}
+        counts: dict[int, int] = {}
         for at in measured:
             for follow in _following(raw, meanings, (devices, at, ratio), of_times, close):
                 if sum(follow) >= _FEWEST and 2 * sum(follow) > len(follow):
