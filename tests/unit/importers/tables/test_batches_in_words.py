@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.diagnose.audit import audit_file
+from scalestudy.importers.headers.meaning import meaning_of
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.audit import reading_view
 from test_plain_tables import read, series
@@ -100,3 +101,47 @@ def test_a_time_beside_a_throughput_is_said_to_give_no_speedup(tmp_path: Path) -
     file = read_published(path)
     (view,) = reading_view(file, *audit_file(file, "table"))
     assert view["columns"]["Mean wall (s)"] == "a time; speedups are recomputed from another column"
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [
+        ("Training time per epoch (fixed total batch of 48)", "total_time_s"),
+        ("Time per epoch (390 iterations)", "total_time_s"),
+        ("Time per global batch (s)", "step_time_s"),
+        ("Time per batch of 48 (s)", "step_time_s"),
+        ("Step time with a total batch of 48 (ms)", "step_time_s"),
+    ],
+)
+def test_a_batch_beside_the_time_of_an_epoch_is_no_step(header: str, role: str) -> None:
+    assert meaning_of(header).role == role
+
+
+def test_the_caption_says_that_a_time_is_that_of_an_epoch_with_a_batch(tmp_path: Path) -> None:
+    text = """
+Table 3: Training time per epoch for the network (fixed total batch of 48)
+
+| GPUs | Time (s) |
+|---|---|
+| 1 | 1810.0 |
+| 2 | 963.8 |
+| 4 | 510.7 |
+"""
+    (audit,), _, _ = read(tmp_path, text)
+    assert [one.role for one in audit.source.columns] == ["gpus", "total_time_s"]
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.88), (4, 3.54)]}
+
+
+@pytest.mark.parametrize("words", ["bs 24/gpu, fp16", "bs=24 per GPU", "bsz/GPU: 24"])
+def test_bs_of_each_device_is_that_of_growing_work(tmp_path: Path, words: str) -> None:
+    rows = "| GPUs | sec/iter | epoch |\n|---|---|---|\n| 1 | 0.86 | 4m36s |\n| 2 | 0.92 | 2m26s |\n"
+    (audit,), asked, _ = read(tmp_path, f"Measured with {words}.\n\n{rows}")
+    assert not asked
+    assert series([audit]) == {"table": [(1, 1.0), (2, 1.87)]}
+    assert [one.role for one in audit.source.columns] == ["gpus", "step_time_s", "total_time_s"]
+
+
+def test_a_number_of_epochs_is_no_time(tmp_path: Path) -> None:
+    text = "| GPUs | sec/iter | epoch |\n|---|---|---|\n| 1 | 0.86 | 12 |\n| 2 | 0.46 | 12 |\n"
+    (audit,), _, _ = read(tmp_path, text)
+    assert [one.role for one in audit.source.columns] == ["gpus", "step_time_s"]

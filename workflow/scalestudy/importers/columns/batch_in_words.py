@@ -12,7 +12,7 @@ from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import BATCHES, MEASURED, OF_STEPS, RATES, TIMES
 from scalestudy.importers.raw import RawTable
 
-_SIZE = r"(?:mini-?)?batch(?: ?size)?"
+_SIZE = r"(?:(?:mini-?)?batch(?: ?size)?|bsz?)"
 _SAMPLES = (
     r"(?:im(?:a)?ge?s?|samples?|examples?|sequences?|sentences?|utterances?|videos?|clips?|graphs?|volumes?|pairs?|"
     r"patches?)"

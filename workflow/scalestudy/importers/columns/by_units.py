@@ -17,7 +17,7 @@ from scalestudy.importers.headers.meaning import (
 from scalestudy.importers.headers.terms import DEVICE, IDEAL, NODE, OF_COMPUTING, SPREAD
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES, UTILIZATION
-from scalestudy.importers.quantities import of_a_step, quantity_of
+from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
 from scalestudy.importers.raw import RawTable
 
 _OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|epoch|full (?:run|epoch|training)")
@@ -46,7 +46,8 @@ def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         cells = raw.cells(place)
         named = _quantities(cells)
         name = normal(meaning.header)
-        never = never_a_label(meaning.header) or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
+        counted = never_a_label(meaning.header) and not (name == "epoch" and are_times(cells))
+        never = counted or SPREAD.search(name) or re.match(rf"{IDEAL}\b", name)
         part = name.endswith(")") and OF_COMPUTING.search(name)
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never and not part:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""

@@ -13,6 +13,11 @@ _OF_AN_EPOCH = re.compile(
     r"(?:first|1st|2nd|subsequent|other|later|remaining|next|last|warm|cold|each|one|an?|1|single|full) epochs?"
     rf"(?:,? ?[(\[]?{_UNIT}[)\]]?)?|(?:per[- ])?epochs?(?:, ?| ?[(\[]){_UNIT}[)\]]?"
 )
+_BATCH = (
+    r"(?<!per )(?<!/)(?<!each )\b(?:(?:fixed|constant|global|total|overall|effective)[ -])+(?:mini-?)?"
+    r"batch(?:[ -]size)? ?(?:=|of|:)? ?\d*"
+)
+"""A batch beside a time, which is not the time of a batch: fixed total batch of 64."""
 OF_SCALING = re.compile(rf"(?:(?:weak|strong) )?scaling ?[(\[](?:{TIME_UNIT}|h|hours)[)\]]")
 """Times under the name of what they show: Weak scaling (sec)."""
 
@@ -29,7 +34,7 @@ def time_of(bare: str) -> str:
         return ""
     if OF_SCALING.fullmatch(bare):
         return "time_s"
-    bare = re.sub(r"\bbatch[- ]?size ?=? ?\d*", " ", bare).strip()
+    bare = re.sub(rf"{_BATCH}|\bbatch[- ]?size ?=? ?\d*", " ", bare).strip()
     timed = re.search(TIMED, bare)
     inverse = re.search(rf"\b{TIME_UNIT}\W*(?:/|\bper\b) ?(?:training )?{STEP}", bare)
     if re.search(OF_ONE, bare):
@@ -38,12 +43,9 @@ def time_of(bare: str) -> str:
     in_units = re.fullmatch(rf"{of_it}[, (\[]+(?:us|milliseconds?|ms|msecs?|s|secs?|seconds)[)\]]?", bare)
     if re.fullmatch(rf"(?:mean|median|med|avg|average|min|max|best)? ?[(\[] ?{TIME_UNIT} ?[)\]]", bare):
         return "time_s"
-    if (
-        inverse
-        or in_units
-        or OF_SEVERAL_STEPS.search(bare)
-        or (timed and re.search(rf"\b{STEP}\b", bare) and not re.search(r"time[- ]to", bare))
-    ):
+    step = re.search(rf"\b{STEP}\b", bare)
+    of_steps = timed and step and not re.search(r"time[- ]to|(?:\bper|/)[ -]?epoch\b", bare[: step.start()])
+    if inverse or in_units or OF_SEVERAL_STEPS.search(bare) or of_steps:
         return "step_time_s"
     if _OF_AN_EPOCH.fullmatch(bare):
         return "total_time_s"
