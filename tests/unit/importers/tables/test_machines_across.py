@@ -30,9 +30,10 @@ def test_pieces_of_hardware_are_devices(tmp_path: Path, first: str, second: str)
     assert [one[-1] for one in series(audits).values()] == [(8, 7.63)]
 
 
-def test_lines_of_a_picture_are_no_devices(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("first", "second"), [("720p", "1080p"), ("A100 (720p)", "A100 (1080p)")])
+def test_lines_of_a_picture_are_no_devices(tmp_path: Path, first: str, second: str) -> None:
     with pytest.raises(UserError, match="no column of devices"):
-        read(tmp_path, PIECES.format(first="720p", second="1080p", fps="11.3"))
+        read(tmp_path, PIECES.format(first=first, second=second, fps="11.3"))
 
 
 MACHINES = """
@@ -80,9 +81,13 @@ def test_slices_of_a_tpu_with_their_chips_are_one_series_for_each_row(tmp_path: 
     assert series(audits) == {"32B": [(64, 1.0), (128, 1.98)], "64B": [(64, 1.0), (128, 1.96)]}
 
 
-def test_kinds_of_tpus_stay_apart(tmp_path: Path) -> None:
-    text = SLICES.format(words=" by model", first="v4-128 (64 chips)", second="v5p-256 (128 chips)", mfu=[""] * 4)
-    audits, _, _ = read(tmp_path, text)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("v4-128 (64 chips)", "v5p-256 (128 chips)"), ("bert-128 (64 chips)", "bert-256 (128 chips)")],
+)
+def test_kinds_of_tpus_and_other_names_stay_apart(tmp_path: Path, first: str, second: str) -> None:
+    text = SLICES.format(words=" by model", first="{first}", second="{second}", mfu=[""] * 4)
+    audits, _, _ = read(tmp_path, text.format(first=first, second=second))
     assert {len(rows) for rows in series(audits).values()} == {1}
 
 

@@ -229,6 +229,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         called = 100 in ratios or any("% eff" in cell for cell in cells)
         if percent and max(ratios) > 110 and not called:
             return []
+        called |= any(re.search("effic|speed", words, re.IGNORECASE) for words in table.captions)
         near = (*table.header, *table.cells(0), *(() if called else table.captions))
         of_the_peak = percent and any(map(_OF_THE_PEAK.search, near))
         second = "MFU" if of_the_peak else "efficiency" if percent else "speedup"

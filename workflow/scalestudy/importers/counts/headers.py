@@ -16,11 +16,13 @@ from scalestudy.importers.headers.terms import NODE as _NODE
 from scalestudy.importers.numbers.printed import plain
 
 _KINDS = rf"(?:{KIND}|{GEFORCE})"
+_OF_PICTURES = r"(?!(?:144|240|360|480|540|576|720|1080|1440|2160|4320)p\b)"
+"""No lines of a picture: 1080p."""
 _OF_HARDWARE = (
     re.compile(rf"(?P<gpus>\d{{1,5}}|single|{WORDS}) (?P<rest>{MAKER}*{_KINDS})s?"),
     re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?[x*] ?(?P<gpus>\d{{1,5}})"),
     re.compile(rf"(?P<gpus>\d{{1,4}}) ?[x*] ?(?P<rest>{MAKER}*{_KINDS})"),
-    re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?(?:[(\[] ?|-)(?P<gpus>\d{{1,5}}) ?p(?:cs?)?[)\]]?"),
+    re.compile(rf"(?P<rest>{MAKER}*{_KINDS}) ?(?:[(\[] ?|-){_OF_PICTURES}(?P<gpus>\d{{1,5}}) ?p(?:cs?)?[)\]]?"),
 )
 """Headers that name hardware and how many of it: 4 V100, A100 x8, Ascend 910 (8p)."""
 _TIMES_A_KIND = re.compile(

@@ -38,8 +38,8 @@ _ALONE = re.compile(rf"(?:single|one)[ -]?{_PARTS}(?:ed|ing)?|{SERIAL_RUN}")
 _SEVERAL = re.compile(rf"multi(?:ple)?[ -]?{_PARTS}(?:s|es|ed|ing)?|parallel")
 _SETTING = re.compile(r"(?:^|[(\[])(?:\d+ [a-z]+|[a-z]+ ?= ?\d+)(?:$|[)\]])")
 """A number of something else in the header of devices."""
-_SIZE = re.compile(r"(?P<kind>[a-z][\w.]*)-(?P<size>[1-9]\d{0,5})")
-"""A kind of hardware with a size: v5p-128, trn1-32."""
+_SIZE = re.compile(r"(?P<kind>(?:tpu ?)?v\d[a-z]*|trn\d[a-z]*|inf\d)-(?P<size>[1-9]\d{0,5})")
+"""A slice of a TPU or its like with its size: v5p-128."""
 ROUND = str.maketrans("[]", "()")
 """Square brackets as round ones."""
 _WAY = re.compile(rf"{STRATEGIES.pattern}|\bdp\b", re.IGNORECASE)
