@@ -34,7 +34,7 @@ from scalestudy.importers.markup.html_tables import html_tables
 from scalestudy.importers.markup.latex import latex_tables
 from scalestudy.importers.markup.listed import listed_tables
 from scalestudy.importers.markup.mentioned import mentioned_tables
-from scalestudy.importers.markup.naming import with_decimal_points
+from scalestudy.importers.markup.naming import names_devices, with_decimal_points
 from scalestudy.importers.markup.notebooks import notebook_in, tables_of_notebook
 from scalestudy.importers.markup.phrased import sentence_tables
 from scalestudy.importers.markup.piped import LONGEST_CAPTION, piped_tables
@@ -193,7 +193,7 @@ def _of_text(text: str) -> list[RawTable]:
     if short and not marked and (sections := sectioned_tables(lines)):
         of_sizes = any(UNSAID in table.header for table in sections) and not any(map(_has_devices, tables))
         tables = sections if of_sizes or _rows_of(sections) > _rows_of(tables) else tables
-    if short and not marked and not any(map(_has_devices, tables)):
+    if short and not marked and not any(_has_devices(table) or names_devices(table.caption) for table in tables):
         tables = logged_tables(lines) or tables
     if not tables and not marked:
         delimited = delimited_tables(text)

@@ -212,7 +212,8 @@ def _read(line: str, most_words: int = _MOST_WORDS) -> tuple[tuple[str, ...], di
     if len(words) > most_words:
         return None
     kind = re.sub(r"\(s\)$|(?<=[a-z\d])s$", "", devices["kind"].lower().replace("processes", "process"))
-    row = {counted_across([devices["kind"]]): str(figure_of(devices["count"]))}
+    named = devices[0] if kind == "j" else devices["kind"]  # -j 4
+    row = {counted_across([named]): str(figure_of(devices["count"]))}
     if ways:
         row["strategy"] = ways
     if batch:
