@@ -44,6 +44,8 @@ class PublishedRow:
     """Numbers by role; times in seconds, efficiencies as fractions."""
     labels: Mapping[str, str]
     """Text columns: strategy, precision, scaling, model, hardware ..."""
+    unit: str = ""
+    """Unit of its throughput, if the rows of its column have several."""
 
     def label(self, name: str) -> str:
         """Return the value of a text column; empty if the table does not have it."""

@@ -116,9 +116,18 @@ def rate_of(cells: Sequence[str]) -> Meaning | None:
 
 def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
     """Return the unit of work that most cells of a throughput have, and the same as it is shown; '' for none."""
-    rates = [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+    rates = _rates_of(cells)
     named, shown = [one.unit for one in rates], {one.shown for one in rates}
-    several = len({unit.replace("s/", "/") for unit in named}) > 1  # each row has its own
-    if len(named) <= len(cells) / 2 or several:
+    if len(named) <= len(cells) / 2 or has_several_units(cells):
         return "", ""
     return max(named, key=named.count), shown.pop() if len(shown) == 1 else ""
+
+
+def has_several_units(cells: Sequence[str]) -> bool:
+    """Return whether the cells of a throughput have more than one unit of work."""
+    return len({one.unit.replace("s/", "/") for one in _rates_of(cells)}) > 1
+
+
+def _rates_of(cells: Sequence[str]) -> list[Meaning]:
+    """What the units of cells say, of those that have the unit of a rate."""
+    return [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]

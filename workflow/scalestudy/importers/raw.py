@@ -19,8 +19,24 @@ def words_of(cells: Sequence[str]) -> tuple[str, ...]:
 UNSAID = "value"
 """Header of numbers that nothing says the kind of."""
 PERFORMANCE = re.compile(r"\bperf(?:ormance)?\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[a-z)\]])[.;] ")
-_OF_BRACKETS = re.compile(r"(?i)[^.,;(]*\b(?:in|between) (?:parenthes[ei]s|(?:square )?brackets)\)?[.,;]?")
+_SENTENCE = re.compile(r"(?<=[a-z)\]])[.;] |[\u3002\uff1b]")
+_GIVES = "(?:are|is|give|show|contain|list|denote|indicate)s?"
+_BRACKETS = r"(?:parenthes[ei]s|(?:square )?brackets)"
+_OF_BRACKETS = re.compile(
+    rf"(?i)\s*[(\[]?[^.,;()]*\b(?:in|between) {_BRACKETS}\)?(?: {_GIVES}\b[^.;]*)?[.,;]?|"
+    rf"\b{_BRACKETS}:? {_GIVES}\b[^.;]*"
+)
+"""What a sentence says of the numbers in brackets."""
+
+
+def sentences_in(words: str) -> list[str]:
+    """Return the sentences of a text."""
+    return _SENTENCE.split(words)
+
+
+def without_brackets(words: str) -> str:
+    """Return a text without what it says of the numbers in brackets."""
+    return _OF_BRACKETS.sub("", words)
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,8 @@ class RawTable:
     """How it was read, in words for the user, such as the devices of its labels from a legend."""
     text: tuple[str, ...] = ()
     """The lines of the file that belong to no table, as far as they are near or the file is short."""
+    beside: tuple[str, ...] = ()
+    """The sentences of the text around it that speak of this table and of no other."""
     legend_lacks: str = ""
     """What the text around it does not say of the devices of its labels, in words for the user."""
 
@@ -60,8 +78,12 @@ class RawTable:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Return the sentences of the captions without what they say of the numbers in brackets."""
-        said = (_OF_BRACKETS.sub("", words) for words in self.captions)
-        return tuple(part for words in said for part in _SENTENCE.split(words))
+        return tuple(part for words in map(without_brackets, self.captions) for part in sentences_in(words))
+
+    @property
+    def said(self) -> tuple[tuple[str, ...], ...]:
+        """Return the sentences of the captions, and behind them those of the text that are of this table alone."""
+        return self.sentences, tuple(map(without_brackets, self.beside))
 
     @property
     def lines(self) -> set[int]:

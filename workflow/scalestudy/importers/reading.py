@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.columns.captions import note_on_several_steps
 from scalestudy.importers.columns.meanings import (
     NOTHING_CORRECTED,
     Corrections,
@@ -152,6 +153,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         plain(header) for header in raw.header if header and header not in used and normal(header) not in factors
     ]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
+    notes += note_on_several_steps(meanings)
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]
     notes += notes_on_merged_rows(tables, raw, meanings)

@@ -48,6 +48,7 @@ from scalestudy.importers.shape.not_measured import rows_not_measured
 from scalestudy.importers.shape.variants import Variant, own_part
 
 _MOST_NOTES = 20
+_KINDS = ("weak", "strong")
 
 
 class Reader:
@@ -154,10 +155,9 @@ class Reader:
         if "throughput" in numbers and labels.get("throughput_unit", "").lower().endswith(("/gpu", "/device")):
             numbers["throughput"] = numbers["throughput"].times(gpus)
         if labels.get("scaling"):
-            labels["scaling"] = next(
-                (kind for kind in ("weak", "strong") if kind in labels["scaling"].lower()), ""
-            )
-        return PublishedRow(line, gpus, numbers, labels | self._footnotes.get(line, {}))
+            labels["scaling"] = next((kind for kind in _KINDS if kind in labels["scaling"].lower()), "")
+        own, unit = labels | self._footnotes.get(line, {}), self.cells.unit_of(variant.places, cells)
+        return PublishedRow(line, gpus, numbers, own, unit)
 
     def _has_number(self, cells: Sequence[str]) -> bool:
         """Whether a row has a number below a header that is not of words; a second line of headers has none."""

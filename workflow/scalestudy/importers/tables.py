@@ -19,6 +19,7 @@ from scalestudy.importers.markup.arrays import array_tables
 from scalestudy.importers.markup.asciidoc import asciidoc_tables
 from scalestudy.importers.markup.bare_lists import bare_lists, with_bare_numbers
 from scalestudy.importers.markup.benchmarks import benchmark_tables
+from scalestudy.importers.markup.beside import with_sentences_beside
 from scalestudy.importers.markup.boxes import without_boxes
 from scalestudy.importers.markup.delimited import (
     delimited_tables,
@@ -208,7 +209,7 @@ def _of_text(text: str) -> list[RawTable]:
     tables = [with_defined_headers(table, printed) for table in sorted(tables, key=lambda table: table.line)]
     tables = [with_legend(table, printed) for table in tables]
     tables = without_ideal(tables)
-    tables = with_text_around(tables, printed)
+    tables = with_sentences_beside(with_text_around(tables, printed), printed)
     return [with_devices_of_strategies(table, printed) for table in tables]
 
 

@@ -56,7 +56,8 @@ def quantity_of(audit: Audit) -> Quantity:
         unit = "" if role in audit.source.unknown_units else "s"
         name = "step time" if role == "step_time_s" else "time"
         return Quantity(name, unit, role, audit.settled.whose == settle.WEAK)
-    units = {scale.row.label("throughput_unit").removesuffix("/GPU") for scale in audit.table.scales}
+    rows = [scale.row for scale in audit.table.scales]
+    units = {row.unit or row.label("throughput_unit").removesuffix("/GPU") for row in rows}
     stated = units.pop() if len(units) == 1 else ""
     column = audit.source.column(role) if role else None
     if not stated and column is not None and (role in RATES or _are_as_printed(audit, role)):

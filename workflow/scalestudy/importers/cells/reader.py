@@ -28,7 +28,8 @@ from scalestudy.importers.numbers.repeats import (
     sum_of_parts,
     unit_of_repeats,
 )
-from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, STATED
+from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, RATES, STATED
+from scalestudy.importers.quantities import has_several_units, quantity_of
 from scalestudy.importers.ratios.gains import SAVED, is_gain
 from scalestudy.importers.raw import RawTable
 
@@ -91,6 +92,8 @@ class CellReader:
         self.padded = [
             padded(column) if meanings[place].role in STATED else 0 for place, column in enumerate(cells)
         ]
+        rates = [meaning.role in RATES for meaning in meanings]
+        self.several_units = [rates[place] and has_several_units(column) for place, column in enumerate(cells)]
         self.gain = [
             is_gain(column, meanings[place]) or meanings[place].per == SAVED for place, column in enumerate(cells)
         ]
@@ -159,6 +162,17 @@ class CellReader:
         if self.binary[place] and re.fullmatch(r"\d+ ?k", plain(text).lower()):
             return cell.printed.times(1.024)
         return cell.printed.times(meaning.factor)
+
+    def unit_of(self, places: Sequence[int], cells: Sequence[str]) -> str:
+        """Return the unit of the throughput of a row, if its column has several: images/s and sentences/s."""
+        for place in places:
+            if (
+                self.several_units[place]
+                and place < len(cells)
+                and (unit := meaning_of(quantity_of(cells[place])).unit)
+            ):
+                return unit
+        return ""
 
     def _note_second_ratio(self, text: str) -> None:
         """Note once that the ratios behind numbers are not read."""

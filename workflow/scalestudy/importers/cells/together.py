@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
+from scalestudy.importers.cells.brackets_said import are_in_brackets, measurement_beside_devices, ratio_in_brackets
 from scalestudy.importers.cells.ratio_headers import header_of_ratio
 from scalestudy.importers.cells.second_ratios import with_second_ratios
 from scalestudy.importers.cells.units import unit_of_time
@@ -194,7 +195,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     both = [one for one in found if one]
     named = _HEADER.fullmatch(plain(header))
     second = named["second"] if named and meaning_of(named["second"]).role in STATED else ""
-    signed = bool(both) and all(one["sign"] and one["open"].strip() in ("(", "[") for one in both)
+    signed = are_in_brackets(both) and all(one["sign"] for one in both)
     of_scaling = named is not None and signed and normal(named["second"]) == "scaling"
     of_ideal = (
         named is not None and meaning_of(named["first"]).role in STATED and _IDEAL.fullmatch(named["second"])
@@ -217,13 +218,16 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     ):
         return []
     signs = {one["sign"].lower() for one in both}
-    alone = signs == {""} and not second and not _are_of_the_fewest(table, place)
+    of_text = "" if second or not are_in_brackets(both) else ratio_in_brackets(table)
+    alone = signs == {""} and not second and not of_text and not _are_of_the_fewest(table, place)
     if len(signs) > 1 or alone or (_is_duration(cells) and not signed):
         return []
     if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
         return []
     first = named["first"] if named and (second or of_scaling) else header
-    if not second:
+    if not second and of_text:
+        second = of_text
+    elif not second:
         ratios = [read_cell(one["ratio"]).printed.value for one in both]
         percent = signs == {"%"}
         called = 100 in ratios or any("% eff" in cell for cell in cells)
@@ -233,12 +237,14 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         near = (*table.header, *table.cells(0), *(() if called else table.captions))
         of_the_peak = percent and any(map(_OF_THE_PEAK.search, near))
         second = "MFU" if of_the_peak else "efficiency" if percent else "speedup"
-    unknown = signed and meaning_of(first).role == "ignore" and count_of_header(header) is None
+    unknown = (signed or of_text) and meaning_of(first).role == "ignore" and count_of_header(header) is None
     if unknown and (read_as := kind_by_ratios(cells, found)):
         bare = _OF_A_SIZE.sub("", plain(first)).strip(" ,")
         return [f"{bare} {read_as}", f"{bare} {second}"]
     if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
         return []  # the share of another number, such as that of the trained parameters
+    if unknown and (measured := measurement_beside_devices(table)):
+        return [f"{plain(first)} {measured}", f"{plain(first)} {second}"]
     whole = header_of_ratio(table, header, first, second)
     return [first, whole] if whole else []
 

@@ -19,16 +19,15 @@ from scalestudy.importers.headers.meaning import (
     place_of_devices,
     with_role,
 )
-from scalestudy.importers.headers.terms import DEVICE
+from scalestudy.importers.headers.terms import DEVICE, ONE_EACH
+from scalestudy.importers.headers.units import factor_alone
 from scalestudy.importers.numbers.printed import plain, read_cell, share
-from scalestudy.importers.published import MEASURED, RATES, STATED, TIMES
+from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.columns import CLOSE, without_quotients
 from scalestudy.importers.ratios.following import POWERS, following
 from scalestudy.importers.raw import UNSAID, RawTable
 
-_ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
-"""How the ranks are placed, which says nothing of a rate: one process per GPU."""
 _OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
 _OF_WHAT = ("step_time_s", "total_time_s")
 _BARE_TIME = re.compile(
@@ -45,7 +44,10 @@ _GROWN = 1.5
 
 
 def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads `Time` as that of a step or of an epoch, if the caption says which: Time for 1000 iterations."""
+    """Reads `Time` as that of a step or of an epoch, if the caption says which: Time for 1000 iterations.
+
+    That of several steps stays the time of all of them, unless a batch beside it is that of one step.
+    """
     near = filter(None, (raw.below, raw.caption, raw.opening, *raw.headings[-1:]))
     own = next((named for words in near if (named := _named_in(words)) and named.role in _OF_WHAT), None)
     times = [at for at, one in enumerate(meanings) if one.role in TIMES]
@@ -54,26 +56,45 @@ def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     time = meanings[times[0]]
     if time.role != "time_s" or normal(time.header) in said:
         return meanings
-    return with_role(meanings, times[0], own.role, factor=own.factor, unit=time.unit or own.unit)
+    unit = time.unit or own.unit
+    if own.factor != 1 and not any(one.role in BATCHES for one in meanings):
+        return with_role(meanings, times[0], time.role, unit=unit)
+    return with_role(meanings, times[0], own.role, factor=own.factor, unit=unit)
+
+
+def note_on_several_steps(meanings: Sequence[Meaning]) -> list[str]:
+    """Return a note if the times of several steps, as a caption calls them, are divided by their number."""
+    for one in meanings:
+        if one.role == "step_time_s" and one.factor < meaning_of(one.header).factor:
+            steps = round(1 / one.factor)
+            return [f"the text calls '{plain(one.header)}' the time of {steps} steps, so it is divided by them"]
+    return []
 
 
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement."""
+    """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement.
+
+    A rate is that of columns with a factor too, such as `ResNet (k)` beside `3D-UNet (samples/s)`.
+    """
     before, meanings = meanings, without_quotients(meanings, raw, said, fewest=2)
     several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]
     # a ratio of one row names no measurement, nor does one of two columns of the row
     known = [meanings[at] for at in several if not _is_of_another_column(meanings[at], raw)]
-    if any(one.role in MEASURED for one in known) and UNSAID not in raw.header:
+    measured = any(one.role in MEASURED for one in known) and UNSAID not in raw.header
+    if measured and all(factor_alone(normal(name)) == 1 for name in raw.header):
         return before
     only_ratios = any(one.role in STATED for one in known) and UNSAID not in raw.header
     near = {raw.below, raw.caption, raw.opening, *raw.headings[-1:]}
     found = [(words, named) for words in raw.captions if (named := _named_in(words))]
     # `Scaling` in the title of a whole document says nothing of one of its tables
     own = next((named for words, named in found if words in near or named.role not in STATED), None)
-    if own is None or (only_ratios and own.role in STATED):
+    if own is None or (only_ratios and own.role in STATED) or (measured and own.role not in RATES):
         return before
+    if own.role == "step_time_s" and own.factor != 1 and not any(one.role in BATCHES for one in meanings):
+        own = replace(own, role="time_s", factor=1.0)  # the whole time of several steps
     result = []
-    for place, meaning in enumerate(meanings):
+    for place, meaning in enumerate(before if measured else meanings):
+        factor = factor_alone(normal(meaning.header))
         cells = raw.cells(place)
         plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
         plausible = plausible and not (
@@ -85,9 +106,10 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
         ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings))
         ratios = ratios or (only_ratios and not (numbers and _explains(place, own, raw, meanings)))
-        if plausible and numbers and not ratios and normal(meaning.header) not in said:
-            rest = normal(meaning.header)
-            meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest)
+        beside = measured and factor == 1
+        if plausible and numbers and not ratios and not beside and normal(meaning.header) not in said:
+            rest, factor = normal(meaning.header), own.factor if factor == 1 else factor
+            meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest, factor=factor)
         result.append(meaning)
     return result
 
@@ -145,7 +167,7 @@ def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bo
 
 def _named_in(words: str) -> Meaning | None:
     """The measurement that a caption names with its unit: 'Throughput (images/s)'."""
-    words = without_batches_of_each(_ONE_EACH.sub("", words))
+    words = without_batches_of_each(ONE_EACH.sub("", words))
     for part in (
         words,
         *re.findall(r"[(\[\uff08]([^()\[\]\uff08\uff09]+)[)\]\uff09]", words),

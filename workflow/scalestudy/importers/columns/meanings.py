@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.cells.brackets_said import with_each_in_brackets
 from scalestudy.importers.cells.nouns import without_nouns
 from scalestudy.importers.cells.pairs import (
     with_batch_products,
@@ -29,6 +30,7 @@ from scalestudy.importers.columns.parts import (
     without_other_phases,
     without_other_units,
 )
+from scalestudy.importers.columns.units_said import units_said
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.labels import count_in_words
 from scalestudy.importers.devices.across import with_devices_of_the_caption, with_noun_of_the_first
@@ -145,7 +147,8 @@ def arranged(raw: RawTable) -> RawTable:
     named = with_batch_of_labels(with_remarks_of_batches(with_batch_products(with_rate_products(named))))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
-    turned = with_devices_of_a_node(with_ratios(upright(with_ratios(with_ratios_of_both(with_steps(named))))))
+    turned = upright(with_ratios(with_ratios_of_both(with_steps(named))))
+    turned = with_devices_of_a_node(with_ratios(with_each_in_brackets(turned)))
     turned = with_machines_as_nodes(turned)
     return with_hardware_of_labels(with_serial_rows(without_nouns(with_numbered_labels(turned))))
 
@@ -226,7 +229,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)
     found = hardware_of_devices(begins_at_one(found, raw, said), raw, said)
     found = _second_as_label(_case_as_label(found, raw, said), said)
-    return by_statistic(of_one_scaling(found, said), raw, said)
+    return units_said(by_statistic(of_one_scaling(found, said), raw, said), raw, said)
 
 
 def _in_words(meaning: Meaning, cells: Sequence[str]) -> Meaning:

@@ -19,6 +19,8 @@ IN_CAMEL_CASE = re.compile(
 PER_DEVICE = re.compile(
     rf"(?:/|\bper\b|\beach\b|\bsingle\b)[ -]*{DEVICE}\b|\bper-?{DEVICE}\b|\blocal\b|/dev\b|^tgs\b"
 )
+ONE_EACH = re.compile(rf"\b(?:one|1|a(?: single)?) {DEVICE} (?:per|/|for each|on each) {DEVICE}\b", re.IGNORECASE)
+"""How the ranks are placed, which says nothing of a rate: one process per GPU."""
 PER_NODE = re.compile(r"(?:/|\bper\b)[ -]*(?:node|host|machine|server)s?\b")
 OF_ALL = re.compile(r"\b(?:global|total|effective|overall|aggregate[d]?|cluster|system|all)\b")
 NODE = r"(?:nodes?|hosts?|machines?|servers?|instances?|vms?|pods?|boxes)"

@@ -42,8 +42,13 @@ _SIMULATED = re.compile(r"\b(?:ns|us|ps|fs)(?:/| per )day\b|\bs[yd]pd\b")
 _COUNTED = "tok|im|sam|seq|read|row|rec|event|mess|edge|point|quer|req|frame|doc"
 """How the names of work begin that a factor may be in front of: k tokens/s."""
 _FACTORS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9}
-_FACTOR_BEHIND = re.compile(rf"[(\[] ?(?:in )?({'|'.join(_FACTORS)})s? ?[)\]]$")
-"""A factor behind the unit: tokens/day (B)."""
+_FACTOR_BEHIND = re.compile(
+    rf"[(\[] ?(?:in )?(?P<end>{'|'.join(_FACTORS)})s? ?[)\]]$|[(\[]in (?P<any>thousand|million|billion)s?[)\]]"
+)
+"""A factor behind the unit, tokens/day (B), or one in words anywhere: throughput (in thousands), tokens/s."""
+
+_FACTOR_ALONE = re.compile(r"[(\[] ?(?:in )?(?:(k|thousand|million)s?|x ?1,?000) ?[)\]]$")
+"""A factor alone in brackets at the end of a header: ResNet (k)."""
 
 
 _RATE_SHOWN = re.compile(
@@ -86,7 +91,8 @@ def unit_of_work(bare: str) -> tuple[str, float]:
     """Return the unit of a rate, such as tokens/s, and what a header multiplies its numbers by."""
     bare = re.sub(rf"/{DEVICE}(?=/)", "", bare)  # tokens/GPU/s
     times = rf"(?P<period>{SECOND})"
-    found = re.search(rf"\b(?P<factor>[kmg](?= ?(?:{_COUNTED})))? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
+    factors = rf"[kmg](?= ?(?:{_COUNTED}))|(?:thousand|million|billion)(?=s?(?: of)? )"
+    found = re.search(rf"\b(?:(?P<factor>{factors})(?:s|s? of)?)? ?(?P<work>{WORK}|{STEP}) ?{times}", bare)
     if found is None:
         tokens = "tok/s" if re.search(r"\btgs\b", bare) else "TPS" if re.search(r"\btps\b", bare) else ""
         if simulated := _SIMULATED.search(bare):
@@ -94,9 +100,15 @@ def unit_of_work(bare: str) -> tuple[str, float]:
         flops = re.search(r"(?:\b([kmgtpe])(?:iga|era|eta|ega|xa)?)?-?\w?flop", bare)
         return (f"{flops[1] or ''}flop/s" if flops else tokens), 1.0
     behind = _FACTOR_BEHIND.search(bare)
-    factor = _FACTORS.get(found["factor"] or (behind[1] if behind else ""), 1.0)
+    factor = _FACTORS.get(found["factor"] or (behind["end"] or behind["any"] if behind else ""), 1.0)
     period = re.sub(r"^(?:/|per|p) ?", "", found["period"])
     return f"{found['work']}/s", factor / next((s for name, s in PERIODS.items() if period.startswith(name)), 1.0)
+
+
+def factor_alone(bare: str) -> float:
+    """Return the factor that a header has in brackets without a unit, as in `ResNet (k)`; 1 without one."""
+    found = _FACTOR_ALONE.search(bare)
+    return _FACTORS[found[1] or "k"] if found else 1.0
 
 
 def is_of_a_simulation(unit: str, header: str) -> bool:

@@ -28,7 +28,7 @@ def with_text_around(tables: Sequence[RawTable], lines: Sequence[str]) -> list[R
         for at, line in enumerate(lines, start=1)
         if at not in taken and line.strip() and len(line) <= _LONGEST and not line.lstrip().startswith("|")
     }
-    above = _sections(lines)
+    above = sections_of(lines)
     of_tables = {(place,) for table in tables for place in above[table.line - 1]}
     far = len(lines) if len(lines) <= _SHORT else _NEAR
 
@@ -41,8 +41,8 @@ def with_text_around(tables: Sequence[RawTable], lines: Sequence[str]) -> list[R
     ]
 
 
-def _sections(lines: Sequence[str]) -> list[tuple[int, ...]]:
-    """The lines of the headings above each line, outermost first. A heading is in its own section."""
+def sections_of(lines: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the lines of the headings above each line, outermost first. A heading is in its own section."""
     open_now: list[tuple[int, int]] = []
     result = []
     in_code = False

@@ -10,8 +10,9 @@ from itertools import permutations, product
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, place_of_devices, with_role
-from scalestudy.importers.headers.terms import DEVICE, PER_DEVICE, RATED, SECOND, WORK
+from scalestudy.importers.headers.terms import DEVICE, OF_ALL, PER_DEVICE, RATED, SECOND, WORK
 from scalestudy.importers.headers.units import is_of_flops
+from scalestudy.importers.headers.units_in_words import only_rate
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.columns import CLOSE, is_exact
@@ -146,7 +147,11 @@ def follows_from_each(raw: RawTable, meanings: Sequence[Meaning], each: int) -> 
 
 
 def note_on_words(meanings: Sequence[Meaning], raw: RawTable) -> list[str]:
-    """Return a note if a sentence beside the table, and no header, says that throughputs are per device."""
+    """Return a note if a sentence beside the table, and no header, says whose throughputs are."""
+    of_all = [one for one in meanings if one.role == "throughput" and one.per == "all"]
+    rate = only_rate(raw.said) if of_all else None
+    if rate and rate.per == "all" and not any(OF_ALL.search(normal(one.header)) for one in of_all):
+        return ["the throughputs are of all devices, as stated beside the table"]
     per_device = [normal(one.header) for one in meanings if one.role == "throughput_per_gpu" and one.unit != "MFU"]
     if not per_device or any(map(PER_DEVICE.search, per_device)):
         return []
@@ -163,5 +168,7 @@ def _is_multiplied(raw: RawTable, meanings: Sequence[Meaning], role: str) -> boo
 
 def _is_said_per_device(raw: RawTable) -> bool:
     """Whether a sentence says so. One with a number of its own, `122K FPS per GPU`, says nothing of the others."""
+    if (rate := only_rate(raw.said)) and rate.per == "gpu":
+        return True
     found = filter(None, map(_SAID_PER_DEVICE.search, map(normal, raw.sentences)))
     return any(not re.search(r"\d[kmg]? ?$", one.string[: one.start()]) for one in found)

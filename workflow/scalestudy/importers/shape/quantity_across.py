@@ -86,7 +86,9 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     units = [unit for words in table.captions for unit in re.findall(r"[(\[]([a-z]+)[)\]]", words.lower())]
     times = [f"time ({unit})" for unit in units if meaning_of(f"time ({unit})").unit]
     inner: list[str] = [unit for words in table.captions for unit in _RATE_INSIDE.findall(words)]
-    for words in (*inside, table.header[0], *map(_shortened, captions), *times, *inner):
+    batches = any(meaning_of(name).role in BATCHES for name in table.header)
+    captions = [_shortened(words if batches else _of_all_steps(words)) for words in captions]
+    for words in (*inside, table.header[0], *captions, *times, *inner):
         if words and (meaning_of(words).role not in _NO_QUANTITIES or _is_of_the_peak(words)):
             return words
     return UNSAID
@@ -95,6 +97,14 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
 def _is_of_the_peak(words: str) -> bool:
     """Whether a short text is the name of a share of the peak FLOP/s: MFU."""
     return is_utilization(words) and len(words.split()) <= _MOST_WORDS
+
+
+def _of_all_steps(words: str) -> str:
+    """A name for the whole time of several steps, if a sentence is of that: Time for 1000 iterations (s)."""
+    meaning = meaning_of(words)
+    if meaning.role != "step_time_s" or meaning.factor == 1:
+        return words
+    return f"time ({meaning.unit})" if meaning.unit else "time"
 
 
 def _shortened(words: str) -> str:
