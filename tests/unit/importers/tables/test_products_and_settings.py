@@ -81,6 +81,15 @@ def test_n_beside_nodes_may_be_the_number_of_all_devices(tmp_path: Path) -> None
     assert [scale.row.gpus for scale in audit.table.scales] == [8, 16, 32]
 
 
+@pytest.mark.parametrize(("number", "devices"), [("8", [8, 16, 32]), ("4096", [1, 2, 4])])
+def test_the_same_n_on_all_nodes_is_that_of_each_or_a_size(
+    tmp_path: Path, number: str, devices: list[int]
+) -> None:
+    rows = "".join(f"| {nodes} | {number} | {rate} |\n" for nodes, rate in ((1, 410), (2, 790), (4, 1502)))
+    (audit,), _, _ = read(tmp_path, f"| Nodes | N | img/s |\n|---|---|---|\n{rows}")
+    assert [scale.row.gpus for scale in audit.table.scales] == devices
+
+
 GRID = """
 | N | {names} | Gflops |
 |---|---|---|---|

@@ -44,6 +44,8 @@ _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
 """Headers of devices that may be of their kind too."""
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b(?:19|20)\d\d$|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")
 _MOST_PER_NODE = 1024
+_MOST_OF_A_NODE = 256
+"""The same where each node has as many."""
 _UNIT_RATIO = re.compile(r"1(?:\.0+)? ?x")
 _NODES = re.compile(rf"\d{{1,6}} ?{NODE}", re.IGNORECASE)
 _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
@@ -143,7 +145,7 @@ def _is_size(meaning: Meaning, cells: Sequence[str], raw: RawTable) -> bool:
 
 
 def _is_size_beside_nodes(meanings: Sequence[Meaning], place: int, raw: RawTable) -> bool:
-    """Whether `n` beside nodes is larger than all numbers of their devices, or the same on all of them."""
+    """Whether `n` beside nodes is larger than the number of their devices, or too large for that of each."""
     nodes = next((at for at, one in enumerate(meanings) if one.role == "nodes"), None)
     if nodes is None or meanings[place].role != "gpus" or normal(meanings[place].header) != "n":
         return False
@@ -151,7 +153,9 @@ def _is_size_beside_nodes(meanings: Sequence[Meaning], place: int, raw: RawTable
     if not rows or not all(cell.isdecimal() and cell != "0" for row in rows for cell in row):
         return False
     pairs = [(int(count), int(own)) for count, own in rows]
-    same = len({own for _, own in pairs}) == 1 < len({count for count, _ in pairs})
+    same = (
+        len({own for _, own in pairs}) == 1 < len({count for count, _ in pairs}) and pairs[0][1] > _MOST_OF_A_NODE
+    )
     return same or any(own > _MOST_PER_NODE * count for count, own in pairs)
 
 

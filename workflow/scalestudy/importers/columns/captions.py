@@ -26,6 +26,7 @@ from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIM
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.columns import CLOSE, without_quotients
 from scalestudy.importers.ratios.following import POWERS, following
+from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 
 _OF_DEVICES = re.compile(rf"\d{{1,6}} ?-?{DEVICE}\b", re.IGNORECASE)
@@ -87,9 +88,11 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     near = {raw.below, raw.caption, raw.opening, *raw.headings[-1:]}
     found = [(words, named) for words in raw.captions if (named := _named_in(words))]
     # `Scaling` in the title of a whole document says nothing of one of its tables
-    own = next((named for words, named in found if words in near or named.role not in STATED), None)
-    if own is None or (only_ratios and own.role in STATED) or (measured and own.role not in RATES):
+    told = next(((words, named) for words, named in found if words in near or named.role not in STATED), None)
+    if told is None or (only_ratios and told[1].role in STATED) or (measured and told[1].role not in RATES):
         return before
+    words, own = told
+    below = own.role == "printed_speedup" and (is_serial(words) or _begins_at_one(raw, meanings))
     if own.role == "step_time_s" and own.factor != 1 and not any(one.role in BATCHES for one in meanings):
         own = replace(own, role="time_s", factor=1.0)  # the whole time of several steps
     result = []
@@ -104,7 +107,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
-        ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings))
+        ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings, below=below))
         ratios = ratios or (only_ratios and not (numbers and _explains(place, own, raw, meanings)))
         beside = measured and factor == 1
         if plausible and numbers and not ratios and not beside and normal(meaning.header) not in said:
@@ -145,11 +148,27 @@ def _is_of_another_column(meaning: Meaning, raw: RawTable) -> bool:
     )
 
 
-def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bool:
+def _begins_at_one(raw: RawTable, meanings: Sequence[Meaning]) -> bool:
+    """Whether a column that nothing else names has ratios of about 1 on one device, which grow."""
+    free = [at for at, one in enumerate(meanings) if one.role in ("ignore", "strategy", "framework", "model")]
+    return any(_may_be_ratios(raw, at, meanings) and _grow(_ratios(raw, at, meanings)) for at in free)
+
+
+def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning], *, below: bool = False) -> bool:
     """Whether no number of a column is far above its devices, so that it may be a speedup or an efficiency.
 
-    That of one device is about 1. It is less if the numbers grow and are relative to another program.
+    That of one device is about 1. below: it may be less if the numbers grow, as those over another program do.
     """
+    known = _ratios(raw, place, meanings)
+    least = 0.0 if below and _grow(known) else 1 - _OF_ONE
+    return all(
+        value <= _MOST_TIMES * max(2, gpus) and (gpus != 1 or least < value <= 1 + _OF_ONE)
+        for gpus, value in known
+    )
+
+
+def _ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> list[tuple[int, float]]:
+    """Devices and numbers of a column, without per cents."""
     devices = place_of_devices(meanings)
     known = []
     for _, row in raw.rows if devices is not None else ():
@@ -157,12 +176,12 @@ def _may_be_ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> bo
             cell = read_cell(row[place])
             if not cell.percent:
                 known.append((read_count(row[devices or 0]).gpus, cell.printed.value))
-    grows = bool(known) and max(known)[1] > max(_GROWN * min(known)[1], 1)  # a share is at most 1
-    least = 0.0 if grows else 1 - _OF_ONE
-    return all(
-        value <= _MOST_TIMES * max(2, gpus) and (gpus != 1 or least < value <= 1 + _OF_ONE)
-        for gpus, value in known
-    )
+    return known
+
+
+def _grow(known: Sequence[tuple[int, float]]) -> bool:
+    """Whether numbers grow with the devices to more than 1, which shares do not."""
+    return bool(known) and max(known)[1] > max(_GROWN * min(known)[1], 1)
 
 
 def _named_in(words: str) -> Meaning | None:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from scalestudy.importers.devices.across import counted_across
@@ -21,6 +22,8 @@ from scalestudy.importers.raw import UNSAID, RawTable
 
 _DEEPEST = 8
 """Objects and lists inside each other in which maps are looked for."""
+_MOST = 1000
+"""Maps of one object that are read."""
 _LONGEST = 300
 """Characters of a text that may say what keys are."""
 _FEW = 2
@@ -72,7 +75,7 @@ def map_tables(line: int, value: Mapping[Any, Any], *, unsaid: bool = False) -> 
 
     unsaid: also yield the maps of which nothing says what their keys are, so that an error names their column.
     """
-    found = [one for one in _maps(value, _Around(), 0) if one.noun or unsaid]
+    found = [one for one in islice(_maps(value, _Around(), 0), _MOST) if one.noun or unsaid]
     named = any(one.quantity for one in found)
     read = [bool(one.quantity or not named) and not _is_unread(one) for one in found]
     if not any(read):
