@@ -26,6 +26,7 @@ from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIM
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.columns import CLOSE, without_quotients
 from scalestudy.importers.ratios.following import POWERS, following
+from scalestudy.importers.ratios.of_two_columns import is_of_two_columns
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import UNSAID, RawTable
 
@@ -104,6 +105,7 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
             is_degree(meaning.header) and all(map(_DEGREE.fullmatch, map(plain, cells)))
         )
         plausible = plausible and not is_length(normal(meaning.header))
+        plausible = plausible and not is_of_two_columns(raw, place, meanings)
         numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
         numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
         ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)

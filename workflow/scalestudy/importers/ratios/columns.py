@@ -163,10 +163,11 @@ def varies(raw: RawTable, place: int) -> bool:
 
 
 def _is_own_quotient(meanings: Sequence[Meaning], raw: RawTable, place: int) -> bool:
-    """Whether a column is the quotient of a measurement and another column of its own row: user / real."""
+    """Whether a column is the quotient of two others of its own row: user / real, or two that both vary: B / A."""
     measured = [at for at, one in enumerate(meanings) if one.role in MEASURED]
     others = [at for at, one in enumerate(meanings) if one.role == "ignore" and at != place]
-    return any(is_quotient(raw, place, pair) for pair in product(measured, others))
+    varied = [at for at in (*measured, *others)[:MOST_COLUMNS] if varies(raw, at)]
+    return any(is_quotient(raw, place, pair) for pair in (*product(measured, others), *combinations(varied, 2)))
 
 
 def _of_its_times(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
