@@ -79,3 +79,20 @@ def test_other_numbers_in_brackets_are_no_ratios(what: str, tmp_path: Path) -> N
     found = audited(tmp_path, f"Samples/s; the {what} is in parentheses.\n\n" + table("GPUs;ViT;Swin", *rows))
     assert [speedups(one) for one in found] == [ONCE, ONCE]
     assert not any(one.checked.efficiencies or one.checked.speedups or one.remarks for one in found)
+
+
+@pytest.mark.parametrize(
+    "words", ["Tokens/s, with the MFU in parentheses.", "Tokens/s. Brackets show the GPU utilization."]
+)
+def test_per_cents_in_brackets_that_a_sentence_calls_no_ratios(words: str, tmp_path: Path) -> None:
+    rows = ("1;100 (45%);100 (44%)", "2;190 (44%);190 (43%)", "4;350 (41%);350 (40%)")
+    found = audited(tmp_path, f"{words}\n\n" + table("GPUs;7B;13B", *rows))
+    assert [speedups(one) for one in found] == [ONCE, ONCE]
+    assert not any(one.checked.efficiencies or one.remarks for one in found)
+
+
+def test_ratios_in_brackets_behind_numbers_across_devices(tmp_path: Path) -> None:
+    rows = ("ViT;100 (100%);190 (95%);350 (78%)",)
+    text = "Samples/s; parentheses give the efficiency.\n\n" + table("Model;1 GPU;2 GPUs;4 GPUs", *rows)
+    (found,) = audited(tmp_path, text)
+    assert (speedups(found), [(one.kind, one.gpus) for one in found.remarks]) == (ONCE, [("efficiency", 4)])

@@ -207,6 +207,20 @@ def test_a_serial_time_has_the_unit_of_the_parallel_one(tmp_path: Path) -> None:
     assert not found.remarks
 
 
+def test_a_note_in_the_environment_of_a_table_states_the_unit(tmp_path: Path) -> None:
+    rows = "Cores & Time & Speedup \\\\\n1 & 100 & 1.0 \\\\\n2 & 52.6 & 1.9 \\\\\n"
+    own = "\\begin{{table}}\n\\begin{{tabular}}{{rrr}}\n{0}\\end{{tabular}}\n{1}\\end{{table}}\n"
+    notes = "\\begin{tablenotes}\n\\item All times in minutes.\n\\end{tablenotes}\n"
+    first, second = audited(tmp_path, own.format(rows, notes) + own.format(rows, ""))
+    assert (seconds(first), unit_of(second)) == (6000.0, "")
+
+
+def test_a_heading_between_tables_ends_what_is_said(tmp_path: Path) -> None:
+    own = "| cores | time |\n|-------+------|\n| 1 | 100 |\n| 2 | 52.6 |\n"
+    first, second = audited(tmp_path, f"* A\nTimes in ms\n{own}* B\n{own}")
+    assert (seconds(first), unit_of(second)) == (0.1, "")
+
+
 def test_the_unit_of_a_step_is_none_of_an_epoch(tmp_path: Path) -> None:
     rows = ("1;100;3.2", "2;52.6;1.7", "4;28.57;0.9")
     (found, *_) = audited(tmp_path, "Step time in ms.\n\n" + table("GPUs;Step time;Epoch time", *rows))

@@ -17,6 +17,7 @@ from scalestudy.importers.ratios.columns import CLOSE
 from scalestudy.importers.raw import UNSAID, RawTable
 
 _BRACKETS = r"(?:parenthes[ei]s|(?:round |square )?brackets)"
+_IN_BRACKETS = re.compile(rf"\b(?:in|between) (?:the )?{_BRACKETS}|\b{_BRACKETS}:? [a-z]")
 _FIGURE = r"~?\d[\d.,]*(?: ?[kKM])?"
 _BOTH = re.compile(rf"(?P<outer>{_FIGURE}) ?[(\[](?P<inner>{_FIGURE})[)\]]")
 _EACH = rf"(?:per[- ]{DEVICE}|of (?:each|one|a single) {DEVICE})"
@@ -39,12 +40,14 @@ _OF_ANOTHER = re.compile(
 )
 """Words of a clause on other numbers, or on ratios to another system."""
 _CLAUSE = re.compile(r"[^.;,(]*$")
+ANOTHER = "another number"
+"""What is in brackets and no ratio, such as the MFU."""
 _FEW = 2
 """Cells whose numbers show what is in brackets."""
 
 
 def with_each_in_brackets(table: RawTable) -> RawTable:
-    """Return a table in which rates of a device in brackets behind those of all, 58,900 (3,681), have columns.
+    """Return a table in which rates of a device in brackets behind those of all, 1,600 (100), have columns.
 
     A header or a sentence has to say so, and the numbers of most rows must not contradict it.
     """
@@ -63,9 +66,12 @@ def with_each_in_brackets(table: RawTable) -> RawTable:
 
 
 def ratio_in_brackets(table: RawTable) -> str:
-    """Return what a sentence calls the numbers in brackets of a table: `efficiency` or `speedup`; else ''."""
+    """Return what sentences call the numbers in brackets: `efficiency`, `speedup`, or ANOTHER; '' if nothing."""
     ratios = [one["ratio"] or one["behind"] for one in _clauses(table, _RATIO_SAID)]
-    return "" if not ratios else "speedup" if all("speed" in one for one in ratios) else "efficiency"
+    if ratios:
+        return "speedup" if all("speed" in one for one in ratios) else "efficiency"
+    parts = (part for words in map(normal, (*table.captions, *table.beside)) for part in re.split(r"[.;]", words))
+    return ANOTHER if any(_IN_BRACKETS.search(part) and _OF_ANOTHER.search(part) for part in parts) else ""
 
 
 def measurement_beside_devices(table: RawTable) -> str:

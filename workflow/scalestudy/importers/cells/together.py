@@ -8,7 +8,12 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
-from scalestudy.importers.cells.brackets_said import are_in_brackets, measurement_beside_devices, ratio_in_brackets
+from scalestudy.importers.cells.brackets_said import (
+    ANOTHER,
+    are_in_brackets,
+    measurement_beside_devices,
+    ratio_in_brackets,
+)
 from scalestudy.importers.cells.ratio_headers import header_of_ratio
 from scalestudy.importers.cells.second_ratios import with_second_ratios
 from scalestudy.importers.cells.units import unit_of_time
@@ -220,7 +225,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
     signs = {one["sign"].lower() for one in both}
     of_text = "" if second or not are_in_brackets(both) else ratio_in_brackets(table)
     alone = signs == {""} and not second and not of_text and not _are_of_the_fewest(table, place)
-    if len(signs) > 1 or alone or (_is_duration(cells) and not signed):
+    if of_text == ANOTHER or len(signs) > 1 or alone or (_is_duration(cells) and not signed):
         return []
     if signs == {"%"} and not second and any(one["open"].strip() not in ("(", "[", "/") for one in both):
         return []

@@ -76,7 +76,7 @@ def note_on_several_steps(meanings: Sequence[Meaning]) -> list[str]:
 def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads columns of numbers as what the caption or the heading is of, if no header names a measurement.
 
-    A rate is that of columns with a factor too, such as `ResNet (k)` beside `3D-UNet (samples/s)`.
+    A rate is that of columns with a factor too, such as `ViT (k)` beside `GPT (tokens/s)`.
     """
     before, meanings = meanings, without_quotients(meanings, raw, said, fewest=2)
     several = [at for at, one in enumerate(meanings) if len(raw.cells(at)) > 1 or one.role in MEASURED]

@@ -48,7 +48,7 @@ _FACTOR_BEHIND = re.compile(
 """A factor behind the unit, tokens/day (B), or one in words anywhere: throughput (in thousands), tokens/s."""
 
 _FACTOR_ALONE = re.compile(r"[(\[] ?(?:in )?(?:(k|thousand|million)s?|x ?1,?000) ?[)\]]$")
-"""A factor alone in brackets at the end of a header: ResNet (k)."""
+"""A factor alone in brackets at the end of a header: ViT (k)."""
 
 
 _RATE_SHOWN = re.compile(
@@ -106,7 +106,7 @@ def unit_of_work(bare: str) -> tuple[str, float]:
 
 
 def factor_alone(bare: str) -> float:
-    """Return the factor that a header has in brackets without a unit, as in `ResNet (k)`; 1 without one."""
+    """Return the factor that a header has in brackets without a unit, as in `ViT (k)`; 1 without one."""
     found = _FACTOR_ALONE.search(bare)
     return _FACTORS[found[1] or "k"] if found else 1.0
 

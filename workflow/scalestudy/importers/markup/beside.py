@@ -16,7 +16,7 @@ _LONGEST, _LONGEST_SENTENCE = 1000, 400
 """Characters of a line that may be read as sentences, and of a sentence."""
 _END = re.compile(
     r"\s*(?:#{1,6}\s+\S.*|\*{1,6} \S.*|={1,6} \S.*|\\(?:(?:sub)*section|paragraph|chapter)\b.*|"
-    r"\\(?:begin|end)\{table.*|</?(?:table|h\d)\b.*|([=~^\"'-])\1{3,})",
+    r"\\(?:begin|end)\{(?:table|longtable|figure)\*?\}.*|</?(?:table|h\d)\b.*|([=~^\"'-])\1{3,})",
     re.IGNORECASE,
 )
 """A heading in any markup, the line below one, or the edge of another table."""
@@ -44,17 +44,13 @@ def with_sentences_beside(tables: Sequence[RawTable], lines: Sequence[str]) -> l
         before = lasts[place - 1] if place else 0
         after = tables[place + 1].line if place + 1 < len(tables) else len(lines) + 1
         above = [*_above(lines, sections, begun, (before, table.line))]
-        if place and not above and _are_alike(tables[place - 1], table, sections):
+        apart = any(map(_END.fullmatch, lines[before : table.line - 1]))
+        if place and not above and not apart and tables[place - 1].header[1:] == table.header[1:]:
             above = [*result[-1].beside]  # two tables below one text
         below = [one for one in _below(lines, (lasts[place], after)) if not _OF_THE_NEXT.search(one)]
         said = (one for one in (*above, *below) if not _OF_ANOTHER.search(one))
         result.append(replace(table, beside=tuple(dict.fromkeys(said))))
     return result
-
-
-def _are_alike(one: RawTable, other: RawTable, sections: Sequence[tuple[int, ...]]) -> bool:
-    """Whether two tables are in one section, and their headers differ in the first column at most."""
-    return one.header[1:] == other.header[1:] and sections[one.line - 1] == sections[other.line - 1]
 
 
 def _above(
