@@ -74,7 +74,7 @@ def ratio_in_brackets(table: RawTable) -> str:
     return ANOTHER if any(_IN_BRACKETS.search(part) and _OF_ANOTHER.search(part) for part in parts) else ""
 
 
-def measurement_beside_devices(table: RawTable) -> str:
+def measured_beside(table: RawTable) -> str:
     """Return a header for the only rate or time that the text states for a table whose rows name their devices."""
     devices = place_of_devices([meaning_of(name) for name in table.header])
     return _measurement_said(table) if devices is not None and share(table.cells(devices), read_count) == 1 else ""

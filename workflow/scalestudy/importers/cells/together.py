@@ -8,12 +8,7 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
-from scalestudy.importers.cells.brackets_said import (
-    ANOTHER,
-    are_in_brackets,
-    measurement_beside_devices,
-    ratio_in_brackets,
-)
+from scalestudy.importers.cells.brackets_said import ANOTHER, are_in_brackets, measured_beside, ratio_in_brackets
 from scalestudy.importers.cells.ratio_headers import header_of_ratio
 from scalestudy.importers.cells.second_ratios import with_second_ratios
 from scalestudy.importers.cells.units import unit_of_time
@@ -248,7 +243,7 @@ def _split_header(table: RawTable, place: int, header: str) -> list[str]:
         return [f"{bare} {read_as}", f"{bare} {second}"]
     if unknown and any(meaning_of(name).role in MEASURED for name in table.header):
         return []  # the share of another number, such as that of the trained parameters
-    if unknown and (measured := measurement_beside_devices(table)):
+    if unknown and (measured := measured_beside(table)):
         return [f"{plain(first)} {measured}", f"{plain(first)} {second}"]
     whole = header_of_ratio(table, header, first, second)
     return [first, whole] if whole else []
