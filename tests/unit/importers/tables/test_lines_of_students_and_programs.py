@@ -248,3 +248,20 @@ def test_times_with_seconds_behind_them_and_words_for_about(cells: str, value: f
 def test_the_share_of_busy_processors_is_no_time(header: str, tmp_path: Path) -> None:
     text = f"| Threads | Wall time (s) | {header} |\n|---|---|---|\n| 1 | 40 | 0.9 |\n| 4 | 15 | 3.1 |\n"
     assert scales(tmp_path, text) == [[1, 4]]
+
+
+def test_ratios_of_several_sizes_in_one_cell(tmp_path: Path) -> None:
+    rows = "| A | 20.0 ms | 10.5 ms | 6.0 ms | 95% / 83% |\n| B | 80.0 ms | 41.0 ms | 22.0 ms | 98% / 81% |\n"
+    text = f"| case | 1 GPU | 2 GPUs | 4 GPUs | efficiency 2 / 4 |\n|---|---|---|---|---|\n{rows}"
+    first, second = audits(tmp_path, text).values()
+    assert (first.checked.efficiencies, first.remarks) == (2, ())
+    assert [(remark.kind, remark.gpus) for remark in second.remarks] == [("efficiency", 4)]
+
+
+def test_times_below_batch_and_labels_that_begin_with_numbers(tmp_path: Path) -> None:
+    text = "| Threads | layer batch | speedup |\n|---|---|---|\n| 1 | 1800 ms | 1.00 |\n| 4 | 560 ms | 3.21 |\n"
+    (found,) = audits(tmp_path, text).values()
+    assert found.table.scales[1].row.number("time_s") == pytest.approx(0.56)
+    rows = "| 300 lines, cold | 74.0 s | 38.0 s |\n| 300 lines, warm | 7.0 s | 4.0 s |\n"
+    labelled = f"| Input and run | Serial | 8-worker pool |\n|---|---|---|\n{rows}"
+    assert scales(tmp_path, labelled) == [[1, 8], [1, 8]]

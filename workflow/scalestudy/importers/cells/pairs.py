@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label
 from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import is_blank, plain
@@ -66,6 +67,10 @@ _NAMED_PARTS = re.compile(
     re.IGNORECASE,
 )
 """A header with three names or more in brackets, or with statistics: Time (s) min / median / max."""
+_OF_SIZES = re.compile(
+    r"(?P<name>[^\d/]*[^\W\d_]) *[(\[]?(?P<sizes>\d{1,6}(?: ?/ ?\d{1,6}){1,7})[)\]]?(?: ?[a-z]+)?", re.I
+)
+"""A header of one ratio for several numbers of devices: efficiency 2 / 4."""
 _TWO_NAMES = re.compile(r"(?P<first>[^|]{2,40}?) (?:/|\|) (?P<second>[^|]{2,40})")
 _LABEL_AND_COUNT = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>[^/|]+)")
 _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d{1,6})")
@@ -73,7 +78,7 @@ _OF_A_LABEL = re.compile(r"(?P<first>[^/|]*[^\W\d_][^/|]*?) ?[/|] ?(?P<second>\d
 
 def with_pairs(table: RawTable) -> RawTable:
     """Return a table in which such a column is two: `Tokens/s per GPU` and `Tokens/s total`."""
-    table = _with_batches_behind_names(table)
+    table = _with_ratios_of_sizes(_with_batches_behind_names(table))
     table = _with_named_pairs(_with_counts_of_one_product(_with_label_and_count(table)))
     for place, header in enumerate(table.header):
         names, form = _names_of_both(plain(header))
@@ -239,6 +244,26 @@ def _split(table: RawTable, place: int, names: Sequence[str], parts: Callable[[s
         for line, row in table.rows
     )
     return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=rows)
+
+
+def _with_ratios_of_sizes(table: RawTable) -> RawTable:
+    """The table with a column for each ratio below `efficiency 2 / 4` beside `1 GPU | 2 GPUs | 4 GPUs`."""
+    sizes = {str(count.gpus): plain(name) for name in table.header if (count := count_or_none(plain(name)))}
+    for place, header in enumerate(table.header):
+        named = _OF_SIZES.fullmatch(plain(header))
+        of = re.findall(r"\d+", named["sizes"]) if named else []
+        parts = [[part.strip() for part in plain(cell).split("/")] for cell in table.cells(place)]
+        whole = named and meaning_of(named["name"]).role in STATED and {*of} <= {*sizes}
+        if not named or not whole or not parts or any(len(own) != len(of) for own in parts):
+            continue
+        names = [f"{sizes[size]} {named['name']}" for size in of]
+        return _split(table, place, names, partial(_of_each, count=len(of)))
+    return table
+
+
+def _of_each(cell: str, count: int) -> list[str]:
+    parts = [part.strip() for part in plain(cell).split("/")]
+    return parts if len(parts) == count else [""] * count
 
 
 def _numbers_or_blanks(cell: str, count: int) -> list[str]:

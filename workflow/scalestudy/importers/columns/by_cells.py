@@ -64,6 +64,9 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role="batch_per_gpu", per="gpu")  # 4 per GPU
     if "batch" in role and (own := of_steps(cells) or rate_of(cells)):
         return replace(own, header=meaning.header, rest=normal(meaning.header))  # below `Batch size = 16`
+    if "batch" in role and are_times(cells):  # 1813 ms below `layer batch`
+        twin = _has_a_measured_twin(meanings, place, raw)
+        return replace(in_brackets(meaning), role="ignore" if twin else "time_s", rest=normal(meaning.header))
     if of_machines := role_of_machines(meanings, place, raw):
         return replace(meaning, role=of_machines)
     if _is_size_beside_nodes(meanings, place, raw):

@@ -80,7 +80,7 @@ def telling_labels(
         values = [[row[place] for row in group] for group in alike]
         words = [word for group in values for word in group]
         apart = bool(alike) and all(len(set(group)) == len(group) for group in values)
-        named = share(words, read_cell) == 0 or (
+        named = share(words, read_number) == 0 or (
             not of_words
             and place < measured
             and (not never_a_label(meaning.header) or bool(_OF_A_MODEL.search(normal(meaning.header))))
@@ -92,6 +92,12 @@ def telling_labels(
         return _two_labels(meanings, rows, alike, measured, said)
     place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
     return with_role(meanings, place, "label")
+
+
+def read_number(cell: str) -> None:
+    """Raise ValueError if a cell is a text, also one that begins with a number: `3,009 lines, cold`."""
+    if len(read_cell(cell).unit.split()) > 1:
+        raise ValueError(f"{cell} is a text")
 
 
 def _two_labels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scalestudy.importers.columns.labels import read_number
 from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, PublishedRow, PublishedTable
@@ -93,4 +94,4 @@ def _may_be_label(meaning: Meaning, cells: Sequence[str]) -> bool:
         or not cells
     ):
         return False
-    return all(plain(cell).isdecimal() or not share([cell], read_cell) for cell in cells)
+    return all(plain(cell).isdecimal() or not share([cell], read_number) for cell in cells)
