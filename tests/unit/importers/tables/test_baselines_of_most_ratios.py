@@ -87,6 +87,19 @@ def test_a_row_with_1x_that_explains_nothing_is_not_the_baseline(tmp_path: Path)
     assert found.table.base is not None and found.table.base.gpus == 3
 
 
+def test_a_row_with_1x_of_another_method_is_not_the_baseline(tmp_path: Path) -> None:
+    rows = ["Baseline;4;10.0;1.00", "Ours;2;12.0;0.83", "Ours;4;6.25;1.60", "Ours;8;3.33;3.00"]
+    (found,) = audited(tmp_path, table("Method;GPUs;Time (h);Speedup", *rows))
+    assert found.table.base is not None and found.table.base.gpus == 2
+    assert (found.speedups.kind, remarks(found)) == ("row", [])
+
+
+def test_ratios_to_the_most_devices_keep_the_fewest_as_the_baseline(tmp_path: Path) -> None:
+    rows = ["2;195;0.27", "4;380;0.53", "8;720;1.00"]
+    (found,) = audited(tmp_path, table("GPUs;images/s;Speedup", *rows))
+    assert found.table.base is not None and found.table.base.gpus == 2
+
+
 def test_efficiencies_of_one_device_keep_it_as_the_baseline(tmp_path: Path) -> None:
     rows = ["1;100;0.26;100%", "4;385;1.00;96%", "8;751;1.95;94%", "16;1444;3.75;90%"]
     (found,) = audited(tmp_path, table("GPUs;images/s;Speedup;Efficiency", *rows))

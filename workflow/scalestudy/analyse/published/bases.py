@@ -55,11 +55,12 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     if all(scale.row.printed_speedup is None for scale in table.scales):
         return Held(UNIT if unit else SMALLEST, table.base, ())
     rows = list(_other_rows(table, others, "printed_speedup"))
-    if unit:
+    if unit and table.base:
+        whole = [row for _, row, _ in rows if row and row.number("printed_speedup") == 1]
         fewer = [
             way
             for way in rows
-            if way[1] is not None and table.base and way[1].gpus <= table.base.gpus and way[1] is not table.base
+            if (row := way[1]) and row is not table.base and (row.gpus <= table.base.gpus or whole == [row])
         ]
         ways = [(UNIT, table.base, with_unit), (SERIAL, None, _over_serial), *fewer]
         named = best_base(table, "printed_speedup", ways, first_may_be_better=True)

@@ -91,7 +91,9 @@ def recompute(rows: Sequence[PublishedRow], beside: Sequence[PublishedRow] = ())
 def _with_1x(known: Sequence[_Rated], smallest: Sequence[PublishedRow]) -> _Rated | None:
     """The only rows with a printed speedup of 1, if most other speedups follow from them; they are the baseline.
 
-    The smallest scale has to have another speedup, and no efficiency of 100 %. smallest: its rows.
+    The smallest scale has to have another speedup, no efficiency of 100 %, and the same labels. More devices have
+    to follow: numbers that are relative to the most devices have their baseline at the other end. smallest: its
+    rows.
     """
     first = [(row.printed_speedup, row.printed_efficiency) for row in smallest]
     if any(
@@ -101,11 +103,19 @@ def _with_1x(known: Sequence[_Rated], smallest: Sequence[PublishedRow]) -> _Rate
         return None
     stated = [(one, printed) for one in known if (printed := one[0][0].printed_speedup) is not None]
     units = [one for one, printed in stated if printed.value == 1]
-    if len(units) != 1:
+    rows = [one[0][0] for one in known]
+    if len(units) != 1 or units[0][0][0].gpus == max(row.gpus for row in rows):
         return None
     over = [(printed, ratio(one[1], units[0][1])) for one, printed in stated if one is not units[0]]
     follow = sum(printed.low <= value.high and value.low <= printed.high for printed, value in over)
-    return units[0] if 2 * follow > len(over) else None
+    alike = any(_are_labelled_alike(units[0][0][0], row, rows) for row in smallest)
+    return units[0] if alike and 2 * follow > len(over) else None
+
+
+def _are_labelled_alike(row: PublishedRow, other: PublishedRow, rows: Sequence[PublishedRow]) -> bool:
+    """Whether two rows have equal labels, other than names that each row has for itself."""
+    names = [name for name in {*row.labels, *other.labels} if len({one.label(name) for one in rows}) < len(rows)]
+    return all(row.label(name) == other.label(name) for name in names)
 
 
 def _may_be_one(printed: Printed) -> bool:

@@ -57,9 +57,15 @@ def _spaced(header: str) -> str:
     return plain(header).lower().replace("_", " ")
 
 
+def _statistic(one: Meaning) -> re.Match[str] | None:
+    """The statistic that a header names. `Time (min)` names a unit."""
+    found = _STATISTIC.search(_spaced(one.header))
+    return None if found and found[0] == one.unit else found
+
+
 def _named(one: Meaning) -> Meaning:
     """The column with its statistic as the last of the words that tell it from others."""
-    found = _STATISTIC.search(_spaced(one.header))
+    found = _statistic(one)
     words = _STATISTIC.sub("", one.rest).split()
     return replace(one, rest=" ".join([*words, found[0]])) if found else one
 
@@ -73,13 +79,13 @@ def by_statistic(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list
     result = list(meanings)
     for role in MEASURED:
         mine = [place for place, one in enumerate(meanings) if one.role == role]
-        names = {place: _STATISTIC.search(_spaced(meanings[place].header)) for place in mine}
+        names = {place: _statistic(meanings[place]) for place in mine}
         bare = {place: _STATISTIC.sub("", _spaced(meanings[place].header)).strip(" ()") for place in mine}
         middle = [place for place in mine if not (found := names[place]) or found["middle"]]
         for place in (place for place in mine if place not in middle):
             alike = [one for one in middle if bare[place].replace(" ", "") == bare[one].replace(" ", "")]
             extreme = (found := names[place]) and found["extreme"]
-            if alike and extreme and role in _OF_RUNS and meanings[place].unit != "min":
+            if alike and extreme and role in _OF_RUNS:
                 result[place] = _named(meanings[place])
                 result[alike[0]] = _named(meanings[alike[0]])
                 result = _of_the_middle(result, result[alike[0]].rest)
