@@ -44,6 +44,7 @@ PLAIN = (
     "without ddp",
 )
 """Strategies of one process, which may be the baseline of any other."""
+_RATIOS = ("printed_speedup", "printed_efficiency")
 _REMARKS = ("comment", PLACEMENT, FOOTNOTE)
 """Labels of some rows only. A row without one is that of all."""
 NAMED_BASE = "baseline"
@@ -189,7 +190,7 @@ def _by_label(
     several = count > len(set().union(*scales.values()))
     stated = any(role in row.numbers for row in rows for role in STATED)  # which are one series
     stated = stated and not (name == "model" and _are_of_each(rows, name))
-    units = [any(row.number("printed_speedup") == 1 for row in parts[value]) for value in values]
+    units = [any(1 in map(row.number, _RATIOS) for row in parts[value]) for value in values]
     several |= all(units) and all(len(found) > 1 for found in scales.values())  # each with a baseline of its own
     known = name == "model" or is_size_of_work(name) or (name == "hardware" and all(values))
     several |= known and not stated and any(len(found) > 1 for found in scales.values())
