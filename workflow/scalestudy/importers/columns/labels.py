@@ -9,7 +9,8 @@ from itertools import combinations, pairwise
 from scalestudy.importers.counts.cells import SIZE_OF_A_MODEL
 from scalestudy.importers.headers.meaning import TEXTS, Meaning, never_a_label, normal, with_role
 from scalestudy.importers.headers.terms import STRATEGIES
-from scalestudy.importers.numbers.printed import is_blank, is_ditto, plain, read_cell, share
+from scalestudy.importers.numbers.printed import is_blank, is_ditto, plain, share
+from scalestudy.importers.numbers.texts import read_number
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 
@@ -92,12 +93,6 @@ def telling_labels(
         return _two_labels(meanings, rows, alike, measured, said)
     place = next((one for one in found if len({row[one] for row in rows}) < len(rows)), found[0])
     return with_role(meanings, place, "label")
-
-
-def read_number(cell: str) -> None:
-    """Raise ValueError if a cell is a text, also one that begins with a number: `3,009 lines, cold`."""
-    if len(read_cell(cell).unit.split()) > 1:
-        raise ValueError(f"{cell} is a text")
 
 
 def _two_labels(

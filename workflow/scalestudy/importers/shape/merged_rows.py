@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scalestudy.importers.columns.labels import read_number
 from scalestudy.importers.headers.meaning import Meaning, never_a_label, normal
 from scalestudy.importers.numbers.printed import plain, read_cell, share
+from scalestudy.importers.numbers.texts import read_number
 from scalestudy.importers.published import BATCHES, MEASURED, STATED, PublishedRow, PublishedTable
 from scalestudy.importers.raw import RawTable
 
