@@ -29,7 +29,7 @@ _OF_ALL_TABLES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that may speak of several tables below it."""
-_OF_ANOTHER = re.compile(r"\b(?:fig(?:ure|\.)|table|tab\.) ?~?(?:\d|[IVX]+\b|\\ref)", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\b(?:figure|fig\.|table|tab\.) ?~?(?:\d|[IVX]+\b|\\ref)", re.IGNORECASE)
 _OF_THE_NEXT = re.compile(r"\b(?:following|next|below)\b", re.IGNORECASE)
 
 
