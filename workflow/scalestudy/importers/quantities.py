@@ -9,11 +9,15 @@ from dataclasses import replace
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import SECOND, UNIT_OF_TIME
 from scalestudy.importers.numbers.durations import read_duration
-from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import OF_STEPS, RATES
 
 _RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to|~) ?(?P<last>\d[\d.]* ?[a-z]+(?:/[a-z]+)?)(?: ?\([^()]*\))?")
 """A range of times, such as 4-5 h."""
+
+
+_OF_ANY_WORK = re.compile(r"[A-Za-z]{1,16}/s(?:ec)?")
+"""A rate of something, known or not: MB/s."""
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
@@ -115,11 +119,18 @@ def rate_of(cells: Sequence[str]) -> Meaning | None:
 
 
 def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
-    """Return the unit of work that most cells of a throughput have, and the same as it is shown; '' for none."""
+    """Return the unit of work that most cells of a throughput have, and the same as it is shown; '' for none.
+
+    Cells without a number, such as OOM, do not count. A unit that all numbers share is shown as it is: 599 MB/s.
+    """
+    cells = [cell for cell in cells if share([cell], read_cell)]
     rates = _rates_of(cells)
     named, shown = [one.unit for one in rates], {one.shown for one in rates}
-    if len(named) <= len(cells) / 2 or has_several_units(cells):
+    if has_several_units(cells):
         return "", ""
+    if len(named) <= len(cells) / 2:
+        units = {read_cell(cell).unit for cell in cells}
+        return "", next(iter(units)) if len(units) == 1 and _OF_ANY_WORK.fullmatch(*units) else ""
     return max(named, key=named.count), shown.pop() if len(shown) == 1 else ""
 
 

@@ -25,6 +25,7 @@ from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.across_cases import with_cases_as_one_series
+from scalestudy.importers.ratios.in_weak_scaling import with_ratios_of_weak_times
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
 from scalestudy.importers.ratios.of_all import note_on_words
@@ -199,7 +200,8 @@ def _without_variants_on_one(tables: list[PublishedTable]) -> list[PublishedTabl
 def _by_variant(reader: Reader) -> list[PublishedTable]:
     """A table for each variant of the columns, with the ratios that follow from its measurements."""
     owners = owners_of_ratios(reader.meanings, reader.raw)
-    return with_cases_as_one_series([reader.table(one) for one in variants_of(reader.meanings, owners)])
+    tables = with_cases_as_one_series([reader.table(one) for one in variants_of(reader.meanings, owners)])
+    return [*map(with_ratios_of_weak_times, tables)]
 
 
 def _beyond_headers(raw: RawTable) -> int:

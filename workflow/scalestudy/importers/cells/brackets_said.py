@@ -11,7 +11,7 @@ from math import isclose
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import meaning_of, normal, place_of_devices
 from scalestudy.importers.headers.terms import DEVICE
-from scalestudy.importers.headers.units_in_words import only_rate, only_time
+from scalestudy.importers.headers.units_in_words import measured_said
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.ratios.columns import CLOSE
 from scalestudy.importers.raw import UNSAID, RawTable
@@ -29,9 +29,10 @@ _OF_A_HEADER = re.compile(rf"(?P<rate>.*?\S) ?[(\[] ?(?:/|per[- ]?|each ){DEVICE
 _RATIO = r"(?:scaling |parallel |weak |strong )*(?:efficienc(?:y|ies)|percentages?|per ?cent|% of|speed-?ups?)"
 _RATIO_SAID = re.compile(
     rf"(?P<ratio>{_RATIO}[^.;,()]{{0,50}}) (?:in|between) (?:the )?{_BRACKETS}|"
-    rf"{_BRACKETS}\)?(?: (?!no |not )[a-z]+)?(?: the| a| its| their|:|,)* (?P<behind>{_RATIO}[^.;,()]{{0,50}})"
+    rf"{_BRACKETS}\)?(?: (?!no |not )[a-z]+)?(?: the| a| its| their|:|,)* (?P<behind>{_RATIO}[^.;,()]{{0,50}})|"
+    rf"(?<=[a-z\])] \()(?P<aside>{_RATIO})(?=\))"
 )
-"""A sentence that says that the numbers in brackets are ratios of those in front of them."""
+"""A sentence that says that the numbers in brackets are ratios of those in front of them; or `time in s (speedup)`."""
 _OF_ANOTHER = re.compile(
     r"peak|mfu|util|memory|accura|error|deviation|\btimes?\b|roofline|theor|commun|overhead|idle|batch|param|power|"
     r"cost|price|"
@@ -67,7 +68,7 @@ def with_each_in_brackets(table: RawTable) -> RawTable:
 
 def ratio_in_brackets(table: RawTable) -> str:
     """Return what sentences call the numbers in brackets: `efficiency`, `speedup`, or ANOTHER; '' if nothing."""
-    ratios = [one["ratio"] or one["behind"] for one in _clauses(table, _RATIO_SAID)]
+    ratios = [one["ratio"] or one["behind"] or one["aside"] for one in _clauses(table, _RATIO_SAID)]
     if ratios:
         return "speedup" if all("speed" in one for one in ratios) else "efficiency"
     parts = (part for words in map(normal, (*table.captions, *table.beside)) for part in re.split(r"[.;]", words))
@@ -77,16 +78,9 @@ def ratio_in_brackets(table: RawTable) -> str:
 def measured_beside(table: RawTable) -> str:
     """Return a header for the only rate or time that the text states for a table whose rows name their devices."""
     devices = place_of_devices([meaning_of(name) for name in table.header])
-    return _measurement_said(table) if devices is not None and share(table.cells(devices), read_count) == 1 else ""
-
-
-def _measurement_said(table: RawTable) -> str:
-    """A header for the only rate or time that the text states for a table, such as `time (ms)`; or ''."""
-    rate, time = only_rate(table.said), only_time(table.said, "time_s")
-    if rate is None or time:
-        return f"time ({time})" if time and rate is None else ""
-    factor = {1e3: "thousand ", 1e6: "million "}.get(rate.factor, "")
-    return f"{factor}{rate.unit}{' per GPU' if rate.per == 'gpu' else ''}"
+    return (
+        measured_said(table.said) if devices is not None and share(table.cells(devices), read_count) == 1 else ""
+    )
 
 
 def _clauses(table: RawTable, form: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -115,7 +109,7 @@ def _name(table: RawTable, header: str) -> str:
     own = meaning_of(header)
     if own.role == "throughput" and own.per != "gpu":
         return header
-    unit = _measurement_said(table).removesuffix(" per GPU") or "throughput"
+    unit = measured_said(table.said).removesuffix(" per GPU") or "throughput"
     return unit if own.role == "throughput_per_gpu" or header == UNSAID else f"{header} {unit}"
 
 

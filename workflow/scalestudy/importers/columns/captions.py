@@ -21,6 +21,7 @@ from scalestudy.importers.headers.meaning import (
 )
 from scalestudy.importers.headers.terms import DEVICE, ONE_EACH
 from scalestudy.importers.headers.units import factor_alone
+from scalestudy.importers.headers.units_in_words import measured_said
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, RATES, STATED, TIMES
 from scalestudy.importers.quantities import quantity_of
@@ -36,6 +37,8 @@ _BARE_TIME = re.compile(
     r"(?:(?:wall|wall-clock|elapsed|run|real)[ -]?)?(?:time|duration|t)(?: ?[(\[][a-z]{1,7}[)\]])?"
 )
 """Headers that do not say what a time is of."""
+_FREE = ("ignore", "label", "strategy", "framework", "model")
+"""Roles of columns that may be measurements which only the text names."""
 _DEGREE = re.compile(r"\d{1,2}|128|256|512")
 _MOST_TIMES = 1.5
 """Times its devices, a number above this is no speedup."""
@@ -59,7 +62,7 @@ def times_by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> 
     if time.role != "time_s" or normal(time.header) in said:
         return meanings
     unit = time.unit or own.unit
-    if own.factor != 1 and not any(one.role in BATCHES for one in meanings):
+    if own.factor != 1 and not _has_batch(meanings):
         return with_role(meanings, times[0], time.role, unit=unit)
     return with_role(meanings, times[0], own.role, factor=own.factor, unit=unit)
 
@@ -94,29 +97,68 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
         return before
     words, own = told
     below = own.role == "printed_speedup" and (is_serial(words) or _begins_at_one(raw, meanings))
-    if own.role == "step_time_s" and own.factor != 1 and not any(one.role in BATCHES for one in meanings):
-        own = replace(own, role="time_s", factor=1.0)  # the whole time of several steps
+    own = _of_all_steps(own, meanings)
     result = []
     for place, meaning in enumerate(before if measured else meanings):
         factor = factor_alone(normal(meaning.header))
-        cells = raw.cells(place)
-        plausible = meaning.role in ("ignore", "label", "strategy", "framework", "model") and place > 0
-        plausible = plausible and not (
-            is_degree(meaning.header) and all(map(_DEGREE.fullmatch, map(plain, cells)))
-        )
-        plausible = plausible and not is_length(normal(meaning.header))
-        plausible = plausible and not is_of_two_columns(raw, place, meanings)
-        numbers = cells and share(cells, read_cell) >= MOST_OF and not never_a_label(meaning.header)
-        numbers = numbers and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
-        ratios = own.role not in STATED and all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
+        read = not (measured and factor == 1) and normal(meaning.header) not in said
+        numbers = read and _may_be_measured(place, meaning, meanings, raw)
+        ratios = own.role not in STATED and _are_ratios(raw.cells(place))
         ratios = ratios or (own.role in STATED and not _may_be_ratios(raw, place, meanings, below=below))
         ratios = ratios or (only_ratios and not (numbers and _explains(place, own, raw, meanings)))
-        beside = measured and factor == 1
-        if plausible and numbers and not ratios and not beside and normal(meaning.header) not in said:
-            rest, factor = normal(meaning.header), own.factor if factor == 1 else factor
-            meaning = replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest, factor=factor)
-        result.append(meaning)
+        result.append(_as(own, meaning) if numbers and not ratios else meaning)
     return result
+
+
+def by_stated_unit(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Reads columns of numbers as what a sentence gives the unit of, if nothing is measured: `Times are in ms`."""
+    if any(one.role in (*MEASURED, *STATED) for one in meanings) or place_of_devices(meanings) is None:
+        return meanings
+    named = measured_said(raw.said)
+    own = _of_all_steps(meaning_of(named), meanings) if named else None
+    if own is None:
+        return meanings
+    return [
+        _as(own, one)
+        if normal(one.header) not in said
+        and _may_be_measured(place, one, meanings, raw)
+        and not _are_ratios(raw.cells(place))
+        else one
+        for place, one in enumerate(meanings)
+    ]
+
+
+def _of_all_steps(own: Meaning, meanings: Sequence[Meaning]) -> Meaning:
+    """What a caption is of; the whole time of several steps, unless a batch is that of one step."""
+    several = own.role == "step_time_s" and own.factor != 1
+    return replace(own, role="time_s", factor=1.0) if several and not _has_batch(meanings) else own
+
+
+def _has_batch(meanings: Sequence[Meaning]) -> bool:
+    return any(one.role in BATCHES for one in meanings)
+
+
+def _as(own: Meaning, meaning: Meaning) -> Meaning:
+    """A column as the measurement that the text names, by its own header and with its own factor."""
+    rest, factor = normal(meaning.header), factor_alone(normal(meaning.header))
+    factor = own.factor if factor == 1 else factor
+    return replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest, factor=factor)
+
+
+def _may_be_measured(place: int, meaning: Meaning, meanings: Sequence[Meaning], raw: RawTable) -> bool:
+    """Whether a column that nothing else names has numbers that are no devices, degrees, lengths or quotients."""
+    cells = raw.cells(place)
+    across = UNSAID in raw.header and raw.header[place] != UNSAID  # beside the numbers below the devices
+    if place == 0 or across or meaning.role not in _FREE or never_a_label(meaning.header) or not cells:
+        return False
+    degrees = is_degree(meaning.header) and all(map(_DEGREE.fullmatch, map(plain, cells)))
+    if degrees or is_length(normal(meaning.header)) or is_of_two_columns(raw, place, meanings):
+        return False
+    return share(cells, read_cell) >= MOST_OF and not any(_OF_DEVICES.match(plain(cell)) for cell in cells)
+
+
+def _are_ratios(cells: Sequence[str]) -> bool:
+    return all(quantity_of(cell) in ("efficiency", "speedup") for cell in cells)
 
 
 def _explains(place: int, own: Meaning, raw: RawTable, meanings: Sequence[Meaning]) -> bool:

@@ -27,7 +27,8 @@ _OF_PARAMETERS = re.compile(
 )
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
-    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices|samples|images|examples|records)"
+    r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices|samples|images|examples|records|"
+    r"chunks|files|documents|docs|requests|messages|jobs|events|rows|bodies|photons|walkers|pages|urls|items)"
 )
 """Names of labels that say how much is computed."""
 _OF_OTHERS = re.compile(
@@ -36,11 +37,17 @@ _OF_OTHERS = re.compile(
 """Comments on runs of other authors."""
 _OF_WORK = re.compile(
     r"(?:[a-z]+ )?(?:data ?sets?(?: size)?|tasks?|benchmarks?|problems?|workloads?|test ?cases?|graphs?|"
-    r"quer(?:y|ies)|circuits?)"
+    r"quer(?:y|ies)|circuits?|scenarios?|operations?|use ?cases?|routines?)"
 )
 """Names of labels that say what is computed."""
 _OF_A_REPEAT = re.compile(r"\b(?:runs?|trials?|rep(?:eat|etition|lica)?s?|seeds?|attempts?|id|index|no|#)\b")
 """Headers of ids, and of repeats of one measurement, which are no series of their own."""
+_HOW_MANY = re.compile(
+    r"\b(?:single|multi|serial|sequential|parallel|distributed|base(?:line)?|workers?|threads?|process(?:es)?|gpus?|"
+    r"nodes?|cores?|scale|small|medium|large)\b",
+    re.IGNORECASE,
+)
+"""Words for the devices of a run: Single worker, Small scale."""
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 _SAME = 2  # sizes that each block of a label has in common with the first
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
@@ -251,8 +258,8 @@ def is_other_work(name: str) -> bool:
 
 
 def are_names(values: Sequence[str]) -> bool:
-    """Return whether all values of a label are names, and not sizes."""
-    return all(value[:1].isalpha() for value in values)
+    """Return whether all values of a label are names, and neither sizes nor words for the devices of a run."""
+    return all(value[:1].isalpha() and not _HOW_MANY.search(value) for value in values)
 
 
 def is_size_of_work(name: str) -> bool:

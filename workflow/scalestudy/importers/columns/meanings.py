@@ -20,9 +20,9 @@ from scalestudy.importers.cells.second_ratios import with_ratios_of_both
 from scalestudy.importers.cells.together import with_ratios
 from scalestudy.importers.columns.batch_in_labels import with_batch_of_labels, without_numbers_of_names
 from scalestudy.importers.columns.batch_in_words import batches_of_devices
-from scalestudy.importers.columns.by_cells import by_cells
+from scalestudy.importers.columns.by_cells import by_cells, with_unit_of_cells
 from scalestudy.importers.columns.by_units import by_units
-from scalestudy.importers.columns.captions import by_caption, times_by_caption
+from scalestudy.importers.columns.captions import by_caption, by_stated_unit, times_by_caption
 from scalestudy.importers.columns.labels import by_blocks, by_parameters, by_sizes, strategies, telling_labels
 from scalestudy.importers.columns.parts import (
     parts_of_times,
@@ -193,7 +193,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     said = {normal(name) for name in corrected}
     stated = any(meaning.role == "printed_speedup" for meaning in meanings)
     result = [
-        _in_words(meaning, raw.cells(place))
+        with_unit_of_cells(_in_words(meaning, raw.cells(place)), raw.cells(place))
         if normal(meaning.header) in said or not raw.cells(place)
         else by_cells(meaning, raw, place, meanings, stated=stated)
         for place, meaning in enumerate(comparisons(meanings, said))
@@ -208,7 +208,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     result = ratio_of_columns(without_other_ratios(result, raw, said), raw, said)
     result = tasks_beside_nodes(result, raw, said)
     result = times_by_caption(sum_of_parts(result, raw, said), raw, said)
-    of_a_caption = by_caption(result, raw, said)
+    of_a_caption = by_stated_unit(by_caption(result, raw, said), raw, said)
     result = result if of_a_caption == result else ratio_of_columns(of_a_caption, raw, said)
     found = degrees(devices_of(of_each_node(result, raw, said), raw), raw, said)
     found = factors(actual_beside_ideal(found, raw, said), raw, said)

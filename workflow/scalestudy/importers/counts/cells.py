@@ -8,7 +8,7 @@ from math import prod
 
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
-from scalestudy.importers.counts.phrases import phrase_in
+from scalestudy.importers.counts.phrases import DRIVEN_BY_ONE, phrase_in
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -163,6 +163,8 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
+    if driven := DRIVEN_BY_ONE.fullmatch(plain(text)):
+        return replace(read_count(driven["gpus"]), words=driven["process"])
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")

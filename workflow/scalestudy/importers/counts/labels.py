@@ -18,7 +18,7 @@ from scalestudy.importers.counts.cells import (
     read_count,
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
-from scalestudy.importers.counts.phrases import phrase_in
+from scalestudy.importers.counts.phrases import DRIVEN_BY_ONE, phrase_in
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
@@ -94,6 +94,8 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
+    if DRIVEN_BY_ONE.fullmatch(plain(text)):
+        return read_count(text)
     words = in_digits(spelled(plain(text)))
     if _A_KIND.fullmatch(words) or CHANGE.search(words):
         raise ValueError(f"{text} names no number of devices")

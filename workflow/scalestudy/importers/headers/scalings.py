@@ -8,7 +8,7 @@ from scalestudy.importers.headers.terms import DEVICE, NODE
 
 _SCALING = re.compile(
     r"(?<!very )(?<!quite )(?<!rather )(?<!too )(?<!pretty )(?<!really )(?<!extremely )(?<!relatively )"
-    r"(?<!fairly )(?<!somewhat )\b(weak|strong)[ -]scaling\b"
+    r"(?<!fairly )(?<!somewhat )\b(weak|strong)(?:ly)?[ -]scal(?:ing|ability|abilities|ed|e)\b"
 )
 """The name of a kind of scaling; `very weak scaling` is none."""
 _WORK = (

@@ -123,9 +123,12 @@ UNIT_OF_TIME = {
     "min": r"\bm(?:in(?:ute)?s?)?\b(?! ?[-\u2013/,.]+ ?max)",
     "h": r"\b(?:h|hrs?|hours?)\b",
     "d": r"\bdays?\b|[(\[]d[)\]]",
+    "week": r"\bweeks?\b",
+    "month": r"\bmonths?\b",
     "s": r"\b(?:s|secs?|seconds?)\b",
 }
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+SECONDS |= {"week": 7 * 86400.0, "month": 365.25 / 12 * 86400.0}
 PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
 """Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
 NEVER = re.compile(
@@ -218,7 +221,7 @@ LABELS = (
     ("throughput_unit", r"throughput ?unit|unit"),
     (
         "label",
-        r"source|data ?set|data(?: ?set)? ?sizes?|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|"
+        r"source|scenarios?|operations?|use ?cases?|routines?|data ?set|data(?: ?set)? ?sizes?|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|"
         r"max ?len|dimensions?|"
         r"resolution|(?:image|input|crop) ?size|"
         r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"

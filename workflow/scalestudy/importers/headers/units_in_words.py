@@ -169,3 +169,15 @@ def only_time(groups: Sequence[Sequence[str]], role: str) -> str:
         if units:
             return units.pop() if len(units) == 1 else ""
     return ""
+
+
+def measured_said(groups: Sequence[Sequence[str]]) -> str:
+    """Return a header for the only rate or time that sentences state for a table, such as `time (ms)`; or ''.
+
+    groups: the sentences, the nearest to the table first.
+    """
+    rate, time = only_rate(groups), only_time(groups, "time_s")
+    if rate is None or time:
+        return f"time ({time})" if time and rate is None else ""
+    factor = {1e3: "thousand ", 1e6: "million "}.get(rate.factor, "")
+    return f"{factor}{rate.unit}{' per GPU' if rate.per == 'gpu' else ''}"
