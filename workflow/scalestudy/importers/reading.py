@@ -25,8 +25,8 @@ from scalestudy.importers.hints import devices_hint, measurement_hint
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.across_cases import with_cases_as_one_series
-from scalestudy.importers.ratios.in_weak_scaling import with_ratios_of_weak_times
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
+from scalestudy.importers.ratios.in_weak_scaling import with_ratios_of_weak_times
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
 from scalestudy.importers.ratios.of_all import note_on_words
 from scalestudy.importers.ratios.of_devices import column_of_devices, with_devices_of_ratios

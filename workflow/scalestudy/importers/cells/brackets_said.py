@@ -32,7 +32,7 @@ _RATIO_SAID = re.compile(
     rf"{_BRACKETS}\)?(?: (?!no |not )[a-z]+)?(?: the| a| its| their|:|,)* (?P<behind>{_RATIO}[^.;,()]{{0,50}})|"
     rf"(?<=[a-z\])] \()(?P<aside>{_RATIO})(?=\))"
 )
-"""A sentence that says that the numbers in brackets are ratios of those in front of them; or `time in s (speedup)`."""
+"""Words that say that the numbers in brackets are ratios of those in front of them, also `time in s (speedup)`."""
 _OF_ANOTHER = re.compile(
     r"peak|mfu|util|memory|accura|error|deviation|\btimes?\b|roofline|theor|commun|overhead|idle|batch|param|power|"
     r"cost|price|"

@@ -76,7 +76,8 @@ _WORDS = {
     r"(?:число |количество |кол-во )?яд(?:ро|ра|ер)",
     "ms": r"毫秒|(?<=[(\[, ])мс",
     "step": r"(?<=/)步|(?<=/ )步",
-    "seconds": r"(?<=/)(?:sek|seg)\.?|(?<=/ )(?:sek|seg)\.?|giây|detik|segundos|sekunden|secondes|secondi|сек(?:унд[аыи]?)?|"
+    "seconds": r"(?<=/)(?:sek|seg)\.?|(?<=/ )(?:sek|seg)\.?|"
+    r"giây|detik|segundos|sekunden|secondes|secondi|сек(?:унд[аыи]?)?|"
     r"sekund[yaåe]?r?|secunde|δευτ(?:ερ[οό]λεπτα)?|saniye|(?<=\()sn(?=\))|(?<=\()с(?=\))|(?<=, )с$|秒|초",
     "minutes": r"phút|menit|minuten|minutos|minuti|мин(?:ут[аы]?)?|分钟|分(?=\))|분",
     "hours": r"giờ|jam(?=\))|stunden|heures|horas|час(?:ов|а|ы)?|小时|시간(?=\))",

@@ -221,7 +221,8 @@ LABELS = (
     ("throughput_unit", r"throughput ?unit|unit"),
     (
         "label",
-        r"source|scenarios?|operations?|use ?cases?|routines?|data ?set|data(?: ?set)? ?sizes?|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|"
+        r"source|scenarios?|operations?|use ?cases?|routines?|"
+        r"data ?set|data(?: ?set)? ?sizes?|seq(?:uence)? ?(?:len(?:gth)?)?|context(?: ?len(?:gth)?)?|"
         r"max ?len|dimensions?|"
         r"resolution|(?:image|input|crop) ?size|"
         r"(?:(?:gpu|hardware|training|system|run|test|device|node|parallel) )?"
