@@ -130,7 +130,8 @@ def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
         return "", ""
     if len(named) <= len(cells) / 2:
         units = {read_cell(cell).unit for cell in cells}
-        return "", next(iter(units)) if len(units) == 1 and _OF_ANY_WORK.fullmatch(*units) else ""
+        unit = units.pop() if len(units) == 1 else ""
+        return "", unit if _OF_ANY_WORK.fullmatch(unit) else ""
     return max(named, key=named.count), shown.pop() if len(shown) == 1 else ""
 
 

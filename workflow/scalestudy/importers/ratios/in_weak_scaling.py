@@ -13,10 +13,10 @@ _FEWEST = 2
 
 
 def with_ratios_of_weak_times(table: PublishedTable) -> PublishedTable:
-    """Return a table of weak scaling whose printed speedups are left open if no one of them is above 1.
+    """Return a table of weak scaling whose printed speedups are left open if none is above 1.
 
-    The numbers then show whether they are speedups or efficiencies. A table of throughputs is returned as it is, and
-    so is one with efficiencies beside the speedups.
+    The numbers then show whether they are speedups or efficiencies. A table of throughputs is returned as it is,
+    and so is one with efficiencies beside the speedups.
     """
     roles = {one.role for one in table.columns}
     timed = bool(roles & {*TIMES, "step_time_s"}) and not roles & {"throughput", "throughput_per_gpu"}
