@@ -134,6 +134,18 @@ def test_throughput_in_tokens_is_not_held_against_samples(tmp_path: Path) -> Non
     assert kinds(tmp_path, text) == [("throughput against step time", 2)]
 
 
+def test_a_rate_that_other_rows_contradict_by_their_work(tmp_path: Path) -> None:
+    """1000 files in all rows but the last; also if speedups follow from the times."""
+    rows = ["1,2.462 s,406,1.00x", "2,1.328 s,753,1.85x", "4,0.640 s,1562,3.85x", "8,0.369 s,2873,6.67x"]
+    text = markdown("Workers,Time,files/s,Speedup", *rows)
+    assert kinds(tmp_path, text) == [("throughput against time", 8)]
+    assert kinds(tmp_path, text.replace("2873", "2710")) == []
+    growing = markdown("Workers,Time,files/s", "1,2.0 s,500", "2,2.1 s,952", "4,2.2 s,1818", "8,2.0 s,4000")
+    assert "throughput against time" not in dict(kinds(tmp_path, growing))
+    two = markdown("Workers,Time,files/s", "1,2.0 s,500", "2,1.0 s,1000", "4,0.5 s,1800")
+    assert kinds(tmp_path, two) == []  # two rows that agree may do so by chance
+
+
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str) -> tuple[int, str, str]:
     path = tmp_path / "table.csv"
     path.write_text(text, encoding="utf-8")

@@ -16,6 +16,9 @@ HEIGHTS = {"fp64": 3, "fp32": 2, "tf32": 2, "mixed": 1, "fp16": 1, "bf16": 1, "f
 """Precisions in their order."""
 _APART = 1.05
 """Ratio up to which a utilization and a throughput may differ: they may be means over different steps."""
+_MOST_ALIKE = 2 / 3
+"""Share of the rows from which their work counts as constant; more than this have to agree."""
+WHOLE_TIMES = ("total_time_s", "time_s")
 FEWEST = 2
 """Rows from which a common factor between two columns counts, such as the tokens of a sample."""
 
@@ -25,6 +28,7 @@ def row_remarks(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
     yield from _devices(rows)
     yield from _batches(rows, table)
     yield from _rates(rows, table)
+    yield from _whole_times(rows, table)
     yield from _per_device(rows, table)
 
 
@@ -149,6 +153,27 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
             computed = f"{batch:g} samples in {time.value * 1e3:g} ms are {of_time.value:.5g} samples/s"
             text = f"{computed}, but {printed.value:g} is printed"
             yield Remark("throughput against step time", row.gpus, text)
+
+
+def _whole_times(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
+    """Rows whose throughput times their whole time is other work than that of most rows, which is constant."""
+    rates = {(row.line, row.gpus): row.throughput for row in table.rows}  # also if speedups are those of the times
+    for role in WHOLE_TIMES:
+        if role in table.unknown_units or table.is_of_a_quantile(role):
+            continue
+        known = [(row, row.throughput or rates.get((row.line, row.gpus)), row.numbers.get(role)) for row in rows]
+        timed = [(row, rate, time) for row, rate, time in known if rate and time]
+        work = [Interval(r.value * t.value, r.low * t.low, r.high * t.high) for _, r, t in timed]
+        groups = [[one for one in work if one.low <= other.low <= one.high] for other in work]
+        alike = max(groups, key=len, default=[])
+        common = _common(alike) if len(alike) > max(FEWEST, _MOST_ALIKE * len(work)) else None
+        if common is None:
+            continue
+        for (row, rate, time), own in zip(timed, work, strict=True):
+            if own.high * _APART < common.low or common.high * _APART < own.low:
+                text = f"line {row.line}: {rate.value:g} a second for {time.value:g} s are {own.value:.4g}"
+                other = f"but {common.value:.4g} in the other rows"
+                yield Remark("throughput against time", row.gpus, f"{text}, {other}")
 
 
 def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:

@@ -11,6 +11,7 @@ KINDS = (
     "devices",
     "batch",
     "throughput against step time",
+    "throughput against time",
     "throughput per device",
     "utilization",
     "speedup",
