@@ -181,7 +181,9 @@ def _audit(
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
     printed = scaling if source.scaling_by != BY_USER else set[str]()  # the table does not claim the answer
-    remarks += mixed or [*partly, *labelled(table, printed, source), *([] if partly else course)]
+    labels = list(labelled(table, printed, source))
+    other_work = bool(partly) or (bool(labels) and source.grows_as_devices)  # the course would be of constant work
+    remarks += mixed or [*partly, *labels, *([] if other_work else course)]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
     order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""

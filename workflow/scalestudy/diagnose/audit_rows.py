@@ -105,6 +105,8 @@ def _devices(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
 
 def _batches(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Rows whose global batch is not their batch per device times devices, with or without accumulation."""
+    if table.column("nodes") and not (table.column("gpus") or table.column("gpus_per_node")):
+        return  # the devices of a node are not known
     known = [(row, row.batch_per_gpu, row.global_batch) for row in rows]
     stated = [(row, each, whole) for row, each, whole in known if each is not None and whole is not None]
     factors = {whole / (each * replicas(row)) for row, each, whole in stated if each > 0}
@@ -140,12 +142,13 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
         batch, time = global_batch(row), row.step_time_s
         if row.throughput is not None and time is not None and batch and time.low > 0:
             found.append((row, row.throughput, limits_of(time).inverse(batch), batch, time))
-    if "step_time_s" in table.unknown_units or table.is_of_a_quantile("step_time_s") or not found:
+    rate = table.column("throughput") or table.column("throughput_per_gpu")
+    of_flops = rate is not None and is_of_flops(rate.unit)
+    if "step_time_s" in table.unknown_units or table.is_of_a_quantile("step_time_s") or of_flops or not found:
         return
     if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
         common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])
-        column = table.column("throughput") or table.column("throughput_per_gpu")
-        parts = column is not None and is_of_parts(column.unit)
+        parts = rate is not None and is_of_parts(rate.unit)
         if parts or (common is not None and len(found) >= FEWEST):
             return  # work of another size than a sample, such as tokens
     for row, printed, of_time, batch, time in found:

@@ -97,7 +97,7 @@ def _is_same(row: PublishedRow, other: PublishedRow) -> bool:
 
 def _faster(row: PublishedRow) -> set[str]:
     """The settings of a row that make any number of devices faster."""
-    return faster_settings(f"{row.label('strategy')}, {row.label('comment')}")
+    return faster_settings(", ".join(row.labels.values()))
 
 
 def as_the_base(table: Table) -> list[PublishedRow]:

@@ -70,7 +70,8 @@ def quantity_of(cell: str) -> str:
     if read.unit and _measured(read.unit):
         return read.unit
     time = f"time ({read.unit})"
-    return time if read.unit and meaning_of(time).unit and _measured(time) else ""  # 7.4 steps are not a time
+    alone = read.unit and not re.search(r"\d", read.unit)  # not `44 records in 12 ms`
+    return time if alone and meaning_of(time).unit and _measured(time) else ""  # 7.4 steps are not a time
 
 
 def _measured(words: str) -> bool:

@@ -52,6 +52,7 @@ MOST_OF = 0.6
 """Share of the cells of a column that have both. The baseline may have no ratio."""
 _QUANTITIES = re.compile(
     r"(?:\s*[\u00b7\u2022;|]\s*|\s/\s|\s@\s|(?<=\d[a-z]), (?=~?\d)|(?<=\d [mu]s), (?=~?\d)|"
+    r"(?<=\d its), (?=~?\d)|(?<=\diters), (?=~?\d)|(?<=iterations), (?=~?\d)|"
     r"(?<=\d[a-z])/(?=~?\d[\d.]* ?%)|(?<=[a-z]/s) (?=~?\d)|(?<=/sec) (?=~?\d))(?![^()]*\))"
 )
 """What separates the quantities of a cell, outside brackets."""
@@ -59,6 +60,10 @@ _QUANTITIES = re.compile(
 
 _OF_THE_PEAK = re.compile(r"\bmfu\b|\bmodel flops? util", re.IGNORECASE)
 RATIOS = ("speedup", "efficiency")
+_COUNT = re.compile(
+    r"\d[\d,.]* (?:its?|iters?|iterations?|[a-z][a-z ]{2,20} in \d[\d,.]* ?[a-z]{1,7})", re.IGNORECASE
+)
+"""How much was done, perhaps with its time."""
 _DATA_RATE = re.compile(r"[kmgt]i?b(?:/s|ps)")
 _OF_MEMORY = re.compile(r"\d+(?:\.\d+)? ?[GT]i?")
 """Memory in short: 20.1G."""
@@ -112,9 +117,10 @@ def with_quantities(table: RawTable) -> RawTable:
     units = next((one for one in rows_of_units if all(one) and len(set(one)) == len(one)), None)
     if units is None:
         return table
-    for place in sorted(columns, reverse=True):  # a unit may be in the first row or column only
-        if any(len(one) == len(units) for one in columns[place]):
-            table = _in_columns(table, place, units)
+    split = [at for at, parts in columns.items() if any(len(one) == len(units) for one in parts)]
+    across = [at for at, name in enumerate(table.header) if at and count_of_header(name)]
+    for place in sorted({*split, *(across if {*split} & {*across} else ())}, reverse=True):
+        table = _in_columns(table, place, units)  # a unit may be in the first row or column only
     return table
 
 
@@ -123,8 +129,10 @@ def _parts(cell: str) -> list[str]:
     text = plain(cell)
     if both := _BEHIND.fullmatch(text):
         behind = both[2].split(", ")
-        behind = behind if len(behind) == 1 else [part for part in behind if quantity_of(part)]
-        kinds = [quantity_of(part) or _kind(part) for part in (both[1], *behind)]
+        known = [part for part in behind if quantity_of(part)]
+        measured = [part for part in known if quantity_of(part) not in RATIOS]
+        behind = behind if len(behind) == 1 else measured or known
+        kinds = [quantity_of(part) or _kind(part) or _count_of(part) for part in (both[1], *behind)]
         if len(behind) == 1 and _is_again(both[1], behind[0]):
             return [text]
         if len(kinds) > 1 and all(kinds) and len(set(kinds)) == len(kinds) and not {*RATIOS} & {*kinds}:
@@ -148,12 +156,17 @@ def _seconds(part: str) -> float:
 
 def _kinds(parts: list[str]) -> list[str]:
     """Headers for the quantities of a cell. One of two may have no unit: 2.2s, 3.4K."""
-    kinds = list(map(_kind, parts))
+    kinds = [_kind(part) or _count_of(part) for part in parts]
     return (
         [kind or _OTHER for kind in kinds]
         if len(kinds) == 2 and kinds[0] and share(parts, read_cell) == 1
         else kinds
     )
+
+
+def _count_of(part: str) -> str:
+    """A header for a number of things in front of another quantity: 44 its, 1,764 records in 12 ms; or ''."""
+    return _OTHER if _COUNT.fullmatch(part.strip()) else ""
 
 
 def _kind(part: str) -> str:

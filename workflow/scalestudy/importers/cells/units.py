@@ -12,11 +12,12 @@ from scalestudy.importers.numbers.repeats import repeats_in
 from scalestudy.importers.published import STATED, UTILIZATION
 
 _PREFIXED = re.compile(
-    r"(?P<prefix>[kKMGTPE])i?(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
+    r"(?P<prefix>[kKMGTPE]i?)(?:bit/s|bps|b/s|B/s|[Hh](?:ash)?/s|ops(?:/s)?|[Ff][Ll][Oo][Pp]/?[Ss]|tok(?:ens)?/s)"
 )
 _FEWEST_BITS = 32
 """Smallest power of two that is no number of tens or so by chance."""
 _PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_PREFIXES |= {"ki": 1024.0} | {f"{prefix}i": 1024.0**power for power, prefix in enumerate("KMGTPE", start=1)}
 _DECIMALS = re.compile(r"\d+[.,](?P<decimals>\d{2,})")
 _FEWEST_PADDED = 3
 """Ratios that end with 0 by no chance."""

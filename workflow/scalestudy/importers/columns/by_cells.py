@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scalestudy.importers.cells.units import is_in_percent
-from scalestudy.importers.counts.cells import nodes_by_each, read_count
+from scalestudy.importers.counts.cells import SIZE_OF_A_MODEL, nodes_by_each, read_count
 from scalestudy.importers.counts.labels import count_in_words
-from scalestudy.importers.devices.listed import are_ids, ids_in
+from scalestudy.importers.devices.listed import are_ids, count_from_zero, ids_in
 from scalestudy.importers.devices.machines import role_of_machines
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
@@ -119,6 +119,11 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, per=IN_WORDS)  # 1 PS + 4 workers
     if role == "gpus" and share(cells, read_count) == numbers == 0 and cells[1:] and not all(map(ids_in, cells)):
         return replace(meaning, role="hardware" if _OF_HARDWARE.search(normal(meaning.header)) else "label")
+    models = all(one.role != "model" for one in meanings) and all(map(_OF_A_MODEL.match, map(plain, cells)))
+    if role == "label" and models and len(set(cells)) > 1:
+        return replace(meaning, role="model")
+    if role == "gpus" and count_from_zero(cells):
+        return replace(meaning, role="label")  # the numbers of single devices, from 0 on
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
         twin = _has_a_measured_twin(meanings, place, raw)  # `vm` beside `jit`: by the unit of their cells, below
         return replace(in_brackets(meaning), role="ignore" if twin else "time_s")  # 13s below `process (mpi)`
@@ -175,6 +180,11 @@ def _is_of_scaling(raw: RawTable) -> bool:
     return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
 
 
+_OF_A_MODEL = re.compile(rf"{SIZE_OF_A_MODEL.pattern}(?= [A-Za-z])")
+"""A label that begins with the size of a model: 7B MoE."""
+_SLOWER = re.compile(r"\d ?(?:x|times) slower", re.IGNORECASE)
+
+
 def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells are none of what their header seems to say, so that the column is not read."""
     role = meaning.role
@@ -186,6 +196,8 @@ def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
         if not meaning.precisions:  # of the results: 42.7 %
             return share(cells, read_cell) == 1 and any(re.search(r"%|\d\.\d", plain(cell)) for cell in cells)
         return share(cells, read_cell) > 0.5 and not {*map(plain, cells)} <= {"0", "1"}
+    if role in STATED and any(_SLOWER.search(plain(cell)) for cell in cells):
+        return True  # relative to the fastest of several programs
     if role == "case":  # it counts the rows
         return len(cells) > 1 and cells == [str(at + (cells[0] == "1")) for at in range(len(cells))]
     if role == "printed_speedup" and re.match(r"rel|normal", normal(meaning.header)) and len(cells) > 2:

@@ -17,7 +17,7 @@ from scalestudy.importers.headers.meaning import (
 from scalestudy.importers.headers.terms import DEVICE, IDEAL, NODE, OF_COMPUTING, SPREAD
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, TIMES, UTILIZATION
-from scalestudy.importers.quantities import are_times, of_a_step, quantity_of
+from scalestudy.importers.quantities import are_times, most_are, of_a_step, quantity_of
 from scalestudy.importers.raw import RawTable
 
 _OF_ALL_STEPS = re.compile(r"(?:grand )?total|overall|whole|all|train(?:ing)?|epoch|full (?:run|epoch|training)")
@@ -52,6 +52,8 @@ def by_units(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         if meaning.role == "ignore" and normal(meaning.header) not in said and not never and not part:
             most = max(named, key=named.count) if len(named) > len(cells) / 2 else ""
             own = meaning_of(most) if most else of_a_step(meaning, cells)
+            shares = own.role in TIMES and most_are("efficiency", cells)  # `s`, a serial fraction in per cent
+            own = replace(own, role="ignore") if shares else own
             whole = own.role in TIMES and bool(
                 (of_steps and _OF_ALL_STEPS.fullmatch(name)) or _OF_EPOCHS.fullmatch(name)
             )

@@ -76,7 +76,7 @@ from scalestudy.importers.ratios.explained import (
     factors,
 )
 from scalestudy.importers.ratios.gains import gains
-from scalestudy.importers.ratios.lettered import letters_behind_names
+from scalestudy.importers.ratios.lettered import letters_behind_names, letters_of_devices
 from scalestudy.importers.ratios.means import mean_ratios
 from scalestudy.importers.ratios.of_all import (
     of_all_by_its_work,
@@ -196,7 +196,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
         with_unit_of_cells(_in_words(meaning, raw.cells(place)), raw.cells(place))
         if normal(meaning.header) in said or not raw.cells(place)
         else by_cells(meaning, raw, place, meanings, stated=stated)
-        for place, meaning in enumerate(comparisons(meanings, said))
+        for place, meaning in enumerate(comparisons(letters_of_devices(meanings, raw, said), said))
     ]
     result = latencies_of_requests(by_the_clock(result, said), said)
     result = [_scaling_words(one, raw.cells(place)) for place, one in enumerate(result)]

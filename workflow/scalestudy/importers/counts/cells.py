@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, replace
 from math import prod
 
+from scalestudy.importers.counts.facts import KNOWN
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, figure_of, in_digits, spelled
-from scalestudy.importers.counts.phrases import DRIVEN_BY_ONE, phrase_in
+from scalestudy.importers.counts.phrases import BEHIND_A_HOST, phrase_in
 from scalestudy.importers.headers.languages import in_english
 from scalestudy.importers.headers.terms import (
     ALONE,
@@ -163,8 +164,8 @@ class Count:
 
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
-    if driven := DRIVEN_BY_ONE.fullmatch(plain(text)):
-        return replace(read_count(driven["gpus"]), words=driven["process"])
+    if driven := BEHIND_A_HOST.fullmatch(plain(text)):
+        return replace(read_count(driven["gpus"]), words=driven["host"])
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")
@@ -206,6 +207,8 @@ def _sum_of_kinds(words: str) -> Count | None:
     parts = _SUM.split(words)
     if len(parts) > 1 and all(re.match(r"\d{1,9} ?x", part) for part in parts):
         return Count(sum(read_count(part).gpus for part in parts), hardware=words)
+    if len(parts) > 1 and all(re.fullmatch(KNOWN, part, re.IGNORECASE) for part in parts):
+        return Count(len(parts), hardware=words)  # RTX 3090 + RTX 5070 Ti
     cores = re.fullmatch(r"(\d{1,6}) ?\+ ?(\d{1,6})", words)
     return Count(int(cores[1]) + int(cores[2])) if cores else None
 

@@ -16,7 +16,7 @@ _NO_KIND = (
     r"(?!(?:gpu|cpu|tpu\d|npu|ddp|sdp|res|vgg|top|seq|len|mpi|omp|lr|run|exp|iter|step|job|gen|cat|dim)s?-?\d)"
 )
 _HARDWARE = rf"(?:{_NO_KIND}{MAKER}*(?:{KIND}|{GEFORCE})(?:{_FORM})*s?)(?=x\d|(?![a-z0-9]))"
-_KNOWN = (
+KNOWN = (
     rf"(?:(?:{MAKER}+{KIND}|a(?:2|10g?|16|30|40|100x?|800|[2456]000|[45]500)|v100s?|h(?:20|100|200|800)|"
     r"b(?:100|200|300)|p(?:4|40|100)|t4g?|k(?:20|40|80)[mx]?|l(?:4|20|40s?)|gh200|gb[23]00|mi\d{3}[axc]?|"
     r"[rg]tx[ -]?\w+(?: ti)?|titan(?: \w+)?|gaudi ?\d|tpu ?v\d[ep]?|ascend ?910\w?)"
@@ -37,7 +37,7 @@ _PART = re.compile(
             rf"(?P<of_all>{_NUMBER}) total {_NOUN}",
             rf"(?P<of_noun>{_NUMBER}) ?[x*]? ?-?{_NOUN}",
             rf"(?P<nodes>{_NUMBER}) ?-?{NODE}(?!\w)",
-            rf"(?P<alone>{_KNOWN})",
+            rf"(?P<alone>{KNOWN})",
             r"(?P<bare>\d{1,6})(?![\w.%])",
             r"(?P<glued>\d{1,4})(?=x\d)",
         )

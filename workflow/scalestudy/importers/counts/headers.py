@@ -82,6 +82,10 @@ _OF_RUNS = re.compile(r" ?\(\d[\d,]*k? (?:steps|iter(?:ation)?s|epochs|runs|tria
 """How long each was measured: `10 nodes (100 steps)`."""
 
 
+_CPU_ALONE = re.compile(r"cpus? ?[(\[] ?(?:single|sequential|serial) ?(?:[ -]?(?:core|thread)(?:ed)?)? ?[)\]]")
+"""A header of one core: `CPU (single)` beside `CPU (16 core)`."""
+
+
 @lru_cache(maxsize=8192)
 def count_of_header(header: str) -> tuple[Count, str] | None:
     """Return the devices that a header names, '8 GPUs' or '8 GPU training time', and its other words."""
@@ -89,6 +93,8 @@ def count_of_header(header: str) -> tuple[Count, str] | None:
     words = in_digits(plain(header).lower())
     if over := _OVER_DEVICES.fullmatch(words):
         return count_of_header(f"{over['ratio']} {over['rest']}".strip())
+    if _CPU_ALONE.fullmatch(words):
+        return count_of_header("CPU (1 core)")
     phrase = phrase_in(words)
     if phrase and phrase.says_more:
         return _of_phrase(phrase)

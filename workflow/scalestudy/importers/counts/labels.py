@@ -18,7 +18,7 @@ from scalestudy.importers.counts.cells import (
     read_count,
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
-from scalestudy.importers.counts.phrases import DRIVEN_BY_ONE, phrase_in
+from scalestudy.importers.counts.phrases import BEHIND_A_HOST, phrase_in
 from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
@@ -47,8 +47,9 @@ _IN_WORDS = tuple(
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\blocal\[(?P<gpus>\d{1,6})\]",
         r"\b(?:(?P<way>openmp|omp|mpi|pthreads?|tbb)|omp_num_threads) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
-        r"(?<![^\W_])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|nproc(?:_per_node)?|"
-        r"n?procs?|n?workers?|n?threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
+        r"(?<![^\W_])(?<!multi[ -])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|"
+        r"nproc(?:_per_node)?|n?procs?|n?workers?|n?threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?"
+        r"(?P<gpus>\d{1,6})(?=\b|_)(?![.,]\d)",
         r"(?<![^\W_])n ?[=:_-]? ?(?P<gpus>\d{1,6})(?=\b|_)",
         rf"\b(?P<word>{WORDS})[ -](?:{DEVICE}|{NODE}|{MAKER}*(?P<hardware>{KIND})s?)\b",
         r"\b(?:(?P<way>f?sdp2?|ddp|hsdp|horovod|zero-?[123]?)|mp|dist(?:ributed)?|t) ?[=:_ @/\[-] ?"
@@ -94,7 +95,7 @@ def count_in_words(text: str) -> Count:
 
     Raises ValueError if it names none.
     """
-    if DRIVEN_BY_ONE.fullmatch(plain(text)):
+    if BEHIND_A_HOST.fullmatch(plain(text)):
         return read_count(text)
     words = in_digits(spelled(plain(text)))
     if _A_KIND.fullmatch(words) or CHANGE.search(words):

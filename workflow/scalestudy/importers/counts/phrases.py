@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from scalestudy.importers.counts.facts import Fact, facts_from, with_products
 
-DRIVEN_BY_ONE = re.compile(
-    r"(?P<process>(?:1|one|an?|single) process)(?: ?[,;/:]| (?:with|on|for))? (?:on )?"
-    r"(?P<gpus>(?:[2-9]|\d{2,5}) ?-?gpus?\b.*)",
+BEHIND_A_HOST = re.compile(
+    r"(?P<host>(?:(?:1|one|an?|single) process|\d{1,4} ?-?(?:cpus?|cpu[ -](?:cores?|threads?)|cores?)))"
+    r"(?: ?[,;/:+&]| (?:with|on|for|and))? (?:on )?(?P<gpus>\d{1,5} ?-?gpus?\b.*)",
     re.IGNORECASE,
 )
-"""Devices that one process drives: `one process, 4 GPUs`."""
+"""Devices behind the process or the cores that drive them: `one process, 4 GPUs`, `8 CPU cores + 2 GPUs`."""
 _JOINT = re.compile(r"(?:^|(?<=[\s(,\[]))(?:on|with|using|across|over|at|for|w/|@)\s*$", re.IGNORECASE)
 """A preposition in front of a phrase."""
 _GOES_ON = re.compile(r" ?[x*] ?\d")

@@ -13,7 +13,7 @@ from scalestudy.importers.counts.labels import count_in_words, count_of_degrees,
 from scalestudy.importers.devices.counted import noun_in
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.in_headings import several_said
-from scalestudy.importers.devices.listed import as_listed, count_by, is_of_several
+from scalestudy.importers.devices.listed import as_listed, count_by, count_from_zero, is_of_several
 from scalestudy.importers.headers.meaning import (
     IN_WORDS,
     INSTANCES,
@@ -40,6 +40,8 @@ _OF_DEVICES = re.compile(
     r"-{1,2}(?:n|np|[a-z_-]*(?:threads|workers|procs|processes|gpus))"
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
+_CHOSEN = re.compile(r"\b(?:optimal|optimum|best|recommended|suggested|fastest|ideal)\b")
+"""Words of devices that were not measured alone, but chosen from others."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+[kKM]?")
@@ -50,7 +52,7 @@ _OF_A_CPU = re.compile(
     re.IGNORECASE,
 )
 """Labels of runs on a processor, which are no scale of those on GPUs: Intel Xeon (32 cores)."""
-_OF_A_HOST = re.compile(r"\b\d{1,6} ?-?(?:cores?|threads?|vcpus?)\b", re.IGNORECASE)
+_OF_A_HOST = re.compile(r"\b\d{1,6} ?-?(?:cpu[ -])?(?:cores?|threads?|v?cpus?)\b", re.IGNORECASE)
 _OF_GPUS = re.compile(r"\b\d{1,6} ?-?gpus?\b", re.IGNORECASE)
 _KIND_OF_GPU = re.compile(rf"\b{KIND}\b", re.IGNORECASE)
 _ON_A_GPU = re.compile(r"\b(?:gpu|cuda|opencl|hip|metal|vulkan)\b(?![ =:x-]*\d)", re.IGNORECASE)
@@ -90,7 +92,8 @@ def devices_of(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
         whole = len(numbers) == len(cells) > 1 and len(set(numbers)) > 1
         counted = whole and not index
         name = normal(meaning.header).strip(" .")
-        named = _OF_DEVICES.fullmatch(name) and not never_a_label(meaning.header) and not PER_DEVICE.search(name)
+        named = _OF_DEVICES.fullmatch(name) and not (_CHOSEN.search(name) or PER_DEVICE.search(name))
+        named = named and not never_a_label(meaning.header)
         if whole and named and meaning.role in ("ignore", "label", "strategy"):
             return with_role(meanings, place, "gpus", per="")
         beside = "hardware" in roles and _COUNTS.fullmatch(name)
@@ -138,6 +141,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 meaning.role not in _LABELS
                 or len(cells) < 2
                 or of_result
+                or count_from_zero(cells)
                 or _are_numbered(cells)
                 or _of_a_size(meaning, cells, ratios=ratios)
             ):
@@ -253,12 +257,20 @@ def of_kind(count: Count, text: str, cells: Sequence[str]) -> Count:
     if of_a_cpu and _OF_A_CPU.search(plain(text)) and not all(_OF_A_CPU.search(plain(cell)) for cell in cells):
         return replace(count, hardware=count.hardware or count.words or "CPU", words="")
     hosts = [bool(_OF_A_HOST.search(plain(cell)) and not _OF_GPUS.search(plain(cell))) for cell in cells]
-    if _OF_A_HOST.search(plain(text)) and any(map(_OF_GPUS.search, map(plain, cells))) and any(hosts):
+    of_gpus = bool(_OF_GPUS.search(plain(text)))
+    if (
+        any(hosts)
+        and not of_gpus
+        and _OF_A_HOST.search(plain(text))
+        and any(map(_OF_GPUS.search, map(plain, cells)))
+    ):
         return replace(count, hardware=count.hardware or "CPU")  # 12 cores beside 2 GPUs
     kinds = {found[1].upper() for cell in cells if (found := _KIND.search(plain(cell)))}
     kinds |= {"CPU"} if of_a_cpu or any(hosts) else set()
-    kinds |= {"GPU"} if any(_KIND_OF_GPU.search(plain(cell)) for cell in cells) else set()
+    kinds |= (
+        {"GPU"} if any(_KIND_OF_GPU.search(cell) or _OF_GPUS.search(cell) for cell in map(plain, cells)) else set()
+    )
     own = _KIND.search(plain(text))
     if own is None or count.hardware or len(kinds) < 2:
         return count
-    return replace(count, hardware=own[1].upper())
+    return replace(count, hardware="GPU" if of_gpus else own[1].upper())

@@ -39,6 +39,11 @@ def are_ids(cells: Sequence[str]) -> bool:
     return len(set(single)) <= 1 and not _are_thousands(cells)
 
 
+def count_from_zero(cells: Sequence[str]) -> bool:
+    """Return whether cells are the numbers of single devices, of which the first is 0: 0, 1, 2."""
+    return len(cells) > 1 and list(map(plain, cells)) == [str(at) for at in range(len(cells))]
+
+
 def _are_thousands(cells: Sequence[str]) -> bool:
     """Whether all lists are numbers with separators of thousands: 1,411."""
     listed = [plain(cell) for cell in cells if "," in cell]

@@ -125,10 +125,11 @@ UNIT_OF_TIME = {
     "d": r"\bdays?\b|[(\[]d[)\]]",
     "week": r"\bweeks?\b",
     "month": r"\bmonths?\b",
+    "year": r"\byears?\b",
     "s": r"\b(?:s|secs?|seconds?)\b",
 }
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-SECONDS |= {"week": 7 * 86400.0, "month": 365.25 / 12 * 86400.0}
+SECONDS |= {"week": 7 * 86400.0, "month": 365.25 / 12 * 86400.0, "year": 365.25 * 86400.0}
 PERIODS = {"ms": 1e-3, "mi": 60.0, "h": 3600.0, "d": 86400.0}
 """Beginning of the name of a time that work is counted in -> seconds, where it is not a second."""
 NEVER = re.compile(

@@ -53,7 +53,7 @@ _DEVICES = tuple(
         rf"(?<![\w.])(?P<count>\d{{1,6}}) ?[x-]? ?(?P<kind>(?:{DEVICE}|{NODE})(?:\(s\))?)(?![\w/])",
         rf"(?<![\w.])(?P<count>\d{{1,4}}) ?x? ?(?P<kind>{HARDWARE}(?:-\w{{2,5}})?s?)(?![\w/])",
         rf"(?<![\w.])(?P<count>single|{WORDS}) (?P<kind>{DEVICE}|{NODE})(?![\w/])",
-        rf"(?<![\w/])-{{0,2}}(?P<kind>{_NAME})\s?[=: ]?\s?(?P<count>\d{{1,6}})(?![\w.])",
+        rf"(?<![\w/])(?<!multi[ -])-{{0,2}}(?P<kind>{_NAME})\s?[=: ]?\s?(?P<count>\d{{1,6}})(?![\w.]|,\d)",
     )
 )
 _NUMBER = r"~?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[kM](?![A-Za-z]))?"

@@ -28,9 +28,15 @@ _FACTOR = 1.5
 """A factor that a speedup over fewer devices reaches."""
 
 
+def _of_devices(meanings: Sequence[Meaning]) -> list[int]:
+    """The columns of devices, or those of nodes if there is none."""
+    named = [[place for place, one in enumerate(meanings) if one.role == role] for role in ("gpus", "nodes")]
+    return named[0] or named[1]
+
+
 def by_printed_ratios(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read the only column from which the printed ratios follow as a measurement, if they follow from no other."""
-    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    devices = _of_devices(meanings)
     ratios = [place for place, one in enumerate(meanings) if one.role in POWERS]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     if len(devices) != 1 or not ratios or len(measured) > 1:
@@ -58,7 +64,7 @@ def by_what_follows(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
 
     So it does with all numbers below a Greek letter.
     """
-    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    devices = _of_devices(meanings)
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     if len(devices) != 1 or len(measured) != 1:
         return meanings
@@ -107,7 +113,7 @@ _GREEK = re.compile(r"[\u0391-\u03c9](?: ?\(?_?\{?[A-Za-z]\}?\)?)?(?:,? ?[(\[]?%
 
 def bare_percents(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Read a column `percent` as the efficiency if most of its numbers follow as one from the only measurement."""
-    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    devices = _of_devices(meanings)
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     named = [
         place
@@ -159,7 +165,7 @@ def actual_beside_ideal(meanings: list[Meaning], raw: RawTable, said: set[str]) 
 
     As the efficiency if they are all 100 %.
     """
-    devices = [place for place, one in enumerate(meanings) if one.role == "gpus"]
+    devices = _of_devices(meanings)
     ideal = [place for place, one in enumerate(meanings) if re.fullmatch(IDEAL, normal(one.header))]
     actual = [place for place, one in enumerate(meanings) if _ACTUAL.fullmatch(normal(one.header))]
     if not len(devices) == len(ideal) == len(actual) == 1 or meanings[actual[0]].role != "ignore":

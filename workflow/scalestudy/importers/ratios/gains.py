@@ -17,7 +17,7 @@ from scalestudy.importers.ratios.columns import CLOSE, by_devices
 from scalestudy.importers.raw import RawTable
 
 _GAIN = re.compile(
-    r"\+ ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
+    r"[-+\u2212] ?[\d.,]+ ?%|[\d.,]+ ?% (?:faster|higher|more|better|gain|increase|improvement)\b", re.IGNORECASE
 )
 SAVED = "saved"
 """How a column of ratios is printed that is of the time saved."""

@@ -1,16 +1,41 @@
-"""Ratios that a letter behind a name says: `Large S` and `Large E` beside `Large time (s)`."""
+"""Ratios that letters say: `Large S` beside `Large time (s)`, and S(T) beside the devices T."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, place_of_devices, with_role
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import plain, share
 from scalestudy.importers.published import MEASURED
 from scalestudy.importers.ratios.columns import LETTERS, by_devices, starts_at_one
 from scalestudy.importers.raw import RawTable
 
 _BEHIND = re.compile(r"(?P<name>.*\w)\W*[ _](?P<letter>[SE])(?: ?[(\[]?%[)\]]?)?")
+
+
+_OF_A_LETTER = re.compile(r"(?P<ratio>[SE])\((?P<letter>[A-Za-z])\)(?: ?[(\[]?%[)\]]?)?")
+"""A ratio with the letter of its devices."""
+
+
+def letters_of_devices(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Read the column of a letter as the devices if a ratio is a function of it: T beside S(T), with a size n."""
+    names = [plain(one.header) for one in meanings]
+    for place, name in enumerate(names):
+        found = _OF_A_LETTER.fullmatch(name)
+        letter = found["letter"] if found else ""
+        at = names.index(letter) if letter in names else -1
+        if found is None or at < 0 or meanings[at].role == "gpus" or normal(letter) in said:
+            continue
+        if share(raw.cells(at), read_count) == 1:
+            sizes = [
+                replace(one, role="label") if one.role == "gpus" and normal(one.header) not in said else one
+                for one in meanings
+            ]
+            of_devices = with_role(sizes, at, "gpus", unit="", rest="")
+            return with_role(of_devices, place, LETTERS[found["ratio"]])
+    return meanings
 
 
 def letters_behind_names(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:

@@ -15,6 +15,8 @@ _LONGEST = 100
 _TIME = r"(?P<time>\d+(?:[.,]\d+)?) ?(?P<unit>ms|msec|s|sec|secs|seconds|segundos|min|minutes)\b"
 _SAID = re.compile(rf"\b(?:{SERIAL_RUN})\b[^\d|]{{0,40}}?[ :=(]{_TIME}(?!.*\d ?(?:ms|s|sec|min)\b)", re.IGNORECASE)
 """A line with one time, behind a word for a serial run."""
+_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s?\{([^{}]*)\}")
+"""Words in a formula."""
 
 
 def with_serial_time(table: PublishedTable, text: Sequence[str]) -> PublishedTable:
@@ -46,6 +48,7 @@ def _times_in(text: Sequence[str]) -> dict[str, Printed]:
 
 def _time_in(words: str) -> Printed | None:
     """The serial time of a line in seconds."""
+    words = _LATEX.sub(r"\1", words).strip("$ ")
     found = _SAID.search(words) if len(words) <= _LONGEST else None
     if found is None:
         return None

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import ceil, floor
 
 from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
 from scalestudy.importers.headers.terms import DEVICE
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import in_brackets
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import RawTable
 
-_PARALLEL = re.compile(r"parallel|multi[- ]?(?:thread|proc|core)|\b(?:openmp|omp|mpi|pthreads?|tbb|rayon)\b")
+_PARALLEL = re.compile(
+    r"parallel|multi[- ]?(?:thread|proc|core|gpu|device|node)|\b(?:openmp|omp|mpi|pthreads?|tbb|rayon)\b"
+)
 _ON_ONE = re.compile(r"(?:1|one|single)[ -](?:thread|core|process|proc|rank|worker|gpu|device)s?")
 _OF_THE_BEST = re.compile(rf"(?:best|optimal|optimum) (?:number of |num |# ?)?{DEVICE}(?: count)?")
 """Header of the devices of the parallel time of each row, where others would be slower."""
+_SINGLE = re.compile(r"single[ -](?:gpu|device|node)s?\b")
+"""Header of the time of one device, beside that of several."""
 _OF_THEIR_WAY = re.compile(
     r"\b(?:parallel|multi[- ]?(?:thread(?:ed|ing)?|process(?:ing)?|core))\b ?", re.IGNORECASE
 )
@@ -33,8 +38,8 @@ def with_serial_beside(table: RawTable) -> RawTable:
         [one if (one := meaning_of(name)).role != "ignore" else in_brackets(one) for name in table.header]
     )
     times = [place for place, one in enumerate(meanings) if one.role in TIMES]
-    serial = [place for place in times if is_serial(table.header[place])]
     names = list(map(normal, table.header))
+    serial = [at for at in times if is_serial(table.header[at]) or _SINGLE.match(names[at])]
     devices = [at for at, one in enumerate(meanings) if one.role == "gpus" or _OF_THE_BEST.fullmatch(names[at])]
     measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
     if len(times) != 2 or len(serial) != 1 or len(devices) > 1 or measured != times:
@@ -82,7 +87,32 @@ def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, li
     if not _PARALLEL.search(normal(table.header[parallel])):
         return "", [], ""
     count, noun = several_said(table)
+    if not count and (shown := _devices_of_ratios(table)):
+        note = f"speedup over efficiency shows that the parallel times are on {shown} devices"
+        return "devices", [str(shown)] * len(table.rows), note
     if not count:
         return "", [], ""
     note = f"the parallel times are on {count} {noun}, as stated beside the table"
     return noun, [count] * len(table.rows), note
+
+
+def _devices_of_ratios(table: RawTable) -> int:
+    """The only number of devices from which all efficiencies follow, beside their speedups; else 0."""
+    roles = [meaning_of(name).role for name in table.header]
+    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1:
+        return 0
+    places = roles.index("printed_speedup"), roles.index("printed_efficiency")
+    found: set[int] = set()
+    for number, (_, cells) in enumerate(table.rows):
+        try:
+            speedup, share = (read_cell(cells[place]) for place in places)
+        except (ValueError, IndexError):
+            return 0
+        whole = share.printed.times(0.01 if share.percent else 1.0)
+        if whole.low <= 0:
+            return 0
+        own = set(
+            range(max(2, ceil(speedup.printed.low / whole.high)), floor(speedup.printed.high / whole.low) + 1)
+        )
+        found = own if number == 0 else found & own
+    return found.pop() if len(found) == 1 else 0

@@ -88,6 +88,7 @@ def upright(table: RawTable) -> RawTable:
     if measured and (own or meaning_of(table.header[0]).role not in ("model", "strategy", "framework")):
         best = min(measured, key=lambda place: MEASURED.index(known[place]))
         ratios = [place for place in others if _is_ratio(table, place, best)]
+        ratios = [place for place in ratios if not _is_of_another(table, place, others)]
         left = [plain(table.header[place]) for place in others if place not in ratios and table.header[place]]
         table = table.noted(f"{' and '.join(left)} is of no number of devices, so it was left out" if left else "")
         rest = [
@@ -107,6 +108,16 @@ def _is_ratio(table: RawTable, place: int, best: int) -> bool:
         _GAIN.fullmatch(normal(table.header[place])) and place < len(cells) and _FACTOR.match(plain(cells[place]))
     )
     return meaning_of(table.header[place]).role in STATED or bool(gain)
+
+
+def _is_of_another(table: RawTable, ratio: int, others: Sequence[int]) -> bool:
+    """Whether a ratio has the name of a further column that is of no devices: GPU Speedup beside GPU (CUDA)."""
+    words = [word for word in normal(table.header[ratio]).split() if meaning_of(word).role not in STATED]
+    return bool(words) and any(
+        normal(table.header[place]).split()[: len(words)] == words
+        for place in others
+        if place != ratio and meaning_of(table.header[place]).role not in STATED
+    )
 
 
 def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from scalestudy.importers.headers.meaning import meaning_of
+from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.raw import RawTable
 from scalestudy.importers.shape.devices_across import ROUND
@@ -36,12 +36,30 @@ def with_ways(table: RawTable, across: dict[int, tuple[str, str]]) -> tuple[RawT
     if size_of(across[alone[0]][0]) != 1:
         return table, across
     rest, first = rests.pop(), min(across)
+    kind, ratios = _ratios_of_ways(table, names)
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in table.rows:
         for name in names:
-            own = [cell if ways.get(place, name) == name else "" for place, cell in enumerate(cells)]
+            own = [cell if (ways | ratios).get(place, name) == name else "" for place, cell in enumerate(cells)]
+            if ratios:
+                ratio = "".join(own[place] for place in ratios if place < len(own))
+                own = [*(cell if place not in ratios else "" for place, cell in enumerate(own)), ratio]
             label = name.upper() if name in _ABBREVIATED else name
             rows.append((line, (*own[:first], label, *own[first:])))
-    header = (*table.header[:first], "strategy", *table.header[first:])
+    names_left = ["" if place in ratios else name for place, name in enumerate(table.header)]
+    header = (*names_left[:first], "strategy", *names_left[first:], *([kind] if ratios else []))
     moved = {place + 1: (devices, rest) for place, (devices, _) in across.items()}
     return replace(table, header=header, rows=tuple(rows)), moved
+
+
+def _ratios_of_ways(table: RawTable, names: list[str]) -> tuple[str, dict[int, str]]:
+    """What columns of ratios are, OpenMP Speedup | MPI Speedup, and place -> the strategy that each names."""
+    found: dict[int, str] = {}
+    kinds = set()
+    for place, header in enumerate(table.header):
+        words = normal(header).split()
+        own = [name for name in names if name in words]
+        if len(own) == 1 and meaning_of(header).role in STATED:
+            found[place] = own[0]
+            kinds.add(" ".join(word for word in words if word != own[0]))
+    return (kinds.pop(), found) if len(kinds) == 1 and len({*found.values()}) == len(found) else ("", {})
