@@ -122,6 +122,10 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     models = all(one.role != "model" for one in meanings) and all(map(_OF_A_MODEL.match, map(plain, cells)))
     if role == "label" and models and len(set(cells)) > 1:
         return replace(meaning, role="model")
+    if role == "nodes" and all(
+        _CORES_OR_GPUS.search(cell) and not _NODES.search(cell) for cell in map(plain, cells)
+    ):
+        return replace(meaning, role="gpus")  # 40 cores, 2 GPUs
     if role == "gpus" and count_from_zero(cells):
         return replace(meaning, role="label")  # the numbers of single devices, from 0 on
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
@@ -180,6 +184,8 @@ def _is_of_scaling(raw: RawTable) -> bool:
     return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
 
 
+_CORES_OR_GPUS = re.compile(r"\d ?x? ?-?(?:cpu[ -])?(?:cores?|[gn]pus?|tpus?)\b", re.IGNORECASE)
+_NODES = re.compile(rf"\d ?-?{NODE}\b", re.IGNORECASE)
 _OF_A_MODEL = re.compile(rf"{SIZE_OF_A_MODEL.pattern}(?= [A-Za-z])")
 """A label that begins with the size of a model: 7B MoE."""
 _SLOWER = re.compile(r"\d ?(?:x|times) slower", re.IGNORECASE)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.columns.labels import is_other_work
 from scalestudy.importers.counts.cells import nodes_by_each
 from scalestudy.importers.counts.labels import count_of_degrees
+from scalestudy.importers.counts.numerals import in_digits
 from scalestudy.importers.headers.terms import DEVICE, NODE, STRATEGIES
 from scalestudy.importers.published import PublishedRow
 
@@ -98,6 +99,7 @@ def _without_devices(label: str, gpus: int, whole: int) -> str:
     """
     if (found := _CODE.fullmatch(label.strip())) and int(found["nodes"]) * int(found["each"]) == gpus:
         return ""
+    label = label if label.isascii() else in_digits(label)  # 2 gpus, as Chinese prints them
     words = re.sub(rf"\b{gpus} ?(?:x ?|-)?(?:{DEVICE}|n(?=\W))\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
     if (named := count_of_degrees(words)) and named[0].gpus == whole:  # then DP follows from the others

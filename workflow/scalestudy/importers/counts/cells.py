@@ -165,7 +165,8 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     if driven := BEHIND_A_HOST.fullmatch(plain(text)):
-        return replace(read_count(driven["gpus"]), words=driven["host"])
+        found, host = read_count(driven["gpus"]), driven["host"]
+        return replace(found, words=host) if "process" in host.lower() else replace(found, comment=host)
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")

@@ -21,6 +21,7 @@ _PARALLEL = re.compile(
 _ON_ONE = re.compile(r"(?:1|one|single)[ -](?:thread|core|process|proc|rank|worker|gpu|device)s?")
 _OF_THE_BEST = re.compile(rf"(?:best|optimal|optimum) (?:number of |num |# ?)?{DEVICE}(?: count)?")
 """Header of the devices of the parallel time of each row, where others would be slower."""
+_BEST = re.compile(r"^(?:best|optimal|optimum) ", re.IGNORECASE)
 _SINGLE = re.compile(r"single[ -](?:gpu|device|node)s?\b")
 """Header of the time of one device, beside that of several."""
 _OF_THEIR_WAY = re.compile(
@@ -82,8 +83,10 @@ def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, li
     if places:
         found = [plain(cells[places[0]]) if places[0] < len(cells) else "" for _, cells in table.rows]
         whole = all(count.isdecimal() and int(count) > 1 for count in found)
-        of_each = _OF_THE_BEST.fullmatch(normal(table.header[places[0]])) or len(set(found)) == 1
-        return table.header[places[0]], found if whole and of_each else [], ""
+        of_the_best = _OF_THE_BEST.fullmatch(normal(table.header[places[0]]))
+        of_each = of_the_best or len(set(found)) == 1
+        noun = _BEST.sub("", plain(table.header[places[0]])) if of_the_best else table.header[places[0]]
+        return noun, found if whole and of_each else [], ""
     if not _PARALLEL.search(normal(table.header[parallel])):
         return "", [], ""
     count, noun = several_said(table)
