@@ -79,6 +79,35 @@ NODES = """| Nodes | DP | TP | MBS | GBS | Sec/it | TFLOPs/GPU |
 | 4 | 4 | 8 | 1 | 2048 | 180.0 | 92.4 |
 | 8 | 8 | 8 | 1 | 2048 | 92.0 | 90.4 |
 """
+SEQUENCES = """| Configuration | Latency (s) |
+|---|---|
+| 1 GPU | 6.70 |
+| Ulysses-2 | 4.40 |
+| Ring-2 | 5.30 |
+| Ulysses-2 x Ring-2 | 5.20 |
+| Ulysses-4 | 4.20 |
+"""
+PACKED = """| Writer | Time (s) | Speedup |
+|---|---|---|
+| A (sequential) | 16.00 | 1.00x |
+| A (parallel 4w) | 8.00 | 2.00x |
+"""
+CHINESE = """| 配置 | GPU 数量 | 吞吐量 (tokens/s) |
+|---|---|---|
+| FP8 单卡 | 1x H100 | 1,200 |
+| FP8 2卡 | 2x H100 | 2,100 |
+"""
+MODELS = """| Config | Device | tokens/s |
+|---|---|---|
+| 7B MoE | 1x A100 | 175 |
+| 7B MoE | 2x A100 | 315 |
+| 14B MoE | 4x A100 | 225 |
+"""
+PRECISIONS = """| Variant | GPUs | Tokens/s |
+|---|---|---|
+| BF16 (tensor parallel) | 2 | 67.3 |
+| INT4 AWQ | 1 | 44.3 |
+"""
 
 
 def _audits(path: Path, text: str) -> list[Audit]:
@@ -177,3 +206,20 @@ def test_phrases_of_devices(text: str, gpus: int) -> None:
 def test_one_core_in_brackets() -> None:
     assert (found := count_of_header("CPU (single)")) is not None
     assert found[0].gpus == 1
+
+
+def test_degrees_of_sequence_parallelism_are_strategies(tmp_path: Path) -> None:
+    found = {audit.case: _devices(audit) for audit in _audits(tmp_path, SEQUENCES)}
+    assert found == {"ULYSSES": [1, 2, 4], "RING": [1, 2], "ULYSSES x RING": [1, 4]}
+
+
+@pytest.mark.parametrize(("text", "devices"), [(PACKED, [1, 4]), (CHINESE, [1, 2]), (MODELS, [1, 2])])
+def test_labels_with_devices_and_models(tmp_path: Path, text: str, devices: list[int]) -> None:
+    (audit,) = _audits(tmp_path, text)
+    assert _devices(audit) == devices
+    assert not audit.remarks
+
+
+def test_a_precision_that_only_the_label_names_is_another_setting(tmp_path: Path) -> None:
+    (audit,) = _audits(tmp_path, PRECISIONS)
+    assert _kinds(audit) == ["confounded"]

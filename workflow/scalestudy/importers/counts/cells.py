@@ -165,8 +165,8 @@ class Count:
 def read_count(text: str) -> Count:
     """Return the devices of a cell. Raises ValueError if it has no whole number from 1 to MOST_GPUS."""
     if driven := BEHIND_A_HOST.fullmatch(plain(text)):
-        found, host = read_count(driven["gpus"]), driven["host"]
-        return replace(found, words=host) if "process" in host.lower() else replace(found, comment=host)
+        count, host = read_count(driven["gpus"]), driven["host"]
+        return replace(count, words=host) if "process" in host.lower() else replace(count, comment=host)
     words = re.sub(r"(?<=\w) ?\[([^\[\]]*)\]$", r" (\1)", in_digits(spelled(plain(text))))
     if CHANGE.search(words):
         raise ValueError(f"{text} names two numbers of devices")
@@ -293,6 +293,7 @@ def _form_of(words: str) -> re.Match[str] | None:
 _SHARDS = r"f?sdp(?=[ =:-]?\d{1,5}\W{1,3}(?:tp|pp|cp)[ =:-]?\d)"
 """Fully sharded data parallelism in front of another degree: FSDP 4, CP 2."""
 DEGREES = re.compile(
-    rf"(?<![a-z])(?P<kind>tp|pp|dp|cp|{_SHARDS})(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{{1,5}})(?![\d.])\)?",
+    rf"(?<![a-z])(?P<kind>tp|pp|dp|cp|ulysses|ring|pipefusion|usp|{_SHARDS})"
+    r"(?:[ _=:-]?|\((?=\d+\)))(?P<size>\d{1,5})(?![\d.])\)?",
     re.IGNORECASE,
 )

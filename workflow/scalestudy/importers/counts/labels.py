@@ -46,6 +46,7 @@ _IN_WORDS = tuple(
         r"(?P<gpus>\d{1,6}) ?-?cpus?\b",
         r"(?<![\d.])(?P<gpus>\d{1,4}) ?x(?!\w)|(?<!\w)x ?(?P<times>\d{1,4})(?![\d.])",
         r"\blocal\[(?P<gpus>\d{1,6})\]",
+        r"(?<=parallel )(?P<gpus>\d{1,4})w\b",
         r"\b(?:(?P<way>openmp|omp|mpi|pthreads?|tbb)|omp_num_threads) ?[=:_-]? ?(?P<gpus>\d{1,6})\b",
         r"(?<![^\W_])(?<!multi[ -])(?:np|p|n(?:um)?[ _-]?gpus?|gpus?|ranks?|world(?:[ _-]?size)?|ws|"
         r"nproc(?:_per_node)?|n?procs?|n?workers?|n?threads?|n?tasks|nodes?|n?_?jobs?|parallel) ?[=:_-]? ?"
@@ -65,6 +66,8 @@ _JOINT = re.compile(r"(?:^|(?<=[\s(,]))(?:on|with|using|across|over|and)(?: an?|
 _OF_HARDWARE = re.compile(rf"(?<!\w)(?:{DEVICE}|\d{{1,4}} ?gi?b|{MAKER})(?!\w)", re.IGNORECASE)
 """Words behind hardware that say nothing of how it is used: `V100 (16GB) GPUs`."""
 _ACCELERATORS = re.compile(rf"\d ?x ?{MAKER}|\d ?x? ?-?(?:gpus?|npus?|tpus?)\b", re.IGNORECASE)
+_OF_SEQUENCES = {"ULYSSES", "RING", "PIPEFUSION", "USP"}
+"""Degrees that are strategies of their own, also if several are combined."""
 _HOST_OF_DEVICES = re.compile(
     r"[,;+&]?\s*\b(?:v?cpus?|host)\s?[:\uff1a]\s?\d+ ?(?:cores?|v?cpus?|threads?)\b", re.IGNORECASE
 )
@@ -109,6 +112,7 @@ def count_in_words(text: str) -> Count:
         count = replace(count, words=" ".join(re.sub(rf"\b\d{{1,4}} ?-?{NODE}\b,?", " ", count.words).split()))
         ways = [kind.upper() for kind, size in degrees.items() if size > 1]
         one = ways[0] if len(ways) == 1 and ways[0] not in count.words.upper().split() else ""
+        one = " x ".join(ways) if len(ways) > 1 and {*ways} <= _OF_SEQUENCES else one
         return replace(count, words=" ".join(filter(None, (one, count.words))))
     phrase = phrase_in(words)
     if phrase and phrase.says_more:
