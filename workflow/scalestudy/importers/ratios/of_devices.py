@@ -48,12 +48,21 @@ def with_devices_of_ratios(table: RawTable, meanings: Sequence[Meaning]) -> RawT
 
 def _devices(cells: Sequence[str], speedup: int, efficiency: int) -> int:
     """The only number of devices that both ratios of a row allow, within their rounding; 0 if there is none."""
+    found = allowed_by_ratios(cells, speedup, efficiency)
+    return found[0] if len(found) == 1 else 0
+
+
+def allowed_by_ratios(cells: Sequence[str], speedup: int, efficiency: int) -> range:
+    """Return the numbers of devices that both ratios of a row allow, within their rounding.
+
+    speedup, efficiency: places of the ratios in the cells.
+    """
     ratio, share = _number(cells, speedup), _number(cells, efficiency)
     if ratio is None or share is None or min(ratio.low, share.low) <= 0:
-        return 0
+        return range(0)
     half = replace(ratio, last=ratio.last / 2), replace(share, last=share.last / 2)
     fewest, most = ceil(half[0].low / half[1].high - 1e-9), floor(half[0].high / half[1].low + 1e-9)
-    return fewest if fewest == most and 0 < fewest < _MOST else 0
+    return range(max(fewest, 1), min(most + 1, _MOST))
 
 
 def _number(cells: Sequence[str], place: int) -> Printed | None:

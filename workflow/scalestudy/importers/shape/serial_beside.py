@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from math import ceil, floor
 
 from scalestudy.importers.devices.in_headings import several_said
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
 from scalestudy.importers.headers.terms import DEVICE
-from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import in_brackets
+from scalestudy.importers.ratios.of_devices import allowed_by_ratios
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import RawTable
 
@@ -102,20 +102,9 @@ def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, li
 def _devices_of_ratios(table: RawTable) -> int:
     """The only number of devices from which all efficiencies follow, beside their speedups; else 0."""
     roles = [meaning_of(name).role for name in table.header]
-    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1:
+    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1 or not table.rows:
         return 0
     places = roles.index("printed_speedup"), roles.index("printed_efficiency")
-    found: set[int] = set()
-    for number, (_, cells) in enumerate(table.rows):
-        try:
-            speedup, share = (read_cell(cells[place]) for place in places)
-        except (ValueError, IndexError):
-            return 0
-        whole = share.printed.times(0.01 if share.percent else 1.0)
-        if whole.low <= 0:
-            return 0
-        own = set(
-            range(max(2, ceil(speedup.printed.low / whole.high)), floor(speedup.printed.high / whole.low) + 1)
-        )
-        found = own if number == 0 else found & own
+    allowed = [set(allowed_by_ratios(cells, *places)) for _, cells in table.rows]
+    found = set.intersection(*allowed) - {1}
     return found.pop() if len(found) == 1 else 0
