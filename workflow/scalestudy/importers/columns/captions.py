@@ -92,14 +92,34 @@ def by_caption(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[M
     near = {raw.below, raw.caption, raw.opening, *raw.headings[-1:]}
     found = [(words, named) for words in raw.captions if (named := _named_in(words))]
     # `Scaling` in the title of a whole document says nothing of one of its tables
-    told = next(((words, named) for words, named in found if words in near or named.role not in STATED), None)
-    if told is None or (only_ratios and told[1].role in STATED) or (measured and told[1].role not in RATES):
-        return before
-    words, own = told
+    for words, own in found:
+        of_others = (only_ratios and own.role in STATED) or (measured and own.role not in RATES)
+        if (words in near or own.role not in STATED) and not of_others:
+            columns = before if measured else meanings
+            result = _of_the_caption(words, own, raw, columns, said, measured=measured, only_ratios=only_ratios)
+            if result != columns:
+                return result
+    return before
+
+
+def _of_the_caption(
+    words: str,
+    own: Meaning,
+    raw: RawTable,
+    meanings: list[Meaning],
+    said: set[str],
+    *,
+    measured: bool,
+    only_ratios: bool,
+) -> list[Meaning]:
+    """The columns, of which those that may be what the caption names are read as this.
+
+    measured: whether headers name a measurement. only_ratios: whether they name ratios only.
+    """
     below = own.role == "printed_speedup" and (is_serial(words) or _begins_at_one(raw, meanings))
     own = _of_all_steps(own, meanings)
     result = []
-    for place, meaning in enumerate(before if measured else meanings):
+    for place, meaning in enumerate(meanings):
         factor = factor_alone(normal(meaning.header))
         read = not (measured and factor == 1) and normal(meaning.header) not in said
         numbers = read and _may_be_measured(place, meaning, meanings, raw)

@@ -48,6 +48,7 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """Words for the devices of a run: Single worker, Small scale."""
+_MOST_ROWS = 2 / 3  # share of the rows whose size of the work was on several numbers of devices
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 _SAME = 2  # sizes that each block of a label has in common with the first
 _PRECISION = re.compile(r"\b(?:(?:fp|float|bf|bfloat|tf)-?\d{1,2}|amp|mixed(?: precision)?)\b", re.IGNORECASE)
@@ -181,7 +182,7 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
 
 
 def by_sizes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Reads the size of the work as a label if each of several was measured on several numbers of devices."""
+    """Reads the size of the work as a label if most rows are of sizes on several numbers of devices each."""
     _, rows = _measured_rows(meanings, raw)
     devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), 0)
     for place, one in enumerate(meanings) if rows else ():
@@ -190,7 +191,8 @@ def by_sizes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         sizes: dict[str, set[str]] = {}
         for row in rows:
             sizes.setdefault(plain(row[place]), set()).add(plain(row[devices]))
-        if len(sizes) > 1 and all(len(found) > 1 for found in sizes.values()):
+        several = [row for row in rows if len(sizes[plain(row[place])]) > 1]
+        if len(sizes) > 1 and len(several) >= _MOST_ROWS * len(rows):
             return with_role(meanings, place, "label")
     return meanings
 

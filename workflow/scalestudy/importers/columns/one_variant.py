@@ -53,6 +53,7 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
         else row
         for row in rows
     ]
+    result = list(map(_without_hardware_of_devices, result))
     for name in dict.fromkeys(name for row in result for name in row.labels):
         if name in _NO_VARIANTS:
             continue
@@ -77,6 +78,17 @@ def of_one_variant(rows: Sequence[PublishedRow]) -> tuple[PublishedRow, ...]:
             if words in joined:
                 result[at] = replace(result[at], labels={**result[at].labels, name: words})
     return tuple(result)
+
+
+def _without_hardware_of_devices(row: PublishedRow) -> PublishedRow:
+    """The row without a kind of hardware that says no more than its number of devices: 4 GPU Nodes."""
+    words = _without_devices(row.label("hardware"), row.gpus, row.gpus)
+    bare = re.sub(rf"\b(?:{DEVICE}|{NODE})\b", " ", words, flags=re.IGNORECASE).strip()
+    return (
+        row
+        if bare
+        else replace(row, labels={name: said for name, said in row.labels.items() if name != "hardware"})
+    )
 
 
 def _without_remarks(labels: list[str], sizes: list[int]) -> list[str]:

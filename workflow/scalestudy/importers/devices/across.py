@@ -98,7 +98,15 @@ def counted_across(headers: Iterable[str]) -> str:
         return "replicas"
     if headers and all(re.search(r"\bv?cpus?\b", header) for header in headers):
         return "cpus"
+    letters = {one[1] for header in headers if (one := _LETTER.fullmatch(header))}
+    if len(letters) == 1 and all(map(_LETTER.fullmatch, headers)):
+        return _OF_LETTERS[letters.pop()]
     return "devices" if all(map(_OF_ANY_DEVICE.fullmatch, headers)) else "gpus"
+
+
+_LETTER = re.compile(r"\d+ ?([tc])")
+_OF_LETTERS = {"t": "threads", "c": "cores"}
+"""What letters behind numbers stand for: 1T | 2T | 4T."""
 
 
 def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:

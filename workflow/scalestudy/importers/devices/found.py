@@ -44,7 +44,7 @@ _CHOSEN = re.compile(r"\b(?:optimal|optimum|best|recommended|suggested|fastest|i
 """Words of devices that were not measured alone, but chosen from others."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
-_A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+[kKM]?")
+_A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+(?:e\+?\d{1,2}|[kKM])?")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _OF_A_CPU = re.compile(
     r"\b(?:xeon|epyc|ryzen|threadripper|graviton|opteron|core i[3579]|i[3579]-\d{4,5}\w*|apple m\d)\b|"

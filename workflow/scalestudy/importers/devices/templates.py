@@ -258,8 +258,11 @@ def _is_of_scaling(table: RawTable, group: dict[int, _Found]) -> bool:
     role = meaning_of(group[first].rest).role
     bare = group[first].template == ("", "")
     votes = {True: 0, False: 0}
+    known = (*MEASURED, *STATED)
+    of_caption = next((one for words in table.captions if (one := meaning_of(words).role) in known), "")
     for _, row in table.rows:
-        own = role if role in (*MEASURED, *STATED) else known_role(row[0]) if row else ""
+        own = role if role in known else known_role(row[0]) if row else ""
+        own = own if own in known else of_caption
         with suppress(ValueError, IndexError):
             values = {place: read_cell(row[place]).printed.value for place in group}
             change = values[last] - values[first]

@@ -106,13 +106,14 @@ def only_rate(groups: Sequence[Sequence[str]]) -> Rate | None:
 _UNIT = r"(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|msecs?|usecs?|secs?|mins?|hrs?|ms|us|ns|s|h"
 _TIME = re.compile(
     rf"(?P<sign>^|\bin |[(\[] ?(?:in )?|[:\uff1a=] ?|, )(?:(?:wall[- ]?clock|elapsed|real) )?(?P<unit>{_UNIT})\b"
+    r"(?P<each>(?: ?/ ?| per )(?:steps?|iter(?:ation)?s?|solves?|calls?|runs?|frames?|epochs?|sweeps?)\b)?"
     r"(?![/\u00b7^-])"
 )
-"""A unit of time with what states one in front of it."""
+"""A unit of time with what states one in front of it, perhaps of each step."""
 _WHAT = re.compile(
     r"\b(?P<what>(?:[a-z-]+ ){0,2}(?:[a-z]*tim(?:es?|ings?)|durations?|run-?times?|latenc(?:y|ies)|makespans?|"
     r"numbers|values|results|figures|entries|measurements|all|\bt(?: [a-z]{1,4}| ?\([np]\))?)\b)"
-    r"(?: ?\([^()]*\))?(?P<of>(?: (?:of|for|on|per|to|with|by|over|at|from)\b[^.;:()]{0,60}?)?)"
+    r"['\"\u2019*`]?(?: ?\([^()]*\))?(?P<of>(?: (?:of|for|on|per|to|with|by|over|at|from)\b[^.;:()]{0,60}?)?)"
     r"(?: (?:is|are|was|were|given|measured|reported|shown|all|here|listed|printed|expressed|taken))*"
     r"(?: (?:the )?(?:means?|medians?|averages?|minim(?:um|a)|best|fastest)(?: (?:of|over)\b[^.;:()]{0,30}?)?)?"
     r",? ?$"
@@ -144,6 +145,7 @@ def times_in(sentence: str) -> tuple[tuple[str, str], ...]:
             continue
         unit = next(name for name, form in UNIT_OF_TIME.items() if re.search(form, found["unit"]))
         role = meaning_of(f"{of_what}{what['of']}").role if what else ""
+        role = meaning_of(f"{unit}{found['each']}").role if found["each"] else role
         result.append((unit, role if role in _ROLES else "time_s"))
     return tuple(result)
 
@@ -155,7 +157,8 @@ def _is_stated(text: str, found: re.Match[str], *, of_a_time: bool) -> bool:
     whole = not before and not behind.strip(" .")
     in_brackets = sign[:1] in ("(", "[") and behind[:1] in (")", "]", ",") and len(found["unit"]) > 1
     ends = sign[:1] not in (":", "\uff1a", "=", ",") or re.match(r" ?(?:$|[.,;)\]])", behind)
-    return of_a_unit or whole or in_brackets or (of_a_time and bool(ends))
+    of_each = found["each"] is not None and re.match(r" ?(?:$|[.,:;)\]])", behind) is not None
+    return of_a_unit or whole or in_brackets or of_each or (of_a_time and bool(ends))
 
 
 def only_time(groups: Sequence[Sequence[str]], role: str) -> str:

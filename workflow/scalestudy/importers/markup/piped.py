@@ -14,8 +14,10 @@ LONGEST_RULE = 40_000
 """Characters of a rule below a header; one of more columns than a table may have is none."""
 _RULE = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*([|+]\s*(?::?[-=]+:?|:)\s*)*[|+]?\s*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<heading>.+?)\s*#*\s*")
-_NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>)\s*")
-"""A fence of code or a bare tag, which is no caption."""
+_NOTHING_SAID = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*|</?[a-z]+>|:[a-z-]+: ?\w*)\s*")
+"""A fence of code, a bare tag or an option of a directive, which is no caption."""
+_DIRECTIVE = re.compile(r"^\.\. table:: *")
+"""What is in front of a caption in reStructuredText."""
 _ITEM = re.compile(r"^(?:[-*]|\d{1,3}[.)])\s+(?=\|)")
 """The sign of a list in front of a table."""
 _FIRST_WORDS = re.compile(r"(?P<words>[^,.:;]{1,60})[,.:;]")
@@ -94,6 +96,7 @@ def _tables(lines: list[str]) -> Iterator[RawTable]:
         values = next(filter(_OF_VALUES.match, re.split(r"(?<=[.;]) ", " ".join(paragraph))), "")
         long = len(paragraph) > 1 or len(above) > LONGEST_CAPTION
         above = values.rstrip(".") if long and values else above
+        above = _DIRECTIVE.sub("", above)
         caption = above.strip("*:> ") if len(above) <= LONGEST_CAPTION else ""
         whole = joined([cells_of(lines[at]) for at in range(number, number + header)])
         whole = (*whole, *[""] * (wide - len(whole))) if bare else whole

@@ -53,7 +53,7 @@ def gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meanin
 def _are_shares(cells: list[str], meaning: Meaning) -> bool:
     """Whether all speedups are per cents below 100, as shares of the time that is saved are."""
     texts = [plain(cell) for cell in cells if not is_blank(cell)]
-    shares = [re.match(r"(\d{1,2}(?:\.\d+)?) ?%", text) for text in texts]
+    shares = [re.match(r"~?(\d{1,2}(?:\.\d+)?) ?%", text) for text in texts]
     return meaning.role == "printed_speedup" and len(shares) > 1 and all(shares)
 
 
@@ -69,7 +69,7 @@ def is_gain(cells: list[str], meaning: Meaning) -> bool:
     texts = [plain(cell) for cell in cells if not is_blank(cell)]
     signed = [text for text in texts if says_gain(text)]
     sign = "%?" if says_percent(meaning.header) else "%"
-    percents = [text for text in texts if re.fullmatch(rf"[-+]? ?[\d.,]+ ?{sign}.*", text)]
+    percents = [text for text in texts if re.fullmatch(rf"~?[-+]? ?[\d.,]+ ?{sign}.*", text)]
     named = bool(re.search(r"\bgain|increase|improve|faster", normal(meaning.header)))
     nothing = any(re.fullmatch(rf"[+-]?0(?:\.0+)? ?{sign}", text) for text in texts)
     alone = named and len(percents) == len(texts) and not any(re.match(r"100(?:\.0*)? ?%", text) for text in texts)

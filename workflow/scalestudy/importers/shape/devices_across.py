@@ -29,6 +29,7 @@ from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.corners import has_sizes_across
 from scalestudy.importers.shape.ratios_across import size_of, with_ratios_of_devices
 
 _NAME_AND_UNIT = re.compile(r"(?P<name>(?!time\b)[^()\[\]]*?|) ?(?P<unit>(?:time )?(?:[(\[][^()\[\]]*[)\]])?)")
@@ -126,6 +127,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
         or re.search(r"\bgpus?\b|\bdevices?\b", normal(table.header[0]))
         or is_degree(table.header[0])
     )
+    if of_devices and has_sizes_across(table):
+        return {}
     if of_devices or meaning_of(table.header[0]).role in ("label", "hardware"):
         counts = [_count(words) for words in map(plain, table.header[1:])]
         measured = [known_role(row[0]) in (*MEASURED, *STATED) for _, row in table.rows if row]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import TEXTS, is_utilization, meaning_of
+from scalestudy.importers.headers.units_in_words import measured_said
 from scalestudy.importers.numbers.printed import is_blank, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
@@ -73,6 +74,8 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     if own and len(own) > len(cells) / 2:
         rates = {*own} if all(meaning_of(one).role == "throughput" for one in own) else set()
         return "throughput" if len(rates) > 1 else max(own, key=own.count)  # each row has its own unit
+    if len({*own}) == 1 and meaning_of(own[0]).role in MEASURED and _is_in_each_row(table, across, own[0]):
+        return own[0]  # the last cell of each row has the unit: 14.5M | 26.9M ops/s
     if named := quantity_of_names(table.cells(0)):
         return named
     inside: list[str] = re.findall(r"[(\[]([^)\]]+)[)\]]", table.header[0])
@@ -91,7 +94,17 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
     for words in (*inside, table.header[0], *captions, *times, *inner):
         if words and (meaning_of(words).role not in _NO_QUANTITIES or _is_of_the_peak(words)):
             return words
-    return UNSAID
+    return measured_said(table.said) or UNSAID
+
+
+def _is_in_each_row(table: RawTable, across: Sequence[int], quantity: str) -> bool:
+    """Whether each row has a cell with the unit of a quantity, and its other cells are numbers without one."""
+    for _, cells in table.rows:
+        own = [cells[place] for place in across if place < len(cells) and not is_blank(cells[place])]
+        bare = [cell for cell in own if quantity_of(cell) != quantity]
+        if len(bare) == len(own) or any(not share([cell], read_cell) or read_cell(cell).unit for cell in bare):
+            return False
+    return True
 
 
 def _is_of_the_peak(words: str) -> bool:
