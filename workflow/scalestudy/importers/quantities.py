@@ -16,8 +16,10 @@ _RANGE = re.compile(r"~?\d[\d.]* ?(?:-|\u2013|to|~) ?(?P<last>\d[\d.]* ?[a-z]+(?
 """A range of times, such as 4-5 h."""
 
 
-_OF_ANY_WORK = re.compile(r"[A-Za-z]{1,16}/s(?:ec)?")
+_OF_ANY_WORK = re.compile(r"[A-Za-z]{1,16}/(?:s|sec|min|h|hr|hour|day)")
 """A rate of something, known or not: MB/s."""
+_OF_NO_WORK = re.compile(r"/(?:s|sec|min|h|hr|hour|day)")
+"""A rate of what only the text may name: 15.2/hr."""
 
 
 def in_brackets(meaning: Meaning) -> Meaning:
@@ -132,6 +134,7 @@ def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
     if len(named) <= len(cells) / 2:
         units = {read_cell(cell).unit for cell in cells}
         unit = units.pop() if len(units) == 1 else ""
+        unit = f"work{unit}" if _OF_NO_WORK.fullmatch(unit) else unit
         return "", unit if _OF_ANY_WORK.fullmatch(unit) else ""
     return max(named, key=named.count), shown.pop() if len(shown) == 1 else ""
 

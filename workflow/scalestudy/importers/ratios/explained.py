@@ -201,7 +201,7 @@ def _as_ratio(meaning: Meaning, cells: Sequence[str], *, shares: bool) -> Meanin
 
 def _fall_from_all(cells: Sequence[str]) -> bool:
     """Whether all cells are per cents, the first is 100, and no other is larger than the one above it."""
-    if len(cells) < 2 or any(quantity_of(cell) != "efficiency" for cell in cells):
+    if len(cells) < 2 or any(quantity_of(cell) != "efficiency" for cell in cells) or share(cells, read_cell) < 1:
         return False
     values = [read_cell(cell).printed.value for cell in cells]
     return values[0] == 100 and all(last <= first for first, last in pairwise(values)) and values[-1] < 100
@@ -209,7 +209,7 @@ def _fall_from_all(cells: Sequence[str]) -> bool:
 
 def _grow(cells: Sequence[str]) -> bool:
     """Whether all cells are factors, and most are larger than the one above them."""
-    if len(cells) < 2 or any(quantity_of(cell) != "speedup" for cell in cells):
-        return False
+    if len(cells) < 2 or any(quantity_of(cell) != "speedup" for cell in cells) or share(cells, read_cell) < 1:
+        return False  # a range is no number: 0.33-0.35x
     values = [read_cell(cell).printed.value for cell in cells]
     return sum(last > first for first, last in pairwise(values)) > len(values) / 2 and max(values) > _FACTOR

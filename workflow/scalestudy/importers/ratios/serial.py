@@ -58,7 +58,8 @@ def _is_of_each_label(raw: RawTable, place: int, labels: Sequence[int]) -> bool:
     groups: dict[tuple[str, ...], list[float]] = {}
     for _, row in raw.rows:
         try:
-            groups.setdefault(tuple(row[at] for at in labels), []).append(read_cell(row[place]).printed.value)
+            value = read_cell(row[place]).printed.value
+            groups.setdefault(tuple(row[at] for at in labels), []).append(value)
         except (ValueError, IndexError):
             continue
     return len(groups) < len(raw.rows) and all(max(own) <= min(own) * _REMEASURED for own in groups.values())

@@ -97,6 +97,11 @@ def upright(table: RawTable) -> RawTable:
             if at != best and at in measured and any(not is_blank(cells[at]) for at in ratios if at < len(cells))
         ]
         said = f"the ratio of {' and '.join(rest)} is not read, only that of {first[best]}" if rest else ""
+        own_cells = table.rows[best][1]
+        of_others = [place for place in ratios if place >= len(own_cells) or is_blank(own_cells[place])]
+        names = " and ".join(plain(table.header[place]) for place in of_others)
+        said = f"{names} has no value for {first[best]}, so it was left out" if names else said
+        ratios = [place for place in ratios if place not in of_others]
         return _with_ratios(_turned(table.noted(said), across, first), table, ratios, best)
     return _stacked(table, across)
 
