@@ -181,3 +181,15 @@ def test_a_ratio_of_another_row_is_named(tmp_path: Path) -> None:
 def test_a_rate_per_hour_keeps_its_unit(tmp_path: Path) -> None:
     (audit,) = _audits(tmp_path, HOURLY)
     assert quantity_of(audit).header == "work/hr"
+
+
+def test_speedups_of_other_runs_are_left_out(tmp_path: Path) -> None:
+    text = """| N | 1 GPU | 2 GPUs | speedup before fix | speedup after fix |
+|---|---|---|---|---|
+| 64 | 20.0 s | 15.5 s | 0.80x | 1.29x |
+| 128 | 24.5 s | 14.0 s | 0.93x | 1.75x |
+| 256 | 394.0 s | 213.0 s | 0.95x | 1.95x |
+"""
+    audits = _audits(tmp_path, text)
+    assert [len(one.remarks) for one in audits] == [0, 0, 1]  # 394 / 213 is 1.85
+    assert audits[0].source.unread == ("speedup before fix",)

@@ -210,6 +210,6 @@ def _fall_from_all(cells: Sequence[str]) -> bool:
 def _grow(cells: Sequence[str]) -> bool:
     """Whether all cells are factors, and most are larger than the one above them."""
     if len(cells) < 2 or any(quantity_of(cell) != "speedup" for cell in cells) or share(cells, read_cell) < 1:
-        return False  # a range is no number: 0.33-0.35x
+        return False  # a range is not one number: 0.33-0.35x
     values = [read_cell(cell).printed.value for cell in cells]
     return sum(last > first for first, last in pairwise(values)) > len(values) / 2 and max(values) > _FACTOR

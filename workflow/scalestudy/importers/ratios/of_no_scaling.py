@@ -6,7 +6,7 @@ import re
 from itertools import combinations
 
 from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.headers.meaning import Meaning, normal
+from scalestudy.importers.headers.meaning import Meaning, normal, place_of_devices
 from scalestudy.importers.headers.terms import IDEAL
 from scalestudy.importers.numbers.printed import read_cell
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -20,6 +20,7 @@ from scalestudy.importers.ratios.columns import (
     varies,
     without_columns,
 )
+from scalestudy.importers.ratios.following import following
 from scalestudy.importers.raw import RawTable
 
 _MOST = 0.75
@@ -36,6 +37,7 @@ def without_other_ratios(meanings: list[Meaning], raw: RawTable, said: set[str])
         _without_gains,
         _without_repetitions,
         _without_those_of_parts,
+        _without_those_of_other_runs,
     ):
         meanings = leave_out(meanings, raw, said)
     return meanings
@@ -150,3 +152,20 @@ def _is_gain_of(raw: RawTable, place: int, pair: tuple[int, int]) -> bool:
             one: fits[one] and abs(cell.printed.value - 100 * shares[one]) <= cell.printed.last for one in fits
         }
     return known >= _FEW_OF_A_GAIN and any(fits.values())
+
+
+def _without_those_of_other_runs(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """The meanings without speedups of which none follows, beside others that do: before and after a fix."""
+    devices = place_of_devices(meanings)
+    measured = [place for place, one in enumerate(meanings) if one.role in MEASURED]
+    stated = [place for place, one in enumerate(meanings) if one.role == "printed_speedup"]
+    if devices is None or len(measured) != 1 or len(stated) < 2:
+        return meanings
+    of_times = meanings[measured[0]].role in TIMES
+    found = {
+        place: following(raw, meanings, (devices, measured[0], place), of_times=of_times, close=CLOSE)
+        for place in stated
+    }
+    own = any(len(one) >= FEW_ROWS and 3 * sum(one) >= 2 * len(one) for one in found.values())
+    others = [place for place, one in found.items() if len(one) >= FEW_ROWS and not any(one)]
+    return without_columns(meanings, others if own else [], said)
