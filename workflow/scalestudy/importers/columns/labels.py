@@ -183,7 +183,7 @@ def by_parameters(meanings: list[Meaning], raw: RawTable, said: set[str]) -> lis
 
 def by_sizes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """Reads the size of the work as a label if most rows are of sizes on several numbers of devices each."""
-    _, rows = _measured_rows(meanings, raw)
+    measured, rows = _measured_rows(meanings, raw)
     devices = next((place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")), 0)
     for place, one in enumerate(meanings) if rows else ():
         if one.role != "ignore" or normal(one.header) in said or not is_size_of_work(normal(one.header)):
@@ -192,7 +192,8 @@ def by_sizes(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Mea
         for row in rows:
             sizes.setdefault(plain(row[place]), set()).add(plain(row[devices]))
         several = [row for row in rows if len(sizes[plain(row[place])]) > 1]
-        if len(sizes) > 1 and len(several) >= _MOST_ROWS * len(rows):
+        most = len(several) > _MOST_ROWS * len(rows) if place < measured else len(several) == len(rows)
+        if len(sizes) > 1 and most:
             return with_role(meanings, place, "label")
     return meanings
 

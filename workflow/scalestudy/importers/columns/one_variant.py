@@ -84,11 +84,9 @@ def _without_hardware_of_devices(row: PublishedRow) -> PublishedRow:
     """The row without a kind of hardware that says no more than its number of devices: 4 GPU Nodes."""
     words = _without_devices(row.label("hardware"), row.gpus, row.gpus)
     bare = re.sub(rf"\b(?:{DEVICE}|{NODE})\b", " ", words, flags=re.IGNORECASE).strip()
-    return (
-        row
-        if bare
-        else replace(row, labels={name: said for name, said in row.labels.items() if name != "hardware"})
-    )
+    if bare or not re.search(r"\d", row.label("hardware")):
+        return row
+    return replace(row, labels={name: said for name, said in row.labels.items() if name != "hardware"})
 
 
 def _without_remarks(labels: list[str], sizes: list[int]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import TEXTS, is_utilization, meaning_of
 from scalestudy.importers.headers.units_in_words import measured_said
-from scalestudy.importers.numbers.printed import is_blank, read_cell, share
+from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import BATCHES, MEASURED, STATED
 from scalestudy.importers.quantities import quantity_of
 from scalestudy.importers.ratios.whose import is_over_another
@@ -98,7 +98,12 @@ def quantity_across(table: RawTable, across: Sequence[int]) -> str:
 
 
 def _is_in_each_row(table: RawTable, across: Sequence[int], quantity: str) -> bool:
-    """Whether each row has a cell with the unit of a quantity, and its other cells are numbers without one."""
+    """Whether each row has a cell with the unit of a quantity, and its other cells are numbers without one.
+
+    The headers differ in their numbers only.
+    """
+    if len({re.sub(r"\d+|s\b", "", plain(table.header[place]).lower()) for place in across}) > 1:
+        return False
     for _, cells in table.rows:
         own = [cells[place] for place in across if place < len(cells) and not is_blank(cells[place])]
         bare = [cell for cell in own if quantity_of(cell) != quantity]
