@@ -128,7 +128,7 @@ def unit_of_cells(cells: Sequence[str]) -> tuple[str, str]:
     """
     cells = [cell for cell in cells if share([cell], read_cell)]
     rates = _rates_of(cells)
-    named, shown = [one.unit for one in rates if one.unit], {one.shown for one in rates}
+    named, shown = [one.unit for one in rates if one.unit or one.shown], {one.shown for one in rates}
     if has_several_units(cells):
         return "", ""
     if len(named) <= len(cells) / 2:

@@ -193,3 +193,8 @@ def test_speedups_of_other_runs_are_left_out(tmp_path: Path) -> None:
     audits = _audits(tmp_path, text)
     assert [len(one.remarks) for one in audits] == [0, 0, 1]  # 394 / 213 is 1.85
     assert audits[0].source.unread == ("speedup before fix",)
+
+
+def test_frames_per_second_keep_their_name(tmp_path: Path) -> None:
+    (audit,) = _audits(tmp_path, HOURLY.replace("/hr", " fps"))
+    assert quantity_of(audit).header == "fps"
