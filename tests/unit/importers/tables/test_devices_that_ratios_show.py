@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scalestudy.diagnose.audit import Audit, audit_file
+from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.counts.labels import count_or_none
-from scalestudy.importers.reading import read_published
+from test_printed_habits import audited
 
 MULTI = """| Elements | Single GPU (ms) | Multi-GPU (ms) | Speedup | Efficiency |
 |---|---|---|---|---|
@@ -110,14 +110,6 @@ PRECISIONS = """| Variant | GPUs | Tokens/s |
 """
 
 
-def _audits(path: Path, text: str) -> list[Audit]:
-    file = path / "t.md"
-    file.write_text(text)
-    audits, asked = audit_file(read_published(file), "t")
-    assert not asked
-    return audits
-
-
 def _devices(audit: Audit) -> list[int]:
     return [scale.row.gpus for scale in audit.table.scales]
 
@@ -127,27 +119,27 @@ def _kinds(audit: Audit) -> list[str]:
 
 
 def test_speedup_over_efficiency_gives_the_devices(tmp_path: Path) -> None:
-    small, large = _audits(tmp_path, MULTI)
+    small, large = audited(tmp_path, MULTI)
     assert _devices(small) == _devices(large) == [1, 3]
     assert large.checked.speedups == large.checked.efficiencies == 1
     assert "on 3 devices" in " ".join(large.source.notes)
     with pytest.raises(UserError):  # 2 and 3 devices
-        _audits(tmp_path, MULTI.replace("20.0%", "30.0%"))
+        audited(tmp_path, MULTI.replace("20.0%", "30.0%"))
 
 
 def test_ratios_belong_to_the_strategy_that_they_name(tmp_path: Path) -> None:
-    remarks = [remark for audit in _audits(tmp_path, WAYS) for remark in audit.remarks if remark.kind == "speedup"]
+    remarks = [remark for audit in audited(tmp_path, WAYS) for remark in audit.remarks if remark.kind == "speedup"]
     assert [remark.sentence[:24] for remark in remarks] == ["printed 9, but the times"]
 
 
 def test_the_letter_in_a_ratio_is_that_of_the_devices(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, LETTER)
+    (audit,) = audited(tmp_path, LETTER)
     assert _devices(audit) == [8, 16]
     assert "s" in audit.source.unread
 
 
 def test_cores_beside_gpus_are_those_of_the_host(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, HOST)
+    (audit,) = audited(tmp_path, HOST)
     assert _devices(audit) == [1, 2]
     assert not audit.remarks
 
@@ -155,40 +147,40 @@ def test_cores_beside_gpus_are_those_of_the_host(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [IDS, CHOSEN])
 def test_numbers_that_are_no_devices(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="no column of devices"):
-        _audits(tmp_path, text)
+        audited(tmp_path, text)
 
 
 def test_binary_prefixes_are_powers_of_1024(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, BINARY)
+    (audit,) = audited(tmp_path, BINARY)
     assert audit.table.scales[1].speedup.value == pytest.approx(12.8)
 
 
 def test_a_serial_time_in_a_formula(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, SERIAL)
+    (audit,) = audited(tmp_path, SERIAL)
     assert not audit.remarks
     assert any("serial time" in note for note in audit.source.notes)
 
 
 def test_numbers_of_iterations_in_front_of_times(tmp_path: Path) -> None:
-    _, blocks = _audits(tmp_path, PARTS)
+    _, blocks = audited(tmp_path, PARTS)
     assert _devices(blocks) == [2, 4]
     assert blocks.table.scales[1].speedup.value == pytest.approx(1.6)
 
 
 def test_the_course_of_growing_work_is_no_negative_scaling(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, GROWING)
+    (audit,) = audited(tmp_path, GROWING)
     assert _kinds(audit) == ["label"]
 
 
 def test_two_kinds_of_gpus_and_a_loss(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, KINDS)
+    (audit,) = audited(tmp_path, KINDS)
     assert _devices(audit) == [1, 2]
     assert _kinds(audit) == ["confounded"]
     assert audit.table.scales[1].row.number("printed_speedup") == pytest.approx(0.738)
 
 
 def test_batches_are_not_checked_if_the_devices_of_a_node_are_unknown(tmp_path: Path) -> None:
-    kinds = {kind for audit in _audits(tmp_path, NODES) for kind in _kinds(audit)}
+    kinds = {kind for audit in audited(tmp_path, NODES) for kind in _kinds(audit)}
     assert not kinds & {"batch", "throughput against step time"}
 
 
@@ -209,17 +201,17 @@ def test_one_core_in_brackets() -> None:
 
 
 def test_degrees_of_sequence_parallelism_are_strategies(tmp_path: Path) -> None:
-    found = {audit.case: _devices(audit) for audit in _audits(tmp_path, SEQUENCES)}
+    found = {audit.case: _devices(audit) for audit in audited(tmp_path, SEQUENCES)}
     assert found == {"ULYSSES": [1, 2, 4], "RING": [1, 2], "ULYSSES x RING": [1, 4]}
 
 
 @pytest.mark.parametrize(("text", "devices"), [(PACKED, [1, 4]), (CHINESE, [1, 2]), (MODELS, [1, 2])])
 def test_labels_with_devices_and_models(tmp_path: Path, text: str, devices: list[int]) -> None:
-    (audit,) = _audits(tmp_path, text)
+    (audit,) = audited(tmp_path, text)
     assert _devices(audit) == devices
     assert not audit.remarks
 
 
 def test_a_precision_that_only_the_label_names_is_another_setting(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, PRECISIONS)
+    (audit,) = audited(tmp_path, PRECISIONS)
     assert _kinds(audit) == ["confounded"]

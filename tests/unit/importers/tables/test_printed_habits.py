@@ -13,8 +13,8 @@ ONCE = [(1, 1.0), (2, 1.9), (4, 3.5)]
 RATES, TIMES = ("410", "779", "1435"), ("100", "52.6", "28.57")
 
 
-def audited(tmp_path: Path, text: str) -> list[Audit]:
-    path = tmp_path / "table.md"
+def audited(tmp_path: Path, text: str, name: str = "table.md") -> list[Audit]:
+    path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     found, asked = audit_file(read_published(path), "table")
     assert not asked

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scalestudy.diagnose.audit import Audit, audit_file
+from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
-from scalestudy.importers.reading import read_published
 from scalestudy.publish.quantity import quantity_of
+from test_printed_habits import audited
 
 SIZES = """**Execution Time**
 
@@ -104,20 +104,12 @@ HOURLY = """| GPUs | Throughput |
 """
 
 
-def _audits(path: Path, text: str, name: str = "t.md") -> list[Audit]:
-    file = path / name
-    file.write_text(text)
-    audits, asked = audit_file(read_published(file), "t")
-    assert not asked
-    return audits
-
-
 def _devices(audit: Audit) -> list[int]:
     return [scale.row.gpus for scale in audit.table.scales]
 
 
 def test_numbers_as_headers_beside_devices_are_sizes(tmp_path: Path) -> None:
-    found = _audits(tmp_path, SIZES)
+    found = audited(tmp_path, SIZES)
     assert [(one.case, _devices(one)) for one in found] == [
         (size, [1, 2, 3]) for size in ("10000", "20000", "30000")
     ]
@@ -125,7 +117,7 @@ def test_numbers_as_headers_beside_devices_are_sizes(tmp_path: Path) -> None:
 
 
 def test_a_letter_behind_numbers_is_that_of_threads(tmp_path: Path) -> None:
-    plain, _ = _audits(tmp_path, LETTERS)
+    plain, _ = audited(tmp_path, LETTERS)
     assert _devices(plain) == [1, 2, 4, 6, 8]
     assert plain.source.column("threads") is None
     assert [one.header for one in plain.source.columns if one.role == "gpus"] == ["threads"]
@@ -133,25 +125,25 @@ def test_a_letter_behind_numbers_is_that_of_threads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "first"), [(EACH_STEP, 0.92e-3), (QUOTED, 2.66)])
 def test_a_sentence_states_the_unit(tmp_path: Path, text: str, first: float) -> None:
-    audit = _audits(tmp_path, text)[0]
+    audit = audited(tmp_path, text)[0]
     times = [row.number(audit.settled.rate) for row in audit.source.rows]
     assert times[0] == pytest.approx(first)
 
 
 def test_the_last_cell_of_each_row_has_the_unit(tmp_path: Path) -> None:
-    get, put = _audits(tmp_path, LAST_CELL)
+    get, put = audited(tmp_path, LAST_CELL)
     assert _devices(get) == _devices(put) == [1, 2, 4]
     assert quantity_of(get).header == "ops/s"
 
 
 def test_about_signs_do_not_hide_the_share_of_the_time_that_is_saved(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, SAVED)
+    (audit,) = audited(tmp_path, SAVED)
     assert audit.checked.speedups == 3
     assert not audit.remarks
 
 
 def test_sizes_of_most_rows_are_labels(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, POINTS)
+    (audit,) = audited(tmp_path, POINTS)
     assert _devices(audit) == [5, 10, 20]
 
 
@@ -160,26 +152,26 @@ def test_sizes_of_most_rows_are_labels(tmp_path: Path) -> None:
 )
 def test_tables_without_devices(tmp_path: Path, text: str, lacks: str) -> None:
     with pytest.raises(UserError, match=lacks):
-        _audits(tmp_path, text)
+        audited(tmp_path, text)
 
 
 def test_the_caption_of_a_directive(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, DIRECTIVE, "t.rst")
+    (audit,) = audited(tmp_path, DIRECTIVE, "t.rst")
     assert audit.source.scaling == "weak"
 
 
 def test_numbers_of_devices_are_no_kind_of_hardware(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, HARDWARE)
+    (audit,) = audited(tmp_path, HARDWARE)
     assert not audit.remarks
 
 
 def test_a_ratio_of_another_row_is_named(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, OF_ANOTHER_ROW)
+    (audit,) = audited(tmp_path, OF_ANOTHER_ROW)
     assert any("speedup has no value for throughput" in note for note in audit.source.notes)
 
 
 def test_a_rate_per_hour_keeps_its_unit(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, HOURLY)
+    (audit,) = audited(tmp_path, HOURLY)
     assert quantity_of(audit).header == "work/hr"
 
 
@@ -190,11 +182,11 @@ def test_speedups_of_other_runs_are_left_out(tmp_path: Path) -> None:
 | 128 | 24.5 s | 14.0 s | 0.93x | 1.75x |
 | 256 | 394.0 s | 213.0 s | 0.95x | 1.95x |
 """
-    audits = _audits(tmp_path, text)
+    audits = audited(tmp_path, text)
     assert [len(one.remarks) for one in audits] == [0, 0, 1]  # 394 / 213 is 1.85
     assert audits[0].source.unread == ("speedup before fix",)
 
 
 def test_frames_per_second_keep_their_name(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, HOURLY.replace("/hr", " fps"))
+    (audit,) = audited(tmp_path, HOURLY.replace("/hr", " fps"))
     assert quantity_of(audit).header == "fps"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scalestudy.diagnose.audit import Audit, audit_file
 from scalestudy.importers.reading import read_published
 from scalestudy.publish.quantity import quantity_of
+from test_printed_habits import audited
 
 SAID = r"""\begin{table}
 \begin{tabular}{rrr}
@@ -78,12 +78,6 @@ def _written(path: Path, text: str, name: str = "t.md") -> Path:
     return path / name
 
 
-def _audits(path: Path, text: str) -> list[Audit]:
-    audits, asked = audit_file(read_published(_written(path, text)), "t")
-    assert not asked
-    return audits
-
-
 def test_a_sentence_states_the_unit_of_columns_with_names(tmp_path: Path) -> None:
     plain, tuned = read_published(_written(tmp_path, SAID, "t.tex")).tables
     assert plain.rows[0].number("time_s") == pytest.approx(330.1 * 60)
@@ -91,13 +85,13 @@ def test_a_sentence_states_the_unit_of_columns_with_names(tmp_path: Path) -> Non
 
 
 def test_a_title_says_what_is_in_brackets(tmp_path: Path) -> None:
-    first, second = _audits(tmp_path, ASIDE)
+    first, second = audited(tmp_path, ASIDE)
     assert not first.remarks
     assert [one.kind for one in second.remarks] == ["speedup"]  # 601 / 180 is 3.34
 
 
 def test_speedups_below_one_in_weak_scalability_are_efficiencies(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, SCALABILITY)
+    (audit,) = audited(tmp_path, SCALABILITY)
     assert audit.settled.stated == "efficiency"
     assert not audit.remarks
     assert [scale.speedup.value for scale in audit.table.scales[1:]] == pytest.approx([1.6, 2.0])
@@ -119,16 +113,16 @@ def test_a_caption_is_of_the_numbers_below_the_devices(tmp_path: Path) -> None:
 
 
 def test_tokens_per_second_in_german(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, GERMAN)
+    (audit,) = audited(tmp_path, GERMAN)
     assert audit.settled.rate == "throughput"
     assert quantity_of(audit).header == "tokens/s"
 
 
 def test_rows_of_other_work_are_confounded(tmp_path: Path) -> None:
-    (audit,) = _audits(tmp_path, OTHER_WORK)
+    (audit,) = audited(tmp_path, OTHER_WORK)
     assert [one.kind for one in audit.remarks] == ["confounded"]
     assert quantity_of(audit).header == "MB/s"
 
 
 def test_numbers_of_chunks_are_work(tmp_path: Path) -> None:
-    assert all(len(audit.table.scales) == 1 for audit in _audits(tmp_path, CHUNKS))
+    assert all(len(audit.table.scales) == 1 for audit in audited(tmp_path, CHUNKS))
