@@ -5,6 +5,7 @@ from math import isclose, log
 
 from scalestudy.analyse.published.batches import global_batch, replicas
 from scalestudy.analyse.published.held import overlap
+from scalestudy.analyse.published.settle import TIMES
 from scalestudy.analyse.published.table import Table, known_rates, limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
@@ -18,7 +19,6 @@ _APART = 1.05
 """Ratio up to which a utilization and a throughput may differ: they may be means over different steps."""
 _MOST_ALIKE = 2 / 3
 """Share of the rows from which their work counts as constant; more than this have to agree."""
-WHOLE_TIMES = ("total_time_s", "time_s")
 FEWEST = 2
 """Rows from which a common factor between two columns counts, such as the tokens of a sample."""
 
@@ -161,7 +161,7 @@ def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Rema
 def _whole_times(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Rows whose throughput times their whole time is other work than that of most rows, which is constant."""
     rates = {(row.line, row.gpus): row.throughput for row in table.rows}  # also if speedups are those of the times
-    for role in WHOLE_TIMES:
+    for role in TIMES:
         if role in table.unknown_units or table.is_of_a_quantile(role):
             continue
         known = [(row, row.throughput or rates.get((row.line, row.gpus)), row.numbers.get(role)) for row in rows]

@@ -34,7 +34,7 @@ _QUANTITIES = re.compile(
     r"(?<=\d[a-z])/(?=~?\d[\d.]* ?%)|(?<=[a-z]/s) (?=~?\d)|(?<=/sec) (?=~?\d))(?![^()]*\))"
 )
 """What separates the quantities of a cell, outside brackets."""
-RATIOS = ("speedup", "efficiency")
+_RATIOS = ("speedup", "efficiency")
 _COUNT = re.compile(
     r"\d[\d,.]* (?:its?|iters?|iterations?|[a-z][a-z ]{2,20} in \d[\d,.]* ?[a-z]{1,7})", re.IGNORECASE
 )
@@ -75,12 +75,12 @@ def _parts(cell: str) -> list[str]:
     if both := _BEHIND.fullmatch(text):
         behind = both[2].split(", ")
         known = [part for part in behind if quantity_of(part)]
-        measured = [part for part in known if quantity_of(part) not in RATIOS]
+        measured = [part for part in known if quantity_of(part) not in _RATIOS]
         behind = behind if len(behind) == 1 else measured or known
         kinds = [quantity_of(part) or _kind(part) or _count_of(part) for part in (both[1], *behind)]
         if len(behind) == 1 and _is_again(both[1], behind[0]):
             return [text]
-        if len(kinds) > 1 and all(kinds) and len(set(kinds)) == len(kinds) and not {*RATIOS} & {*kinds}:
+        if len(kinds) > 1 and all(kinds) and len(set(kinds)) == len(kinds) and not {*_RATIOS} & {*kinds}:
             return [both[1], *behind]
     return _QUANTITIES.split(text)
 
@@ -110,7 +110,7 @@ def _kinds(parts: list[str]) -> list[str]:
 
 
 def _count_of(part: str) -> str:
-    """A header for a number of things in front of another quantity: 44 its, 1,764 records in 12 ms; or ''."""
+    """A header for a count in front of another quantity: 44 its, 1,764 records in 12 ms; '' for anything else."""
     return _OTHER if _COUNT.fullmatch(part.strip()) else ""
 
 

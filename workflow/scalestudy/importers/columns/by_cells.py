@@ -53,6 +53,11 @@ _COUNTED = re.compile(rf"\d{{1,6}} ?-?(?:{DEVICE}|{NODE})\b", re.IGNORECASE)
 
 _ANSWER = re.compile(r"(?:yes|no|true|false|y|n|pass|fail)\b", re.IGNORECASE)
 """A cell that says whether a goal is reached."""
+_CORES_OR_GPUS = re.compile(r"\d ?x? ?-?(?:cpu[ -])?(?:cores?|[gn]pus?|tpus?)\b", re.IGNORECASE)
+_NODES = re.compile(rf"\d ?-?{NODE}\b", re.IGNORECASE)
+_OF_A_MODEL = re.compile(rf"{SIZE_OF_A_MODEL.pattern}(?= [A-Za-z])")
+"""A label that begins with the size of a model: 7B MoE."""
+_SLOWER = re.compile(r"\d ?(?:x|times) slower", re.IGNORECASE)
 
 
 def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Meaning], *, stated: bool) -> Meaning:
@@ -182,13 +187,6 @@ def with_unit_of_cells(meaning: Meaning, cells: Sequence[str]) -> Meaning:
 def _is_of_scaling(raw: RawTable) -> bool:
     """Whether the words above a table or its headers name processors or a speedup."""
     return any(_OF_SCALING.search(normal(words)) for words in (*raw.captions, *raw.header))
-
-
-_CORES_OR_GPUS = re.compile(r"\d ?x? ?-?(?:cpu[ -])?(?:cores?|[gn]pus?|tpus?)\b", re.IGNORECASE)
-_NODES = re.compile(rf"\d ?-?{NODE}\b", re.IGNORECASE)
-_OF_A_MODEL = re.compile(rf"{SIZE_OF_A_MODEL.pattern}(?= [A-Za-z])")
-"""A label that begins with the size of a model: 7B MoE."""
-_SLOWER = re.compile(r"\d ?(?:x|times) slower", re.IGNORECASE)
 
 
 def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:

@@ -112,9 +112,10 @@ def _of_the_caption(
     measured: bool,
     only_ratios: bool,
 ) -> list[Meaning]:
-    """The columns, of which those that may be what the caption names are read as this.
+    """The columns. Those that may be what the text names are read as it.
 
-    measured: whether headers name a measurement. only_ratios: whether they name ratios only.
+    words: the text. own: what it names. measured: whether headers name a measurement. only_ratios: whether they
+    name ratios only.
     """
     below = own.role == "printed_speedup" and (is_serial(words) or _begins_at_one(raw, meanings))
     own = _of_all_steps(own, meanings)
@@ -134,18 +135,9 @@ def by_stated_unit(meanings: list[Meaning], raw: RawTable, said: set[str]) -> li
     """Reads columns of numbers as what a sentence gives the unit of, if nothing is measured: `Times are in ms`."""
     if any(one.role in (*MEASURED, *STATED) for one in meanings) or place_of_devices(meanings) is None:
         return meanings
-    named = measured_said(raw.said)
-    own = _of_all_steps(meaning_of(named), meanings) if named else None
-    if own is None:
+    if not (named := measured_said(raw.said)):
         return meanings
-    return [
-        _as(own, one)
-        if normal(one.header) not in said
-        and _may_be_measured(place, one, meanings, raw)
-        and not _are_ratios(raw.cells(place))
-        else one
-        for place, one in enumerate(meanings)
-    ]
+    return _of_the_caption(named, meaning_of(named), raw, meanings, said, measured=False, only_ratios=False)
 
 
 def _of_all_steps(own: Meaning, meanings: Sequence[Meaning]) -> Meaning:
@@ -159,7 +151,7 @@ def _has_batch(meanings: Sequence[Meaning]) -> bool:
 
 
 def _as(own: Meaning, meaning: Meaning) -> Meaning:
-    """A column as the measurement that the text names, by its own header and with its own factor."""
+    """A column as the measurement that the text names. It keeps its header, and its factor if it has one."""
     rest, factor = normal(meaning.header), factor_alone(normal(meaning.header))
     factor = own.factor if factor == 1 else factor
     return replace(own, header=meaning.header, precisions=meaning.precisions, rest=rest, factor=factor)

@@ -46,6 +46,9 @@ _BEHIND_DEVICES = re.compile(r"ratio|speed-?up|change|factor|improvement|gain|x"
 _SCALING = re.compile(r"(?:strong |weak )?scaling")
 _BEYOND = 4
 """Times its devices, a number above this is no speedup."""
+_LETTER = re.compile(r"\d+ ?([tc])")
+_OF_LETTERS = {"t": "threads", "c": "cores"}
+"""Letters behind numbers, and the devices that they mean: 1T | 2T | 4T."""
 
 
 def products_across(header: Sequence[str]) -> dict[int, tuple[str, str]]:
@@ -102,11 +105,6 @@ def counted_across(headers: Iterable[str]) -> str:
     if len(letters) == 1 and all(map(_LETTER.fullmatch, headers)):
         return _OF_LETTERS[letters.pop()]
     return "devices" if all(map(_OF_ANY_DEVICE.fullmatch, headers)) else "gpus"
-
-
-_LETTER = re.compile(r"\d+ ?([tc])")
-_OF_LETTERS = {"t": "threads", "c": "cores"}
-"""What letters behind numbers stand for: 1T | 2T | 4T."""
 
 
 def strategies_across(table: RawTable) -> dict[int, tuple[str, str]]:

@@ -41,7 +41,7 @@ _OF_DEVICES = re.compile(
 )
 """Headers of devices of another name, if no other column is of devices: Dask workers, jobs."""
 _CHOSEN = re.compile(r"\b(?:optimal|optimum|best|recommended|suggested|fastest|ideal)\b")
-"""Words of devices that were not measured alone, but chosen from others."""
+"""Words for a number of devices that was chosen as the best of several."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
 _A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+(?:e\+?\d{1,2}|[kKM])?")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scalestudy.importers.published import TIMES, PublishedRow, PublishedTable
+from scalestudy.importers.published import RATES, TIMES, PublishedRow, PublishedTable
 
 _HARDLY_ABOVE = 1.05
 """A ratio of times up to this may be the efficiency of weak scaling. Rounding and noise are below it."""
@@ -19,7 +19,7 @@ def with_ratios_of_weak_times(table: PublishedTable) -> PublishedTable:
     and so is one with efficiencies beside the speedups.
     """
     roles = {one.role for one in table.columns}
-    timed = bool(roles & {*TIMES, "step_time_s"}) and not roles & {"throughput", "throughput_per_gpu"}
+    timed = bool(roles & {*TIMES}) and not roles & {*RATES}
     if table.scaling != "weak" or not timed or "printed_efficiency" in roles:
         return table
     fewest = min(row.gpus for row in table.rows)

@@ -11,7 +11,7 @@ from math import ceil, floor
 
 from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.found import says_one_device
-from scalestudy.importers.headers.meaning import Meaning
+from scalestudy.importers.headers.meaning import Meaning, meaning_of
 from scalestudy.importers.numbers.printed import Printed, is_blank, plain, read_cell
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.ratios.following import following
@@ -30,10 +30,9 @@ def with_devices_of_ratios(table: RawTable, meanings: Sequence[Meaning]) -> RawT
     A row without both ratios is on one device if it is the only one and its label says so. meanings: of its
     columns.
     """
-    roles = [one.role for one in meanings]
-    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1:
+    if not (places := _both_ratios(meanings)):
         return table
-    speedup, efficiency = roles.index("printed_speedup"), roles.index("printed_efficiency")
+    speedup, efficiency = places
     counts = [_devices(cells, speedup, efficiency) for _, cells in table.rows]
     unknown = [cells for (_, cells), count in zip(table.rows, counts, strict=True) if not count]
     if any(not _is_alone(cells, speedup, efficiency) for cells in unknown) or len(unknown) > 1:
@@ -46,17 +45,31 @@ def with_devices_of_ratios(table: RawTable, meanings: Sequence[Meaning]) -> RawT
     return whole.noted("the number of devices follows from the printed speedup over the printed efficiency")
 
 
+def devices_of_all_rows(table: RawTable) -> int:
+    """Return the only number of devices that both printed ratios of all rows allow, if it is above 1; else 0."""
+    places = _both_ratios([meaning_of(name) for name in table.header])
+    if not places or not table.rows:
+        return 0
+    found = set.intersection(*(set(_allowed(cells, *places)) for _, cells in table.rows)) - {1}
+    return found.pop() if len(found) == 1 else 0
+
+
+def _both_ratios(meanings: Sequence[Meaning]) -> tuple[int, int] | None:
+    """Places of the only speedup and of the only efficiency; None if one is missing or there twice."""
+    roles = [one.role for one in meanings]
+    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1:
+        return None
+    return roles.index("printed_speedup"), roles.index("printed_efficiency")
+
+
 def _devices(cells: Sequence[str], speedup: int, efficiency: int) -> int:
     """The only number of devices that both ratios of a row allow, within their rounding; 0 if there is none."""
-    found = allowed_by_ratios(cells, speedup, efficiency)
+    found = _allowed(cells, speedup, efficiency)
     return found[0] if len(found) == 1 else 0
 
 
-def allowed_by_ratios(cells: Sequence[str], speedup: int, efficiency: int) -> range:
-    """Return the numbers of devices that both ratios of a row allow, within their rounding.
-
-    speedup, efficiency: places of the ratios in the cells.
-    """
+def _allowed(cells: Sequence[str], speedup: int, efficiency: int) -> range:
+    """The numbers of devices that both ratios of a row allow, within their rounding."""
     ratio, share = _number(cells, speedup), _number(cells, efficiency)
     if ratio is None or share is None or min(ratio.low, share.low) <= 0:
         return range(0)

@@ -11,7 +11,7 @@ from scalestudy.importers.headers.terms import DEVICE
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import in_brackets
-from scalestudy.importers.ratios.of_devices import allowed_by_ratios
+from scalestudy.importers.ratios.of_devices import devices_of_all_rows
 from scalestudy.importers.ratios.serial import is_serial
 from scalestudy.importers.raw import RawTable
 
@@ -23,7 +23,7 @@ _OF_THE_BEST = re.compile(rf"(?:best|optimal|optimum) (?:number of |num |# ?)?{D
 """Header of the devices of the parallel time of each row, where others would be slower."""
 _BEST = re.compile(r"^(?:best|optimal|optimum) ", re.IGNORECASE)
 _SINGLE = re.compile(r"single[ -](?:gpu|device|node)s?\b")
-"""Header of the time of one device, beside that of several."""
+"""Header of a time on one device, beside a time on several."""
 _OF_THEIR_WAY = re.compile(
     r"\b(?:parallel|multi[- ]?(?:thread(?:ed|ing)?|process(?:ing)?|core))\b ?", re.IGNORECASE
 )
@@ -90,21 +90,10 @@ def _devices(table: RawTable, places: list[int], parallel: int) -> tuple[str, li
     if not _PARALLEL.search(normal(table.header[parallel])):
         return "", [], ""
     count, noun = several_said(table)
-    if not count and (shown := _devices_of_ratios(table)):
+    if not count and (shown := devices_of_all_rows(table)):
         note = f"speedup over efficiency shows that the parallel times are on {shown} devices"
         return "devices", [str(shown)] * len(table.rows), note
     if not count:
         return "", [], ""
     note = f"the parallel times are on {count} {noun}, as stated beside the table"
     return noun, [count] * len(table.rows), note
-
-
-def _devices_of_ratios(table: RawTable) -> int:
-    """The only number of devices from which all efficiencies follow, beside their speedups; else 0."""
-    roles = [meaning_of(name).role for name in table.header]
-    if roles.count("printed_speedup") != 1 or roles.count("printed_efficiency") != 1 or not table.rows:
-        return 0
-    places = roles.index("printed_speedup"), roles.index("printed_efficiency")
-    allowed = [set(allowed_by_ratios(cells, *places)) for _, cells in table.rows]
-    found = set.intersection(*allowed) - {1}
-    return found.pop() if len(found) == 1 else 0
