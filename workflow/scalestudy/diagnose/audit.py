@@ -5,8 +5,8 @@ unit of its last digit away, or half a unit above it if another is rounded up. A
 own claims.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from scalestudy.analyse.published.alike import NEAR, is_of_each, proportional
@@ -26,6 +26,7 @@ from scalestudy.diagnose.audit_rows import (
     rows_left_out_or_twice,
     utilization_remarks,
 )
+from scalestudy.diagnose.audit_sentences import Case, sentence_remarks
 from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups, settings_of_some
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.headers.meaning import PART
@@ -115,7 +116,23 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             for one in scaled or whole:
                 case = " ".join(filter(None, (table.name, one.name))) or name
                 audits.append(_audit(case, one, table, settled, file, efficiency_printed=printed))
-    return audits, asked
+    return _with_sentences(audits, {one.source.line for one in asked}), asked
+
+
+def _with_sentences(audits: list[Audit], asked: Collection[int]) -> list[Audit]:
+    """The audits with remarks on the sentences beside their tables, but not where one waits for an answer.
+
+    asked: the lines of the tables that do.
+    """
+    cases = [Case(one.table, one.settled, one.source) for one in audits if one.source.line not in asked]
+    of_cases = [one for one in audits if one.source.line not in asked]
+    found = list(sentence_remarks(cases))
+    added = {id(one): [remark for at, remark in found if of_cases[at] is one] for one in of_cases}
+    return [replace(one, remarks=_in_order([*one.remarks, *added.get(id(one), [])])) for one in audits]
+
+
+def _in_order(remarks: Sequence[Remark]) -> tuple[Remark, ...]:
+    return tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
 
 
 def with_answer(file: PublishedFile, scaling: str) -> PublishedFile:
@@ -185,10 +202,17 @@ def _audit(
     other_work = bool(partly) or (bool(labels) and source.grows_as_devices)  # the course would be of constant work
     remarks += mixed or [*partly, *labels, *([] if other_work else course)]
     checked = Checked(len(speedups.pairs), len(efficiencies.pairs), len(precision_held(ratios)))
-    order = tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind)))
     word = next(iter(scaling)) if len(scaling) == 1 else ""
     return Audit(
-        case, table, order, source, settled, speedups, efficiencies, checked if not mixed else Checked(), word
+        case,
+        table,
+        _in_order(remarks),
+        source,
+        settled,
+        speedups,
+        efficiencies,
+        checked if not mixed else Checked(),
+        word,
     )
 
 

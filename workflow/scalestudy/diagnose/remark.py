@@ -18,6 +18,7 @@ KINDS = (
     "efficiency",
     "efficiency not printed",
     "precision",
+    "sentence",
     "label",
     "confounded",
     "faster than its devices",

@@ -98,6 +98,22 @@ class PublishedRow:
         return self.numbers.get("printed_efficiency")
 
 
+EQUAL, LEAST = "equal", "least"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A speedup or an efficiency that a sentence beside a table states for a number of devices."""
+
+    sentence: str
+    of_efficiency: bool
+    ratio: Printed
+    """The speedup, or the efficiency as a fraction."""
+    gpus: int
+    bound: str
+    """EQUAL, or LEAST if it says that the ratio is not smaller."""
+
+
 @dataclass(frozen=True)
 class PrecisionRatio:
     """A printed speedup of one precision over another, and the two numbers that it should follow from."""
@@ -133,6 +149,8 @@ class PublishedTable:
     """Roles of times whose unit is not stated. Ratios do not need it."""
     notes: tuple[str, ...] = ()
     ratios: tuple[PrecisionRatio, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    """What the sentences beside it say of its speedups and efficiencies."""
     outside: tuple[PublishedRow, ...] = ()
     """Rows on no device, such as a CPU, which speedups may be relative to; their `gpus` is 0."""
     by_case: bool = False

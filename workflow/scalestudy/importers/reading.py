@@ -32,6 +32,7 @@ from scalestudy.importers.ratios.of_all import note_on_words
 from scalestudy.importers.ratios.of_devices import column_of_devices, with_devices_of_ratios
 from scalestudy.importers.ratios.own_tables import with_ratios_of_own_tables
 from scalestudy.importers.ratios.owners import owners_of_ratios
+from scalestudy.importers.ratios.said import claims_beside
 from scalestudy.importers.ratios.serial_said import with_serial_time
 from scalestudy.importers.raw import UNSAID, RawTable
 from scalestudy.importers.rows import Reader
@@ -177,6 +178,8 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
             f" add --column '{NAMELESS}=model'"
         ]
     tables = [replace(table, unread=tuple(unread), notes=(*table.notes, *notes)) for table in tables if table.rows]
+    claims = claims_beside(raw)
+    tables = [replace(table, claims=claims) for table in tables]
     tables = [part for table in tables for part in by_scaling(with_serial_time(table, raw.text))]
     if not tables:
         raise _NoScalingError(

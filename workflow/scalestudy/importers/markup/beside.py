@@ -20,7 +20,7 @@ _END = re.compile(
     re.IGNORECASE,
 )
 """A heading in any markup, the line below one, or the edge of another table."""
-_APART = re.compile(r"\s*(?:[-*+>]|\d{1,2}[.)]|#(?!#))\s+(?=\S)")
+_APART = re.compile(r"^\s*(?:[-*+>]|\d{1,2}[.)]|#(?!#))\s+(?=\S)")
 """The sign of an item or of a comment, which begins another paragraph."""
 _NO_TEXT = re.compile(r"\s*(?:\||\+[-=]|</?t[drh]\b|\$ |\.\. |:\w+:|`{3,}|~{3,}|[|+\s=-]*$).*", re.IGNORECASE)
 _OF_ALL_TABLES = re.compile(
