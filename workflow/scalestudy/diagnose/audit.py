@@ -10,12 +10,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from scalestudy.analyse.published.alike import NEAR, is_of_each, proportional
+from scalestudy.analyse.published.answers import answer_of_others
 from scalestudy.analyse.published.bases import efficiencies_held, speedups_held
 from scalestudy.analyse.published.batches import batch_per_gpu
 from scalestudy.analyse.published.held import ROW, UNIT, Held
 from scalestudy.analyse.published.rebased import first_beside, with_the_row_of_its_ratios
 from scalestudy.analyse.published.series import NAMED_BASE, Series, series_of
-from scalestudy.analyse.published.settle import PER_DEVICE, STRONG, TOTAL, WEAK, Question, Settled, settle
+from scalestudy.analyse.published.settle import (
+    PER_DEVICE,
+    STRONG,
+    TOTAL,
+    Question,
+    Settled,
+    settle,
+)
 from scalestudy.analyse.published.table import Table, rate_of, ratio, recompute
 from scalestudy.diagnose.audit_course import course_remarks, one_scale, relative_to_another, unprinted
 from scalestudy.diagnose.audit_ratios import ratio_remarks
@@ -27,7 +35,14 @@ from scalestudy.diagnose.audit_rows import (
     utilization_remarks,
 )
 from scalestudy.diagnose.audit_sentences import Case, sentence_remarks
-from scalestudy.diagnose.audit_setups import as_the_base, labelled, other_batches, other_setups, settings_of_some
+from scalestudy.diagnose.audit_setups import (
+    as_the_base,
+    labelled,
+    other_batches,
+    other_names,
+    other_setups,
+    settings_of_some,
+)
 from scalestudy.diagnose.remark import KINDS, Remark
 from scalestudy.importers.headers.meaning import PART
 from scalestudy.importers.published import BY_USER, PublishedFile, PublishedRow, PublishedTable
@@ -101,8 +116,8 @@ def audit_file(file: PublishedFile, name: str) -> tuple[list[Audit], list[Asked]
             ):
                 like = PER_DEVICE
             settled = settle(table, group, answer=like)
-            if isinstance(settled, Question) and settled.kind != "throughput":
-                settled = settle(table, group, answer=_work_of(table, file))
+            if isinstance(settled, Question):
+                settled = settle(table, group, answer=answer_of_others(table, file, settled.kind))
             if isinstance(settled, Question):
                 column = table.column(settled.kind)
                 of_a_part = column is not None and column.per == PART  # the answer for the whole is also for it
@@ -147,13 +162,6 @@ def _answers(asked: Asked, table: PublishedTable, question: Question) -> bool:
     return alike or proportional(table, asked.source)
 
 
-def _work_of(table: PublishedTable, file: PublishedFile) -> str:
-    """What is constant for another column of times of the same table: they are of the same runs."""
-    others = [one for one in file.tables if one.line == table.line and one is not table]
-    known = [one for other in others if isinstance(one := settle(other, series_of(other)), Settled)]
-    return next((one.whose for one in known if one.whose in (TOTAL, WEAK, STRONG)), "")
-
-
 def _audit(
     case: str,
     series: Series,
@@ -195,6 +203,8 @@ def _audit(
         )
     mixed += other_batches(table)
     partly = list(settings_of_some(table, source.rows))
+    if not (speedups.pairs or efficiencies.pairs or mixed or partly or table.other_bases):
+        partly += other_names(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others
     printed = scaling if source.scaling_by != BY_USER else set[str]()  # the table does not claim the answer

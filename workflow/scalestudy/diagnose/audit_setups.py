@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 
 from scalestudy.analyse.published.batches import batch_per_gpu, global_batch
-from scalestudy.analyse.published.series import KINDS_OF_SETUP, is_undistributed
+from scalestudy.analyse.published.series import BASES, KINDS_OF_SETUP, REMARKS, UNITS, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
 from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
-from scalestudy.importers.counts.labels import says_how_many
+from scalestudy.importers.counts.labels import name_without_devices, says_how_many
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
 from scalestudy.importers.headers.meaning import meaning_of
@@ -69,6 +69,24 @@ def settings_of_some(table: Table, printed: Sequence[PublishedRow]) -> Iterator[
             f"some rows have a setting that the baseline has not ({pairs}), so their ratio is not of devices alone"
         )
         yield Remark("confounded", None, text)
+
+
+def other_names(table: Table) -> Iterator[Remark]:
+    """Return remarks on a label that names each row of a series otherwise, and not only by its devices.
+
+    They are for series whose ratios the table does not print: who prints them compares the rows.
+    """
+    rows = [scale.row for scale in table.scales]
+    for what in dict.fromkeys(name for row in rows for name in row.labels):
+        if what in (*KINDS_OF_SETUP, *UNITS, *REMARKS) or is_length(what) or is_degree(what):
+            continue
+        values = [row.label(what) for row in rows]
+        bare = set(map(name_without_devices, values)) - {""}
+        if len(set(values)) == len(values) and len(bare) > 1 and not {*map(str.lower, values)} & {*BASES}:
+            pairs = ", ".join(f"{value} on {row.gpus}" for row, value in zip(rows, values, strict=True))
+            text = f"the rows differ in {what} ({pairs}), so their ratio is of devices alone only if it"
+            text += " changes nothing else"
+            yield Remark("confounded", None, text)
 
 
 def _other_setting_of_the_base(base: PublishedRow, others: Sequence[PublishedRow]) -> Iterator[Remark]:

@@ -10,7 +10,7 @@ from functools import partial
 from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.one_variant import of_one_variant
 from scalestudy.importers.columns.sizes import growing_size, scaling_beside
-from scalestudy.importers.counts.cells import Count, read_count
+from scalestudy.importers.counts.cells import CHANGE, Count, read_count
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
 from scalestudy.importers.counts.of_one_node import with_node
@@ -214,8 +214,10 @@ class Reader:
         if named is None or speedup is None or speedup.value != 1 or not set(numbers) & {*MEASURED}:
             return False
         start = f"line {line}, {plain(named.header)[:SHOWN]}: "
-        blank = any(one is named and is_blank(cell) for one, cell in zip(self.meanings, cells, strict=False))
-        if not blank and not any(note.startswith(start) for note in self.notes):
+        cell = next((cell for one, cell in zip(self.meanings, cells, strict=False) if one is named), "")
+        if CHANGE.search(plain(cell)) or not (
+            is_blank(cell) or any(note.startswith(start) for note in self.notes)
+        ):
             return False
         self.notes = {note: None for note in self.notes if not note.startswith((start, f"line {line}: no number"))}
         self.cells.notes = self.notes

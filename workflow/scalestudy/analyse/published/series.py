@@ -45,7 +45,7 @@ PLAIN = (
 )
 """Strategies of one process, which may be the baseline of any other."""
 _RATIOS = ("printed_speedup", "printed_efficiency")
-_REMARKS = ("comment", PLACEMENT, FOOTNOTE)
+REMARKS = ("comment", PLACEMENT, FOOTNOTE)
 """Labels of some rows only. A row without one is that of all."""
 NAMED_BASE = "baseline"
 BASES = ("single", "baseline", "base", "serial", "single gpu", "single-gpu", "1 gpu")
@@ -158,11 +158,11 @@ def _by_label(
     parts = {value: [row for row in rows if row.label(name) == value] for value in values}
     free = [row for row in rows if row.label(name).lower() in plain and row.label(name) not in values]
     sizes = {row.gpus for row in rows if not row.label(name)}
-    if name in _REMARKS and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
+    if name in REMARKS and sizes.isdisjoint(row.gpus for row in rows if row.label(name)):
         free = parts.pop("", [])  # rows without a comment are those of all
         values = list(parts)
     fewest = [row for row in rows if row.gpus == min(other.gpus for other in rows)]
-    if name in _REMARKS and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
+    if name in REMARKS and not free and len(fewest) == 1 and not fewest[0].label(name) and len(values) > 1:
         free = fewest  # so is the one on the fewest devices
         parts = _without(parts, free)
         values = list(parts)

@@ -61,10 +61,11 @@ _MODEL_BEHIND = re.compile(
 )
 """The model of one row only, behind its number: 438K tok/s (774M model)."""
 _OF_NO_TIME = re.compile(
-    r"(?:epochs?|steps?|it(?:er(?:ation)?)?s?|updates?|samples?|images?|tokens?|frames?|episodes?)\b(?! ?/)",
+    r"(?:epochs?|steps?|it(?:er(?:ation)?)?s?|updates?|samples?|images?|tokens?|frames?|episodes?)\b(?! ?/)|"
+    r"[kmgt](?:ib|b|ibytes|bytes)\b",
     re.IGNORECASE,
 )
-"""Units of a length of training that is not a time: ~300 epochs."""
+"""Units of what is no time: ~300 epochs, 27 GiB of memory."""
 _STEP = re.compile(r"^\s*\d{1,6} ?(?:->|=>|\u2192) ?\d{1,6} ?: ?")
 """From how many devices to how many a ratio is, in front of it: `2->4: 1.92x`."""
 _LIST = re.compile(r"\d{1,6},(?!\d{3}\b)\d{1,6}(?:,\d{1,6})+|\d{1,6}(?:,\d{1,6})+,(?!\d{3}\b)\d{1,6}")

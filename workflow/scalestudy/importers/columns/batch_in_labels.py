@@ -22,26 +22,32 @@ _FEW = 3
 """Rows from which names that all end with a number of their row do so by no chance."""
 _FIRST = 3
 """Columns at the left that labels may be in."""
+_MOST_NAMES = 0.75
+"""Share of the names that have to end with their number of devices; the others are of other runs."""
 
 
 def without_numbers_of_names(table: RawTable) -> RawTable:
     """Return a table without the batch, or the devices, at the end of all names in its first column: `a-256`."""
     roles = [meaning_of(name).role for name in table.header]
-    for kinds in (BATCHES, ("gpus", "nodes")):
-        place = next((at for at, role in enumerate(roles) if at and role in kinds), None)
-        if place is None or len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
-            continue
-        names = [_without_end(plain(cells[0]), plain(cells[place])) for _, cells in table.rows]
-        if all(names):
-            rows = tuple((line, (name, *cells[1:])) for (line, cells), name in zip(table.rows, names, strict=True))
-            table = replace(table, rows=rows)
+    for kinds, most in ((BATCHES, 1.0), (("gpus", "nodes"), _MOST_NAMES)):
+        for place in [at for at, role in enumerate(roles) if at and role in kinds]:
+            if len(table.rows) < _FEW or any(place >= len(cells) for _, cells in table.rows):
+                continue
+            names = [_without_end(plain(cells[0]), plain(cells[place])) for _, cells in table.rows]
+            if sum(map(bool, names)) >= most * len(names):
+                rows = tuple(
+                    (line, (name or cells[0], *cells[1:]))
+                    for (line, cells), name in zip(table.rows, names, strict=True)
+                )
+                table = replace(table, rows=rows)
+                break
     return table
 
 
 def _without_end(name: str, size: str) -> str:
     """A name without the number at its end, or in front of a remark; '' if it does not end with it."""
     found = re.fullmatch(
-        rf"(?P<name>.*\w)[-_ /](?:bs)?{re.escape(size)}(?P<remark> ?\(.*\))?", name, re.IGNORECASE
+        rf"(?P<name>.*\w)[-_ /](?:bs)?{re.escape(size)}[a-z]?(?P<remark> ?\(.*\))?", name, re.IGNORECASE
     )
     return f"{found['name']}{found['remark'] or ''}" if found and size else ""
 

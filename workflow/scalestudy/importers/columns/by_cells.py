@@ -13,6 +13,7 @@ from scalestudy.importers.devices.listed import are_ids, count_from_zero, ids_in
 from scalestudy.importers.devices.machines import role_of_machines
 from scalestudy.importers.headers.meaning import IDS, IN_WORDS, Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE, REAL_TIME
+from scalestudy.importers.numbers.durations import is_duration_in_words
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import (
@@ -115,9 +116,10 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if role in TIMES and numbers == 0 and all(_DATE.search(plain(cell)) for cell in cells):
         return replace(meaning, role="ignore")  # when a run was started
     words = numbers == 0 and all(_NAME.search(plain(cell)) and not quantity_of(cell) for cell in cells)
-    if words and (role in STATED or (role == "time_s" and not meaning.unit)):
-        return replace(meaning, role="label")  # such as the kind of execution or of scaling
     named = numbers == 0 and all(re.match(r"[^\W\d_]{2,}", plain(cell)) for cell in cells)
+    phases = named and role == "time_s" and not any(map(is_duration_in_words, cells))  # below `Time / phase`
+    if (words and (role in STATED or (role == "time_s" and not meaning.unit))) or (phases and not meaning.unit):
+        return replace(meaning, role="label")  # such as the kind of execution or of scaling
     if named and role in ("scaling_ratio", "scaling") and len(set(cells)) > 2:
         return replace(meaning, role="label")  # names of problems below `Problem scale`
     if role == "gpus" and share(cells, read_count) == 0 and share(cells, count_in_words) == 1:
@@ -177,9 +179,16 @@ def _is_size_beside_nodes(meanings: Sequence[Meaning], place: int, raw: RawTable
 
 
 def with_unit_of_cells(meaning: Meaning, cells: Sequence[str]) -> Meaning:
-    """Return a throughput without a unit with that of its cells: 410 img/s."""
+    """Return a throughput without a unit with that of its cells: 410 img/s, or 52 img/s/GPU in all of them."""
     if meaning.role != "throughput" or meaning.unit:
         return meaning
+    named = [meaning_of(quantity_of(cell)) for cell in cells if share([cell], read_cell)]
+    if (
+        not meaning.per
+        and named
+        and {(one.role, one.shown) for one in named} == {("throughput_per_gpu", named[0].shown)}
+    ):
+        return replace(named[0], header=meaning.header, rest=meaning.rest, precisions=meaning.precisions)
     unit, shown = unit_of_cells(cells)
     return replace(meaning, unit=unit, shown=meaning.shown or shown) if unit or shown else meaning
 

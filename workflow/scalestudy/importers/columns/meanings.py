@@ -86,7 +86,7 @@ from scalestudy.importers.ratios.of_all import (
     without_flops_of_unknown_devices,
 )
 from scalestudy.importers.ratios.of_named_parts import times_of_named_parts
-from scalestudy.importers.ratios.of_no_scaling import without_other_ratios
+from scalestudy.importers.ratios.of_no_scaling import without_other_ratios, without_shares_of_the_added
 from scalestudy.importers.ratios.of_which import begins_at_one, of_the_measurement
 from scalestudy.importers.ratios.rows import with_quantity_of_the_first, with_ratio_rows, with_unit_of_labels
 from scalestudy.importers.ratios.serial import serial_times
@@ -223,7 +223,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = without_shares(found, raw, said)
     found = bare_percents(by_what_follows(found, raw, said), raw, said)
     found = by_printed_ratios(means_of_runs(found, raw, said), raw, said)
-    found = without_quotients(found, raw, said)
+    found = without_shares_of_the_added(without_quotients(found, raw, said), raw, said)
     found = without_other_units(without_other_phases(found, said), raw, said)
     found = parts_of_times(by_their_ratios(found, raw, said), raw, said)
     found = of_the_measurement(mean_ratios(repeated_ratios(found, raw, said), raw, said), said)

@@ -86,11 +86,25 @@ _SERVERS = re.compile(
 _HOW_MANY = re.compile(
     rf"(?:single|one|multi(?:ple)?|several|many|\d{{1,6}})[ -]?(?:{DEVICE}|{NODE})", re.IGNORECASE
 )
+_OF_SIZE = re.compile(
+    rf"{DEVICE}|{NODE}|{SERIAL_RUN}|{WORDS}|(?:x|micro|small|medium|large|metal)+|one|single|multi(?:ple)?|parallel|"
+    r"sequential|distributed|local|cluster|baseline|base|total|all|both|half|full|with|on|of|the|and|run|test|exp|config|"
+    r"mpi|open ?mp|omp|pthreads?",
+    re.IGNORECASE,
+)
+"""Words of how many devices a run has, or of its place in a list."""
 
 
 def says_how_many(label: str) -> bool:
     """Return whether a label says nothing but one or several devices or nodes: `Multi-node`."""
     return bool(_HOW_MANY.fullmatch(plain(label)))
+
+
+def name_without_devices(label: str) -> str:
+    """Return the words of a label without numbers and without those of devices: mpi of `MPI-4`, '' of `4 GPUs`."""
+    return " ".join(
+        word for word in re.findall(r"[^\W\d_]{2,}", plain(label).lower()) if not _OF_SIZE.fullmatch(word)
+    )
 
 
 def count_in_words(text: str) -> Count:

@@ -41,7 +41,10 @@ KIND = (
     r"titan(?: ?(?:xp?|v|rtx))?|tpu ?v\d[ep]?|(?:radeon )?rx ?\d{4}(?: ?xtx?)?)"
 )
 """A kind of device by its number: A100, T4, RTX 4090. Its maker may be in front of it."""
-OF_WHAT = r"(?:(?:cpu|mpi|openmp|omp|physical|logical|hardware|rayon|tokio|posix|os|native|green)[ -]|[pe]-)"
+OF_WHAT = (
+    r"(?:(?:cpu|mpi|openmp|omp|physical|logical|virtual|hardware|rayon|tokio|posix|os|native|green|(?:py)?torch|"
+    r"python|java|jvm|intra-op|parallel|concurrent|worker|compute|grad(?:ient)?|background)[ -]|[pe]-)"
+)
 """What a thread, a core or a rank is of: `8 CPU threads`."""
 LINK = r"(?:nvlink|nvswitch|pcie|infiniband|ethernet|roce)"
 """Names of what connects devices."""

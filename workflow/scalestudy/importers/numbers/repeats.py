@@ -11,7 +11,8 @@ _ESTIMATED = re.compile(
     r"\((?:est|estim(?:ated?)?|extrap(?:olated)?|interp(?:olated)?|proj(?:ected)?|pred(?:icted)?|expected)\.?\)$",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"~?[\d.,]+\s*(?:[-\u2010-\u2015~]|to)\s*~?[\d.,]+[^\d]*")
+_NUMBER = r"(?:\d{1,3}(?: \d{3})+|[\d.,]+)"
+_RANGE = re.compile(rf"~?{_NUMBER}\s*(?:[-\u2010-\u2015~]|to)\s*~?{_NUMBER}[^\d]*")
 WIDE = 3.0  # ratio of the ends of a range, such as 3-5 h
 ALIKE = 1.5
 """Ratio of the largest to the smallest number of a cell, up to which they are repeats of one measurement."""

@@ -80,6 +80,29 @@ def _without_shares(meanings: list[Meaning], raw: RawTable, said: set[str]) -> l
     return without_columns(meanings, shares, said)
 
 
+def without_shares_of_the_added(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
+    """Return the meanings without what added devices gain of an ideal speedup: (S - 1) / (N - 1), not S / N."""
+    of_role = {one.role: place for place, one in enumerate(meanings)}
+    speedup, share, devices = map(of_role.get, ("printed_speedup", "printed_efficiency", "gpus"))
+    if speedup is None or share is None or devices is None:
+        return meanings
+    known = []
+    for _, row in raw.rows:
+        try:
+            ratio, own, count = read_cell(row[speedup]), read_cell(row[share]), read_count(row[devices]).gpus
+        except (ValueError, IndexError):
+            continue
+        printed = own.printed.times(0.01) if own.percent else own.printed
+        if count > 1:
+            gained = [(end - 1) / (count - 1) for end in (ratio.printed.low, ratio.printed.high)]
+            usual = ratio.printed.high / count
+            known.append(
+                (gained[0] <= printed.high and printed.low <= gained[1], printed.high < usual * (1 - CLOSE))
+            )
+    follows = len(known) >= FEW_ROWS and all(gained and below for gained, below in known)
+    return without_columns(meanings, [share] if follows else [], said)
+
+
 def _without_gains(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
     """The meanings without gains in per cent of one column over another: 2.3% beside 232.3 and 227.0."""
     stated = [place for place, one in enumerate(meanings) if one.role in ("printed_speedup", "scaling_ratio")]
