@@ -7,7 +7,7 @@ from scalestudy.analyse.published.batches import batch_per_gpu, global_batch
 from scalestudy.analyse.published.series import BASES, KINDS_OF_SETUP, REMARKS, UNITS, is_undistributed
 from scalestudy.analyse.published.table import Table
 from scalestudy.diagnose.remark import Remark
-from scalestudy.importers.columns.labels import are_names, framework_of, is_length, is_other_work
+from scalestudy.importers.columns.labels import are_advice, are_names, framework_of, is_length, is_other_work
 from scalestudy.importers.counts.labels import name_without_devices, says_how_many
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.hardware import hardware_of
@@ -82,7 +82,8 @@ def other_names(table: Table) -> Iterator[Remark]:
             continue
         values = [row.label(what) for row in rows]
         bare = set(map(name_without_devices, values)) - {""}
-        if len(set(values)) == len(values) and len(bare) > 1 and not {*map(str.lower, values)} & {*BASES}:
+        based = are_advice(values) or bool({*map(str.lower, values)} & {*BASES})
+        if len(set(values)) == len(values) and len(bare) > 1 and not based:
             pairs = ", ".join(f"{value} on {row.gpus}" for row, value in zip(rows, values, strict=True))
             text = f"the rows differ in {what} ({pairs}), so their ratio is of devices alone only if it"
             text += " changes nothing else"

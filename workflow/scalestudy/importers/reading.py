@@ -26,6 +26,7 @@ from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, sha
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.across_cases import with_cases_as_one_series
 from scalestudy.importers.ratios.beside import notes_on_rows_beside
+from scalestudy.importers.ratios.by_latency import notes_on_latencies
 from scalestudy.importers.ratios.in_weak_scaling import with_ratios_of_weak_times
 from scalestudy.importers.ratios.means import notes_on_mean_ratios
 from scalestudy.importers.ratios.of_all import note_on_words
@@ -156,7 +157,7 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         plain(header) for header in raw.header if header and header not in used and normal(header) not in factors
     ]
     notes = [*note_on_words(meanings, raw), *notes_on_rows_beside(meanings), *notes_on_mean_ratios(meanings)]
-    notes += note_on_several_steps(meanings)
+    notes += [*note_on_several_steps(meanings), *notes_on_latencies(meanings, raw)]
     notes += [*note_on_joined(raw), *filter(None, [raw.note])]
     notes += [f"{name} tells rows on the same devices apart, so it is read as a label" for name in telling]
     notes += notes_on_merged_rows(tables, raw, meanings)

@@ -125,3 +125,22 @@ def test_names_that_say_no_more_than_devices_have_none(tmp_path: Path, names: tu
 def test_rows_whose_ratios_are_printed_are_compared_by_their_authors(tmp_path: Path) -> None:
     rows = ("ANI;1;100;1.0x", "Allegro;4;300;3.0x")
     assert not kinds(tmp_path, table("Name;GPUs;img/s;Speedup", *rows))
+
+
+def test_advice_on_a_run_is_not_its_work(tmp_path: Path) -> None:
+    rows = ("1 thread;272 req/s;Low-latency, low-volume", "8 threads;536 req/s;**AVOID** - worse on both")
+    assert not kinds(tmp_path, table("Configuration;Throughput;Use Case", *rows))
+    rows = ("1 thread;272 req/s;Sorting", "8 threads;536 req/s;Merging")
+    assert kinds(tmp_path, table("Configuration;Throughput;Use Case", *rows)) == ["confounded"]
+
+
+@pytest.mark.parametrize("latency", ["Median latency (ms)", "Avg. response time", "Latency p50 (ms)"])
+def test_a_flat_rate_beside_latencies_that_grow_as_the_threads_is_of_all(tmp_path: Path, latency: str) -> None:
+    rows = ["1;46.48;20.93;27.7", "2;47.15;40.49;59.6", "4;44.40;83.78;147.9", "8;48.22;154.76;230.7"]
+    header = f"Threads;Throughput (records/s);{latency};p95 latency (ms)"
+    (found,) = audited(tmp_path, table(header, *rows))
+    assert speedups(found) == [(1, 1.0), (2, 1.01), (4, 0.96), (8, 1.04)]
+    of_each = ["1;46.48;20.93;27.7", "2;47.15;20.49;29.6", "4;44.40;23.78;47.9", "8;48.22;20.76;30.7"]
+    assert asked(tmp_path, table(header, *of_each))
+    tails = [row.replace(row.split(";")[2] + ";", "") for row in rows]
+    assert asked(tmp_path, table("Threads;Throughput (records/s);p95 latency (ms)", *tails))

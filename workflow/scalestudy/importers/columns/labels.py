@@ -48,6 +48,12 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """Words for the devices of a run: Single worker, Small scale."""
+_ADVICE = re.compile(
+    r"\b(?:avoid|recommended|best|ideal|optimal|good|bad|worse|better|useful|suitable|low-latency|high-throughput|"
+    r"production|development|debugging|prototyping)\b",
+    re.IGNORECASE,
+)
+"""Words of advice on a run, which are no work: Recommended for production."""
 _MOST_ROWS = 2 / 3  # share of the rows whose size of the work was on several numbers of devices
 _FEW_ROWS = 500  # rows up to which equal ones are looked for
 _SAME = 2  # sizes that each block of a label has in common with the first
@@ -262,7 +268,13 @@ def is_other_work(name: str) -> bool:
 
 def are_names(values: Sequence[str]) -> bool:
     """Return whether all values of a label are names, and neither sizes nor words for the devices of a run."""
-    return all(value[:1].isalpha() and not _HOW_MANY.search(value) for value in values)
+    named = all(value[:1].isalpha() and not _HOW_MANY.search(value) for value in values)
+    return named and not are_advice(values)
+
+
+def are_advice(values: Sequence[str]) -> bool:
+    """Return whether a value of a label says what a run is good for, so that none names the work of it."""
+    return any(map(_ADVICE.search, values))
 
 
 def is_size_of_work(name: str) -> bool:

@@ -61,6 +61,7 @@ from scalestudy.importers.headers.meaning import (
 from scalestudy.importers.numbers.printed import plain, share
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.ratios.beside import over_rows_beside
+from scalestudy.importers.ratios.by_latency import of_all_by_latency
 from scalestudy.importers.ratios.columns import (
     ratio_of_columns,
     relative_columns,
@@ -214,7 +215,7 @@ def _by_values(meanings: list[Meaning], raw: RawTable, corrected: Mapping[str, s
     found = factors(actual_beside_ideal(found, raw, said), raw, said)
     found = by_blocks(telling_labels(found, raw, said, of_words=True), raw, said)  # devices in words
     found = shares_of_times(of_each_beside_all(found, raw, said), raw, said)
-    found = of_all_by_its_work(per_device_in_words(found, raw, said), raw, said)
+    found = of_all_by_latency(of_all_by_its_work(per_device_in_words(found, raw, said), raw, said), raw, said)
     found = without_flops_of_unknown_devices(per_others(per_node(found, said), raw, said), said)
     found = relative_columns(found, raw, said)
     found = over_rows_beside(gains(found, raw, said), raw, said)
