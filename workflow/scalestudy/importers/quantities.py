@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal
 from scalestudy.importers.headers.terms import SECOND, UNIT_OF_TIME
@@ -53,6 +54,7 @@ def known_role(header: str) -> str:
     return in_brackets(meaning).role if meaning.role == "ignore" and named else meaning.role
 
 
+@lru_cache(maxsize=8192)
 def quantity_of(cell: str) -> str:
     """Return a header for what a cell's own unit says: '12.0x', '96%', '410 img/s', '36 min'; else ''."""
     if read_duration(cell):

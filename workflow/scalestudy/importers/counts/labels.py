@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from scalestudy.importers.counts.cells import (
@@ -180,6 +181,7 @@ def count_among_words(text: str) -> Count | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def count_or_none(text: str, *, alone: bool = False) -> Count | None:
     """Return the devices of a text, also among other words unless alone; None if it names none."""
     for read in (read_count,) if alone else (read_count, count_in_words):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scalestudy.importers.counts.facts import Fact, facts_from, with_products
 
@@ -53,6 +54,7 @@ class Phrase:
         return self.start == 0 and self.end == len(text)
 
 
+@lru_cache(maxsize=8192)
 def phrase_in(text: str) -> Phrase | None:
     """Return the one phrase of devices in a text of signs as `plain` leaves them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORDS = {
     "gpus per node": r"(?:单|每)(?:台|个)?(?:机器|机|节点|服务器)(?:的)?(?:gpu|显卡|卡)(?:数量|个数|数)?",
@@ -112,6 +113,7 @@ def simplified(text: str) -> str:
     return text if text.isascii() else text.translate(_SIMPLIFIED)
 
 
+@lru_cache(maxsize=8192)
 def in_english(text: str) -> str:
     """Return a header in lower case with the words that are known here in English."""
     text = simplified(text)

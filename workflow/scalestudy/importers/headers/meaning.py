@@ -112,6 +112,7 @@ NAMELESS = "(no header)"
 """The name of a column without a header, in what is printed and in what the user says."""
 
 
+@lru_cache(maxsize=8192)
 def normal(header: str) -> str:
     """Return a header in lower case, with underscores as spaces and signs as words."""
     if header.strip() == NAMELESS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from scalestudy.importers.numbers.printed import ABOUT, Printed, plain
 
@@ -20,6 +21,7 @@ _ALIKE = 1.05
 """Ratio up to which times in one cell are one time, measured several times."""
 
 
+@lru_cache(maxsize=8192)
 def read_duration(text: str, *, of_hours: bool = False) -> Printed | None:
     """Return seconds of '1h 23m', '16:04:55' or '12:30'; None if the cell has another form.
 

@@ -173,6 +173,7 @@ def _of_math(found: re.Match[str]) -> str:
     return text
 
 
+@lru_cache(maxsize=8192)
 def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no value: empty, a dash, n/a, nan, TODO, OOM."""
     text = plain(text)
@@ -195,6 +196,7 @@ def is_ditto(text: str) -> bool:
     return plain(text).lower() in ('"', "''", "\u201d", "\u2033", "\u3003", "^^", "^", "\u2191", "ditto", "same")
 
 
+@lru_cache(maxsize=8192)
 def read_cell(text: str, *, comma: bool = False) -> Cell:
     """Return the number of a cell with its unit. comma: decimals follow a comma, as in 1.234,5.
 
