@@ -258,11 +258,12 @@ def _notes_on_empty_rows(raw: RawTable, meanings: Sequence[Meaning], said: Seque
     """
     devices = [place for place, one in enumerate(meanings) if one.role in ("gpus", "nodes")]
     measured = [place for place, one in enumerate(meanings) if one.role in (*MEASURED, *STATED)]
+    left_out = {int(found[1]) for note in said if (found := re.match(r"line (\d+)\b", note))}
     lines = [
         line
         for line, row in raw.rows
         if len(row) == len(meanings)
-        and not any(re.match(rf"line {line}\b", note) for note in said)
+        and line not in left_out
         and any(not is_blank(row[place]) for place in devices)
         and all(row[place].strip() and is_blank(row[place]) for place in measured)
     ]

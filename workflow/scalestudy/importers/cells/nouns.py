@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from scalestudy.importers.counts.cells import read_count
@@ -113,17 +114,24 @@ def _degrees(table: RawTable, place: int, devices: int) -> dict[str, str]:
     return names
 
 
+@lru_cache(maxsize=1024)
+def _forms(noun: str, *, of_devices: bool) -> tuple[re.Pattern[str], ...]:
+    """How a cell may say a number with the noun of its header, of which devices may have the letter only."""
+    forms = [rf"{_NUMBER}(?: ?-?(?:{noun}e?s?))?"]
+    if of_devices:
+        forms.append(rf"{_NUMBER} ?-?[p{noun[0]}]|{noun[0]} ?-?(?P<behind>[1-9]\d{{0,5}})")  # 8p: of processes
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
 def _numbers(header: str, cells: Sequence[str]) -> dict[str, str]:
     """Cell -> its number; empty if not all cells have the word, or if they are names such as T1, T2, T3."""
     nouns = [re.sub(r"(?<=ss)es$|s$", "", word) for word in re.findall(r"[a-z]{2,}", normal(header))]
     if not nouns:
         return {}
-    noun = nouns[-1]
-    forms = [rf"{_NUMBER}(?: ?-?(?:{noun}e?s?))?"]
-    if of_devices := meaning_of(header).role in ("gpus", "nodes"):
-        forms.append(rf"{_NUMBER} ?-?[p{noun[0]}]|{noun[0]} ?-?(?P<behind>[1-9]\d{{0,5}})")  # 8p: of processes
+    of_devices = meaning_of(header).role in ("gpus", "nodes")
+    forms = _forms(nouns[-1], of_devices=of_devices)
     found = {
-        cell: next((one for form in forms if (one := re.fullmatch(form, plain(cell), re.IGNORECASE))), None)
+        cell: next((one for form in forms if (one := form.fullmatch(plain(cell)))), None)
         for cell in cells
         if re.search(r"\d", plain(cell))  # `serial` has no number
     }

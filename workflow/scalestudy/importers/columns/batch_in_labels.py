@@ -46,10 +46,12 @@ def without_numbers_of_names(table: RawTable) -> RawTable:
 
 def _without_end(name: str, size: str) -> str:
     """A name without the number at its end, or in front of a remark; '' if it does not end with it."""
+    if not size or size.lower() not in name.lower():
+        return ""
     found = re.fullmatch(
         rf"(?P<name>.*\w)[-_ /](?:bs)?{re.escape(size)}[a-z]?(?P<remark> ?\(.*\))?", name, re.IGNORECASE
     )
-    return f"{found['name']}{found['remark'] or ''}" if found and size else ""
+    return f"{found['name']}{found['remark'] or ''}" if found else ""
 
 
 def without_batch(label: str) -> str:

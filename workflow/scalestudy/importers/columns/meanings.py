@@ -162,13 +162,14 @@ def columns_of(raw: RawTable, corrected: Mapping[str, str]) -> list[Meaning]:
 
 def check_corrections(corrections: Corrections, raw: Sequence[RawTable], path: Path) -> None:
     """Raises UserError if a correction names a kind, a column or a table that does not exist."""
-    headers = {normal(header) for table in raw for header in arranged(table).header}
+    read = [arranged(table) for table in raw] if corrections.columns else []
+    headers = {normal(header) for table in read for header in table.header}
     for header, role in corrections.columns.items():
         if role not in ROLES:
             raise UserError(f"--column {header}={role}: no such kind of column; choose from {', '.join(ROLES)}")
         if normal(header) not in headers:
             text = f"--column {header}={role}: {path} has no such column"
-            named = dict.fromkeys(plain(name) or NAMELESS for table in raw for name in arranged(table).header)
+            named = dict.fromkeys(plain(name) or NAMELESS for table in read for name in table.header)
             raise UserError(f"{text}; as they are read, its columns are {', '.join([*named][:_MOST_NAMED])}")
     lines = [table.line for table in raw]
     if corrections.table is not None and corrections.table not in lines:

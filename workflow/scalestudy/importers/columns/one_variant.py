@@ -110,9 +110,11 @@ def _without_devices(label: str, gpus: int, whole: int) -> str:
     if (found := _CODE.fullmatch(label.strip())) and int(found["nodes"]) * int(found["each"]) == gpus:
         return ""
     label = label if label.isascii() else in_digits(label)  # 2 gpus, as Chinese prints them
-    words = re.sub(rf"\b{gpus} ?(?:x ?|-)?(?:{DEVICE}|n(?=\W))\b", " ", label, flags=re.IGNORECASE)
+    words = label
+    if str(gpus) in label:
+        words = re.sub(rf"\b{gpus} ?(?:x ?|-)?(?:{DEVICE}|n(?=\W))\b", " ", label, flags=re.IGNORECASE)
     words = _NODES_BY_EACH.sub(lambda found: " " if int(found[1]) * int(found[2]) == gpus else found[0], words)
-    if (named := count_of_degrees(words)) and named[0].gpus == whole:  # then DP follows from the others
+    if (degrees := count_of_degrees(words)) and degrees[0].gpus == whole:  # then DP follows from the others
         words = _DATA_PARALLEL.sub(" ", words)
     words = _DISTRIBUTED.sub(" ", words)
     return " ".join(re.sub(r"[()\[\],;:/+]|(?<!\w)[-\u2013\u2014]|[-\u2013\u2014](?!\w)", " ", words).split())

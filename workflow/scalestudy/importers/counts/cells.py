@@ -246,8 +246,9 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
         nodes, inside = int(pair[1]), ""
     if (placed := _ON_WHOLE_NODES.fullmatch(inside)) and (several := figure_of(placed[1])):
         nodes, inside = (several, "") if gpus % several == 0 else (nodes, inside)
-    again = re.fullmatch(rf"{gpus} ?x? ?-?{DEVICE}(?: (?:on|across|over|in)\b.*)?", inside, re.IGNORECASE)
-    inside = "" if again else inside
+    if str(gpus) in inside:
+        again = re.fullmatch(rf"{gpus} ?x? ?-?{DEVICE}(?: (?:on|across|over|in)\b.*)?", inside, re.IGNORECASE)
+        inside = "" if again else inside
     if (pair := _PLACED.search(rest)) and int(pair[1]) * int(pair[2]) == gpus:
         nodes, rest = int(pair[1]), rest[: pair.start()]
     is_kind = bool(re.match(rf"{MAKER}*{KIND}\b", inside, re.IGNORECASE)) and not rest.strip()

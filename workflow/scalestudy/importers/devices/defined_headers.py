@@ -35,8 +35,11 @@ def with_defined_headers(table: RawTable, lines: Sequence[str]) -> RawTable:
         name = plain(header)
         if not 0 < len(name) <= _LONGEST_NAME or meaning_of(header).role not in ("ignore", "label", "time_s"):
             continue
+        texts = [text for text in near if name in text]
+        if not texts:
+            continue
         form = re.compile(rf"(?<![\w.])[`'\"*]{{0,3}}{re.escape(name)}{_IS}{_WORDS}")
-        words = {one["words"].strip() for text in near for one in form.finditer(text)}
+        words = {one["words"].strip() for text in texts for one in form.finditer(text)}
         if len(words) == 1 and meaning_of(own := words.pop()).role in _KNOWN:
             found[place] = own
     named = {meaning_of(words).role for words in found.values()} | roles

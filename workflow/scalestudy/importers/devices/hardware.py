@@ -42,10 +42,11 @@ _A_KIND = re.compile(rf"{MAKER}*(?:{KIND}|{GEFORCE})", re.IGNORECASE)
 def one_of_its_kind(text: str, cells: Sequence[str]) -> Count | None:
     """Return one device for hardware without a number, of which other cells name several: V100 beside 2 V100."""
     kind = re.sub(r" (?:gpu|card)$", "", plain(text), flags=re.IGNORECASE)
+    if not _A_KIND.fullmatch(kind):
+        return None
     own = re.escape(kind)
     several = re.compile(rf"\d{{1,4}} ?x? ?{own}\b|{own} ?x ?\d{{1,4}}\b", re.IGNORECASE)
-    named = _A_KIND.fullmatch(kind) and any(several.match(plain(cell)) for cell in cells)
-    return Count(1, hardware=kind) if named else None
+    return Count(1, hardware=kind) if any(several.match(plain(cell)) for cell in cells) else None
 
 
 def hardware_of(label: str) -> str:
