@@ -203,7 +203,7 @@ def _audit(
         )
     mixed += other_batches(table)
     partly = list(settings_of_some(table, source.rows))
-    if not (speedups.pairs or efficiencies.pairs or mixed or partly or table.other_bases):
+    if not (speedups.pairs or efficiencies.pairs or mixed or partly):
         partly += other_names(table)
     scaling = _called(series.rows, source)
     course = [] if table.other_bases else course_remarks(table)  # of several baselines none is that of the others

@@ -28,12 +28,25 @@ from scalestudy.analyse.published.explained import (
 )
 from scalestudy.analyse.published.growth import FALLS, HARDLY, falls, gain, hardly, in_order, time_grows
 from scalestudy.analyse.published.series import Series, is_of_one_setup, without_serial
+from scalestudy.analyse.published.work_shown import (
+    WHOLE_TIMES,
+    is_of_constant_batches,
+    is_of_constant_work,
+)
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import BY_USER, MEASURED, OF_STEPS, RATES, PublishedRow, PublishedTable
+from scalestudy.importers.published import (
+    BY_SIZE,
+    BY_USER,
+    MEASURED,
+    OF_STEPS,
+    RATES,
+    PublishedRow,
+    PublishedTable,
+)
 
 PER_DEVICE, TOGETHER, WEAK, STRONG, TOTAL = "per device", "together", "weak", "strong", "total"
-TIMES = ("time_s", "total_time_s")
+TIMES = WHOLE_TIMES
 FALLING = {"time_s": TOTAL, "total_time_s": TOTAL, "step_time_s": STRONG}
 """How a time is read that falls as devices are added: the work that it is for is constant."""
 _ANSWERED = {WEAK: (WEAK,), STRONG: (TOTAL, STRONG)}
@@ -189,23 +202,6 @@ def _ways(table: PublishedTable, rows: Sequence[PublishedRow], role: str) -> Ite
             yield role, WEAK, over(lambda row: row.gpus)
 
 
-def _is_of_constant_work(rows: Sequence[PublishedRow], role: str) -> bool:
-    """Whether throughput times time is constant and the time falls: a rate per device would give more work."""
-    for time in TIMES:
-        whole = [row for row in in_order(rows, time) if (row.number(role) or 0) > 0]
-        work = [(row.number(role) or 0) * (row.number(time) or 0) for row in whole]
-        if len(work) > 1 and alike(work, CLOSE) and falls(whole, time, FALLS):
-            return True
-    return False
-
-
-def _is_of_constant_batches(rows: Sequence[PublishedRow], role: str) -> bool:
-    """Whether throughput times step time grows as the devices: a rate per device would give growing batches."""
-    stepped = [row for row in in_order(rows, "step_time_s") if (row.number(role) or 0) > 0]
-    work = [(row.number(role) or 0) * (row.number("step_time_s") or 0) / row.gpus for row in stepped]
-    return len({row.gpus for row in stepped}) > 1 and alike(work, CLOSE)
-
-
 def _by_utilization(rows: Sequence[PublishedRow]) -> str:
     """WEAK or STRONG if the share of the peak times the step time, the work of a device, shows it; else ''."""
     known = [(row.number("utilization") or 0.0, row.number("step_time_s") or 0.0, row.gpus) for row in rows]
@@ -235,7 +231,7 @@ def _without_ratios(
             per_device += alike([ratio for ratio, _ in shares], NEAR)
             together += alike([ratio / gpus for ratio, gpus in shares], CLOSE)
         for one in series:
-            together += _is_of_constant_work(one.rows, role) or _is_of_constant_batches(one.rows, role)
+            together += is_of_constant_work(one.rows, role) or is_of_constant_batches(one.rows, role)
         if together or per_device:
             return PER_DEVICE if per_device > together else TOGETHER
     if role in OF_STEPS and table.scaling:
@@ -252,6 +248,8 @@ def _without_ratios(
     grown = [known for known in grown if is_of_one_setup(known)] or grown  # else another setup may be faster
     below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role in OF_STEPS and len({row.number("batch") for row in rows}) > 1
+    if role in TIMES and table.scaling == WEAK and table.scaling_by == BY_SIZE:
+        return WEAK  # the work of each device is printed, so that less time is no constant work
     fallen = [known for known in grown if falls(known, role, below)]
     # one of several parts of the work that falls a little may be noise
     enough = 2 * len(fallen) >= len(grown) > 0 or any(falls(known, role, HARDLY[0]) for known in fallen)

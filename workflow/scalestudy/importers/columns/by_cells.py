@@ -201,8 +201,10 @@ def _is_of_scaling(raw: RawTable) -> bool:
 def _is_no_measurement(meaning: Meaning, cells: Sequence[str]) -> bool:
     """Whether cells are none of what their header seems to say, so that the column is not read."""
     role = meaning.role
-    if "batch" in role:  # how it is split
-        return any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells)
+    if "batch" in role:  # how it is split, or in letters: B, 2B, 4B
+        letters = {plain(cell) for cell in cells if re.fullmatch("[A-Za-z]", plain(cell))}
+        split = any(re.fullmatch(r"\d+(?: ?\+ ?\d+)+", plain(cell)) for cell in cells)
+        return split or any(plain(cell)[-1:] in letters for cell in cells)
     if role == "strategy":  # its measurements; 0 to 3 are the stages of ZeRO
         return share(cells, read_cell) > 0.5 and not all(re.fullmatch("[0-3]", plain(cell)) for cell in cells)
     if role == "precision":  # one of several columns of measurements, such as `fp32 | amp`, but no column of flags

@@ -20,7 +20,7 @@ from scalestudy.importers.counts.cells import (
 )
 from scalestudy.importers.counts.numerals import NUMBERS, WORDS, in_digits, spelled
 from scalestudy.importers.counts.phrases import BEHIND_A_HOST, phrase_in
-from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, SERIAL_RUN
+from scalestudy.importers.headers.terms import DEVICE, HARDWARE, KIND, MAKER, NODE, OF_WHAT, PERCENTILE, SERIAL_RUN
 from scalestudy.importers.numbers.printed import plain
 
 _IN_WORDS = tuple(
@@ -115,6 +115,8 @@ def count_in_words(text: str) -> Count:
     """
     if BEHIND_A_HOST.fullmatch(plain(text)):
         return read_count(text)
+    if re.fullmatch(rf"{PERCENTILE}(?:\.\d+)?", plain(text), re.IGNORECASE):
+        raise ValueError(f"{text} is a percentile")
     words = in_digits(spelled(plain(text)))
     if _A_KIND.fullmatch(words) or CHANGE.search(words):
         raise ValueError(f"{text} names no number of devices")

@@ -236,7 +236,7 @@ def _role(text: str, bare: str, precisions: tuple[str, ...]) -> str:
     timed = re.search(rf"[(\[]{TIME_UNIT}[)\]]$", bare)
     if re.search(OF_A_BATCH, bare) and not NEVER.search(bare) and not timed:
         return batch_of(bare)
-    return "gpus" if is_of_devices(text, bare) else "ignore"
+    return "gpus" if is_of_devices(text, bare) and not timed else "ignore"  # GPU total (s)
 
 
 def _label(text: str) -> str:

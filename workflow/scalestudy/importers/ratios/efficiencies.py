@@ -10,6 +10,7 @@ from math import isclose
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, is_utilization, normal, place_of_devices, with_role
 from scalestudy.importers.numbers.printed import read_cell, share
+from scalestudy.importers.numbers.repeats import repeats_in, unit_of_repeats
 from scalestudy.importers.published import MEASURED, TIMES
 from scalestudy.importers.quantities import most_are
 from scalestudy.importers.ratios.following import following
@@ -119,6 +120,8 @@ def _only(meanings: Sequence[Meaning], role: str, said: set[str]) -> int | None:
 
 def _are_at_most_one(cells: Sequence[str]) -> bool:
     """Whether no number of a column is clearly above 1, so that more devices would give no speedup."""
+    if any(repeats_in(cell) for cell in cells if not share([cell], read_cell)):  # 1.71-1.72x
+        cells = [unit_of_repeats(cell) for cell in cells]
     numbers = [read_cell(cell) for cell in cells if share([cell], read_cell)]
     return bool(numbers) and all(not one.percent and one.printed.value <= _ABOVE / 100 for one in numbers)
 

@@ -49,6 +49,8 @@ _OF_A_PROGRAM = re.compile(r"worker|actor|process|proc|rank|task")
 _VERSUS = r"\b(?:vs\.?|versus|relative to|compared (?:to|with))"
 _OVER_ANOTHER = re.compile(rf"(?:{_VERSUS}|\b(?:over|against)){_ANOTHER}")
 """Words of a header whose numbers are relative to something else than fewer devices."""
+_OVER_A_TIME = re.compile(rf"(?:{_VERSUS}|\bover\b) ~?\d[\d.,]* ?(?:[num]?s|secs?|seconds?|min|h)\b")
+"""Words of a header whose numbers are relative to another time than those of the table: vs 109.9 s."""
 _COMPARES = re.compile(rf"\b(?:edge|advantage|uplift)\b|{_VERSUS}{_ANOTHER}")
 """Words of a header that compares two systems, such as `Throughput edge (A vs B)`."""
 
@@ -224,18 +226,26 @@ def comparisons(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 
 
 def over_other_systems(meanings: list[Meaning], raw: RawTable, said: set[str]) -> list[Meaning]:
-    """Leaves out speedups over another system if nothing else is measured, which would show their baseline.
+    """Leaves out speedups over another system beside those over fewer devices, or if nothing else is measured.
 
-    The header or all cells say so: `3.5x vs. another program`.
+    A measurement would show their baseline. The header or all cells say so: `3.5x vs. another program`.
     """
-    if any(one.role in MEASURED for one in meanings):
-        return meanings
-    others = [
-        one.role in ("printed_speedup", "scaling_ratio")
-        and (is_over_another(one.header) or (bool(cells := raw.cells(at)) and all(map(is_over_another, cells))))
-        for at, one in enumerate(meanings)
+    measured = any(one.role in MEASURED for one in meanings)
+    others = [_is_over_others(one, raw.cells(at)) for at, one in enumerate(meanings)]
+    own = {one.role for one, other in zip(meanings, others, strict=True) if not other}
+    left_out = [
+        other and one.role in STATED and (one.role in own or not measured)
+        for one, other in zip(meanings, others, strict=True)
     ]
-    return _without(meanings, others, said)
+    return _without(meanings, left_out, said)
+
+
+def _is_over_others(meaning: Meaning, cells: Sequence[str]) -> bool:
+    """Whether the header of ratios, or all of their cells, name another system or another time."""
+    if _OVER_A_TIME.search(normal(meaning.header)):
+        return True
+    named = is_over_another(meaning.header) or (bool(cells) and all(map(is_over_another, cells)))
+    return meaning.role != "printed_efficiency" and named
 
 
 def _without(meanings: Sequence[Meaning], left_out: Sequence[bool], said: set[str]) -> list[Meaning]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.counts.headers import PARTS, count_of_header
@@ -29,6 +27,7 @@ from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED
 from scalestudy.importers.quantities import known_role
 from scalestudy.importers.raw import RawTable
+from scalestudy.importers.shape.between_devices import bare_between, repeated_behind
 from scalestudy.importers.shape.corners import has_sizes_across
 from scalestudy.importers.shape.ratios_across import size_of, with_ratios_of_devices
 
@@ -55,7 +54,6 @@ _OVER_ANOTHER = re.compile(
 )
 """Other words of a header of ratios over something else than devices: 16 threads vs serial build."""
 _REMARK = re.compile(r"\s*[(\[\uff08][^()\[\]\uff08\uff09]+[)\]\uff09]$")
-_BARE = re.compile(r"(?P<number>[1-9]\d{0,5})(?: ?\([^()\d]{1,20}\))?")
 _FEW = 2  # columns of devices from which a table has devices across
 
 
@@ -155,7 +153,8 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
             rest = f"time ({rest})" if meaning_of(f"time ({rest})").unit and _UNIT.fullmatch(rest) else rest
             found[place] = (f"{count.gpus}{hardware}", rest)
             nodes[place] = count.nodes
-    found |= _bare_between(table.header, found)
+    found |= bare_between(table.header, found)
+    found |= repeated_behind(table.header, found)
     found = _with_placements(found, nodes)
     found = dict(sorted((found | _of_one_device(table, found)).items()))
     found = _with_names_carried(_without_sizes(_without_settings(found)))
@@ -171,18 +170,6 @@ def _across(table: RawTable) -> dict[int, tuple[str, str]]:
     if len({devices for devices, _ in found.values()}) < _FEW:
         return {}
     return found
-
-
-def _bare_between(header: Sequence[str], found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """Columns with a number only, perhaps with a remark, in a row of devices that grow: `1 GPU | 2 | 4 GPUs`."""
-    bare = {place: one for place, name in enumerate(header) if place and (one := _BARE.fullmatch(plain(name)))}
-    own = {place: one["number"] for place, one in bare.items() if place not in found}
-    sizes = {place: size_of(devices) for place, (devices, _) in found.items()}
-    sizes |= {place: int(number) for place, number in own.items()}
-    places = range(min(sizes, default=0), max(sizes, default=0) + 1)
-    grows = all(sizes.get(few, 0) < sizes.get(many, 0) for few, many in pairwise(places))
-    alike = len(found) >= _FEW and {words for _, words in found.values()} == {""}
-    return {place: (number, "") for place, number in own.items()} if alike and grows else {}
 
 
 def _with_placements(

@@ -45,6 +45,8 @@ _MOST = 0.5
 """Share of the cells of a row that are numbers if it is one of measurements."""
 _RANGE = re.compile(r"~?\d[\d.]* ?[%x]? ?[-\u2013\u2014] ?~?\d[\d.]* ?[%x]?")
 _GAIN = re.compile(r"(?:improvement|change|gain|factor|ratio|difference|delta)s?")
+_NAME = re.compile(r"[^\W\d_]{3,}(?: [\w.-]+){0,3}")
+"""A name of a program, perhaps with a version or a remark."""
 _FACTOR = re.compile(r"~?\d+(?:\.\d+)? ?x(?!\w)")
 
 
@@ -133,8 +135,8 @@ def _of_one_unit(table: RawTable, across: Iterable[int]) -> bool:
 
 
 def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str]) -> RawTable:
-    """A row per column of devices. Its other words are a label if they distinguish columns of one size."""
-    told = len(across) > len({devices for devices, _ in across.values()})
+    """A row per column of devices. Its other words are a label if they tell columns of one size, or all, apart."""
+    told = len(across) > len({devices for devices, _ in across.values()}) or _are_of_other_programs(across)
     measured = [at for at, name in enumerate(first) if not IDEAL.fullmatch(normal(name).strip(" :"))]
     first = [first[at] for at in measured]
     lines = [table.rows[at][1] for at in measured]
@@ -156,6 +158,13 @@ def _turned(table: RawTable, across: dict[int, tuple[str, str]], first: list[str
     corner = meaning_of(table.header[0]).role in ("gpus", "nodes")
     own = table.header[0] if corner else counted_across(table.header[place] for place in across)
     return replace(table, header=(own, *([name] if told else []), *first), rows=rows)
+
+
+def _are_of_other_programs(across: dict[int, tuple[str, str]]) -> bool:
+    """Whether each column has a name of its own beside its devices: `Apache (1 worker) | Nginx (16 workers)`."""
+    names = {words for _, words in across.values()}
+    own = len(names) == len(across) and all(_NAME.fullmatch(name) for name in names)
+    return own and not any(STRATEGIES.search(name) or meaning_of(name).role in MEASURED for name in names)
 
 
 def _with_ratios(turned: RawTable, table: RawTable, ratios: list[int], best: int) -> RawTable:
