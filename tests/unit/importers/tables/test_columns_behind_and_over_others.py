@@ -77,3 +77,34 @@ def test_all_times_of_constant_work_per_rank_are_of_growing_work(tmp_path: Path)
     found = audited(tmp_path, table("Ranks;Input/rank;Native (ms);Deterministic (ms)", *rows))
     assert {one.scaling for one in found} == {"weak"}
     assert sorted(speedups(one)[1] for one in found) == [(4, 1.6), (4, 1.7), (4, 1.88), (4, 3.35)]
+
+
+BOTH = "From the report, format: Time (s) / Peak Memory (GB).\n\n"
+
+
+def test_two_numbers_in_each_cell_as_a_sentence_says(tmp_path: Path) -> None:
+    rows = ("T2V;534.7/22.9;231.3/22.6;157.2/22.6", "I2V;524.8/22.8;227.3/22.6;160.1/22.6")
+    found = audited(tmp_path, BOTH + table("Model;1 GPU;4 GPUs;8 GPUs", *rows))
+    assert [speedups(one) for one in found] == [
+        [(1, 1.0), (4, 2.31), (8, 3.4)],
+        [(1, 1.0), (4, 2.31), (8, 3.28)],
+    ]
+    assert "the second number of each cell, Peak Memory (GB), is not read" in found[0].source.notes
+    two = BOTH.replace("Peak Memory (GB)", "Throughput (img/s)")
+    with pytest.raises(UserError):
+        audited(tmp_path, two + table("Model;1 GPU;4 GPUs;8 GPUs", *rows))
+
+
+def test_models_of_other_sizes_are_no_series(tmp_path: Path) -> None:
+    rows = ("7 B;Llama 2;2;100", "7 B;Llama 2;4;190", "13 B;Llama 2;8;140")
+    (found,) = audited(tmp_path, table("Size;Model;GPUs;tokens/s", *rows))
+    assert speedups(found) == [(2, 1.0), (4, 1.9)]
+
+
+def test_another_number_in_brackets_is_named_as_not_read(tmp_path: Path) -> None:
+    rows = ("256;0.115 (0.334);0.101 (0.140)", "512;0.97 (1.99);0.81 (0.98)")
+    text = "Seconds per step, and in brackets those of the code before:\n\n"
+    found = audited(tmp_path, text + table("grid;1 x A100;4 x A100", *rows))
+    assert any(note.startswith("what is in brackets behind numbers") for note in found[0].source.notes)
+    (found,) = audited(tmp_path, table("Threads;Time", "1;9:25 (565 s)", "2;5:00 (300 s)"))
+    assert not found.source.notes

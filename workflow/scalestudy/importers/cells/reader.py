@@ -51,11 +51,12 @@ def _speedup_of(share: Printed, *, saved: bool) -> Printed:
 _MARK = re.compile(r"<sup>(?P<words>[^<>]*[A-Za-z]{2}[^<>]*=[^<>]*)</sup>", re.IGNORECASE)
 """A setting as raised text: `<sup>[BS=96]</sup>`."""
 _BEHIND = re.compile(
+    r"(?<=\d)(?: ?[a-z]{1,3})? \(~?\d[\d.,]*\)$|"
     r"\((?:(?:then |before )?(?:oom|out of memory|failed|crashed|diverged)|[+-]\d+(?:\.\d+)? ?%|"
     r"(?:[a-z]+ )?(?:batch(?:[ _]size)?|[gm]?bs|seq(?:_?len)?) ?[=:]? ?\d[\d,k]*)\)$",
     re.IGNORECASE,
 )
-"""How a run ended, how much faster it was than another one, or its batch, in brackets behind its number."""
+"""Another number, how a run ended, how much faster it was, or its batch, in brackets behind its number."""
 _MODEL_BEHIND = re.compile(
     r"\((?P<model>[^()]*\d[\d.]* ?[mbt]\b[^()]*\bmodel|[^()]*\bmodel [^()]+)\)$", re.IGNORECASE
 )
@@ -115,7 +116,7 @@ class CellReader:
             self._note_mark("what is raised behind numbers", plain(mark["words"]))
         if meaning.role in MEASURED and is_estimated(text):
             raise ValueError(f"{text} is an estimate")
-        if meaning.role in MEASURED and (failed := _BEHIND.search(plain(text))):
+        if meaning.role in MEASURED and (failed := _BEHIND.search(plain(text))) and not read_duration(text):
             self._note_mark("what is in brackets behind numbers", failed[0].strip())
         if meaning.role in MEASURED and (other := _MODEL_BEHIND.search(plain(text))):
             labels.setdefault("model", other["model"].strip())

@@ -77,6 +77,8 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         return replace(meaning, role=of_machines)
     if _is_size_beside_nodes(meanings, place, raw):
         return replace(meaning, role="label" if len(set(cells)) < len(cells) else "ignore")
+    if role == "ignore" and normal(meaning.header) == "size" and _are_sizes_of_models(cells):
+        return replace(meaning, role="label")  # 7 B, 13 B
     if _is_size(meaning, cells, raw):
         fractions = any(re.search(r"\d\.\d", plain(cell)) for cell in cells)  # of STREAM's `Scale`
         return replace(meaning, role="ignore" if fractions else "label")
@@ -153,6 +155,12 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
     if role == "ignore" and numbers == 0 and place < 3 and 1 < len(set(cells)) < len(cells):
         return replace(meaning, role="label")
     return meaning
+
+
+def _are_sizes_of_models(cells: Sequence[str]) -> bool:
+    """Whether cells are several sizes of models."""
+    sizes = {plain(cell).replace(" ", "") for cell in cells}
+    return len(sizes) > 1 and all(map(SIZE_OF_A_MODEL.fullmatch, sizes))
 
 
 def _is_size(meaning: Meaning, cells: Sequence[str], raw: RawTable) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.importers.cells.both_said import with_first_of_both
 from scalestudy.importers.cells.brackets_said import with_each_in_brackets
 from scalestudy.importers.cells.nouns import without_nouns
 from scalestudy.importers.cells.pairs import (
@@ -144,7 +145,8 @@ def arranged(raw: RawTable) -> RawTable:
     whole = with_dashes_filled_down(whole)
     whole = with_devices_filled_down(whole)
     whole = with_serial_beside(with_centred_labels(whole))
-    named = without_numbers_of_names(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
+    paired = with_first_of_both(with_pairs(with_devices_of_headings(with_devices_of_crossed_rows(whole))))
+    named = without_numbers_of_names(paired)
     named = with_batch_of_labels(with_remarks_of_batches(with_batch_products(with_rate_products(named))))
     named = with_noun_of_the_first(with_devices_of_the_caption(with_unit_of_a_column(named)))
     named = with_ratio_rows(with_unit_of_labels(with_quantity_of_the_first(named)))
