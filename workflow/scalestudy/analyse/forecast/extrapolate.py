@@ -21,7 +21,7 @@ from scalestudy.analyse.forecast.discrepancy import (
     Side,
     discrepancy,
 )
-from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
+from scalestudy.analyse.forecast.fit import Scale, Weighed, capped, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
 from scalestudy.study.config.report import FARTHEST_SCALE
@@ -141,6 +141,8 @@ def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scal
 def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
     """Returns the growth models with a positive step time at a size, with weights that add up to 1.
 
+    The share of those that are impossible there must not make one of the others certain.
+
     Raises NoFitError if they have less than LEAST_WEIGHT together: the data favour models that are impossible
     there.
     """
@@ -148,7 +150,8 @@ def _possible(laws: Sequence[Weighed], size: float) -> list[Weighed]:
     weight = sum(item.weight for item in found)
     if weight < LEAST_WEIGHT:
         raise NoFitError(Refused.OVERHEAD_NEGATIVE)
-    return [replace(item, weight=item.weight / weight) for item in found]
+    weights = capped([item.weight / weight for item in found])
+    return [replace(item, weight=own) for item, own in zip(found, weights, strict=True)]
 
 
 def _mixture(

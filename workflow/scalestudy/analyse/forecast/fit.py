@@ -170,6 +170,15 @@ def shared(weights: Sequence[float], part: float) -> list[float]:
     return [(1 - part) * weight / sum(weights) + part / len(weights) for weight in weights]
 
 
+def capped(weights: Sequence[float]) -> list[float]:
+    """Returns weights that add up to 1, of which none of several is above 1 - SHARED_WEIGHT / 2."""
+    most, largest = 1 - SHARED_WEIGHT / 2, max(weights)
+    if len(weights) == 1 or largest <= most:
+        return list(weights)
+    others = (1 - most) / (1 - largest)
+    return [most if weight == largest else weight * others for weight in weights]
+
+
 def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float, list[float]]:
     """Returns (log density of the sizes beyond the minimum for the law, relative errors at them)."""
     log_density, errors = 0.0, []

@@ -11,7 +11,7 @@ from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.of_all import follows_from_each
@@ -241,7 +241,12 @@ def over_other_systems(meanings: list[Meaning], raw: RawTable, said: set[str]) -
 
 
 def _is_over_others(meaning: Meaning, cells: Sequence[str]) -> bool:
-    """Whether the header of ratios, or all of their cells, name another system or another time."""
+    """Whether the header of ratios, or all of their cells, name another system or another time.
+
+    One that is 1 in a row has its baseline in the table.
+    """
+    if any(share([cell], read_cell) and read_cell(cell).printed.value == 1 for cell in cells):
+        return False
     if _OVER_A_TIME.search(normal(meaning.header)):
         return True
     named = is_over_another(meaning.header) or (bool(cells) and all(map(is_over_another, cells)))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from scalestudy.importers.headers.meaning import normal
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.shape.ratios_across import size_of
 
@@ -34,7 +33,7 @@ def repeated_behind(header: Sequence[str], found: dict[int, tuple[str, str]]) ->
 
     An example is `1 thread before | after | 8 threads before | after`.
     """
-    names = [normal(name) for name in header]
+    names = [plain(name) for name in header]
     behind = {
         place: (devices, names[place + 1]) for place, (devices, _) in found.items() if place + 1 < len(names)
     }
