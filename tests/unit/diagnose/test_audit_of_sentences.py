@@ -94,3 +94,16 @@ def test_signs_within_a_sentence_stay(tmp_path: Path) -> None:
     text = f"# Scaling\n\n- On 8 A100 + NVLink the speedup is 7.1x.\n\n{TIMES}"
     (found,) = sentences(tmp_path, text)
     assert "On 8 A100 + NVLink the speedup" in found
+
+
+def test_sentences_of_long_tables_are_not_compared(tmp_path: Path) -> None:
+    rows = "".join(f"| {n} | {100 * n} |\n" for n in range(1, 600))
+    assert sentences(tmp_path, f"| GPUs | img/s |\n|---|---|\n{rows}\nThe efficiency is 92% on 8 GPUs.\n") == []
+
+
+def test_an_efficiency_is_that_over_the_fewest_devices_beside_a_run_without_any(tmp_path: Path) -> None:
+    rows = ("| 0 (CPU) | 10 | 0.1x |", "| 1 | 100 | 1x |", "| 4 | 340 | 3.4x |")
+    table = "\n".join(["| GPUs | img/s | Speedup |", "|---|---|---|", *rows, ""])
+    assert sentences(tmp_path, f"{table}\nThe efficiency is 85% on 4 GPUs.\n") == []
+    (found,) = sentences(tmp_path, f"{table}\nThe efficiency is 95% on 4 GPUs.\n")
+    assert found.endswith("give 85.0 %")

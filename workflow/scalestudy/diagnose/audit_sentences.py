@@ -14,6 +14,8 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark, apart
 from scalestudy.importers.published import LEAST, Claim, PublishedTable
 
+_MOST_ROWS = 500
+"""Rows of a table whose sentences are checked: all pairs of them may explain a number."""
 _NEAR = 1.25
 """Ratio of a sentence's number to that of the table up to which both may be of the same run."""
 
@@ -32,7 +34,8 @@ def sentence_remarks(cases: Sequence[Case]) -> Iterator[tuple[int, Remark]]:
     for line in dict.fromkeys(case.source.line for case in cases):
         mine = {at: case for at, case in enumerate(cases) if case.source.line == line}
         for claim in dict.fromkeys(claim for case in mine.values() for claim in case.source.claims):
-            if any(_explains(claim, one) for one in _ratios(claim, list(mine.values()))):
+            rows = sum(len(case.table.scales) for case in mine.values())
+            if rows > _MOST_ROWS or any(_explains(claim, one) for one in _ratios(claim, list(mine.values()))):
                 continue
             near = [(_distance(claim, one), at, one) for at, case in mine.items() for one in _own(claim, case)]
             if near and (nearest := min(near, key=lambda one: one[0]))[0] < _NEAR:
@@ -59,14 +62,15 @@ def _ratios(claim: Claim, cases: Sequence[Case]) -> Iterator[Interval]:
     """
     rows = [row for case in cases for one in case.settled.series for row in one.rows]
     rows += [row for case in cases for row in case.settled.outside]
-    fewest = [row for row in rows if row.gpus == min(one.gpus for one in rows)]
+    least = min((row.gpus for row in rows if row.gpus), default=0)
+    fewest = [row for row in rows if row.gpus == least]
     for row in (row for row in rows if row.gpus == claim.gpus):
         printed = row.printed_efficiency if claim.of_efficiency else row.printed_speedup
         if printed is not None:
             yield limits_of(printed)
         for other in fewest if claim.of_efficiency else rows:
             over = ratio(rate_of(row), rate_of(other))
-            yield over.scaled(max(other.gpus, 1) / row.gpus) if claim.of_efficiency else over
+            yield over.scaled(least / row.gpus) if claim.of_efficiency else over
     for case in cases:
         yield from _own(claim, case)
 

@@ -46,8 +46,10 @@ _LONGEST = 240
 
 def claims_beside(raw: RawTable) -> tuple[Claim, ...]:
     """Return what the sentences that speak of this table alone claim, without numbers that a cell of it has."""
-    cells = {float(found[0]) for _, row in raw.rows for cell in row for found in NUMBER.finditer(plain(cell))}
     claims = [claim for sentence in raw.beside if len(sentence) <= _LONGEST for claim in _claims_in(sentence)]
+    if not claims:
+        return ()
+    cells = {float(found[0]) for _, row in raw.rows for cell in row for found in NUMBER.finditer(plain(cell))}
     return tuple(claim for claim in claims if not cells & _as_printed(claim))
 
 
