@@ -31,11 +31,11 @@ _ABOUT = re.compile(r"~|\u2248|about|around|roughly|approx|nearly|almost|close",
 _MOST = re.compile(r"<|\u2264|below|under|less than", re.IGNORECASE)
 _NO_CLAIM = re.compile(
     r"\b(?:ideal(?:ly)?|theor\w+|expect\w*|predict\w*|project\w*|estimat\w*|perfect(?:ly)?|target\w*|goal|should|"
-    r"would|could|can|may|might|if|amdahl\w*|gustafson\w*|typical\w*|acceptable|assum\w*|hypothe\w*|model(?:l?ed)|"
-    r"without|instead|previous\w*|earlier|old|before|prior|other|another|paper|they|their|literature|"
-    r"report(?:s|ed)? by|compared (?:to|with)|versus|vs|than|overhead|loss|memory|util\w+|occupancy|accura\w+|"
-    r"energy|power|bandwidth|cache|drop\w*|degrad\w*|decreas\w*|reduc\w*|average|mean|median|geomean|per|each|every|"
-    r"additional|extra|remaining|rest|further)\b|[?=\u2013]",
+    r"would|could|can|may|might|if|amdahl\w*|gustafson\w*|typical\w*|acceptable|assumed|assuming|assumption|"
+    r"hypothe\w*|model(?:l?ed)|without|instead|previous\w*|earlier|old|before|prior|other|another|paper|they|their|"
+    r"literature|report(?:s|ed)? by|compared (?:to|with)|versus|vs|than|overhead|loss|memory|util\w+|occupancy|"
+    r"accura\w+|energy|power|bandwidth|cache|drop\w*|degrad\w*|decrease[sd]?|decreasing|reduc\w*|average|mean|"
+    r"median|geomean|per|each|every|additional|extra|remaining|rest|further)\b|[?=\u2013]",
     re.IGNORECASE,
 )
 """Words of what is not measured, of another run, or of another quantity than the ratio over fewer devices."""
