@@ -249,7 +249,7 @@ def _without_ratios(
     below = HARDLY[0] if table.scaling == WEAK else FALLS
     other_work = role in OF_STEPS and len({row.number("batch") for row in rows}) > 1
     if role in TIMES and table.scaling == WEAK and table.scaling_by == BY_SIZE:
-        return WEAK  # the work of each device is printed, so that less time is no constant work
+        return WEAK  # the work of each device is printed, so that less time does not show constant work
     fallen = [known for known in grown if falls(known, role, below)]
     # one of several parts of the work that falls a little may be noise
     enough = 2 * len(fallen) >= len(grown) > 0 or any(falls(known, role, HARDLY[0]) for known in fallen)
