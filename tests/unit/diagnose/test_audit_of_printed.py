@@ -256,6 +256,13 @@ def test_only_numbers_that_were_checked_are_called_consistent(
     assert "No printed speedup or efficiency was checked for this case" in " ".join(output.split())
 
 
+def test_a_list_that_ends_with_an_abbreviation_has_one_full_stop(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, output, _ = run(tmp_path, capsys, "GPUs,img/s,Memory max.\n1,100,9\n2,190,9\n")
+    assert "Not read: Memory max.\n" in output
+
+
 def test_a_series_that_grows_shows_whose_the_throughput_of_the_others_is(tmp_path: Path) -> None:
     """A strategy that gains nothing does not make its column one per device."""
     lines = ("Strategy,GPUs,img/s", "ddp,1,100", "ddp,4,350", "fsdp,1,90", "fsdp,4,95")
