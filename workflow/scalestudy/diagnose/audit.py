@@ -139,11 +139,13 @@ def _with_sentences(audits: list[Audit], asked: Collection[int]) -> list[Audit]:
 
     asked: the lines of the tables that do.
     """
-    cases = [Case(one.table, one.settled, one.source) for one in audits if one.source.line not in asked]
-    of_cases = [one for one in audits if one.source.line not in asked]
-    found = list(sentence_remarks(cases))
-    added = {id(one): [remark for at, remark in found if of_cases[at] is one] for one in of_cases}
-    return [replace(one, remarks=_in_order([*one.remarks, *added.get(id(one), [])])) for one in audits]
+    places = [at for at, one in enumerate(audits) if one.source.line not in asked]
+    cases = [Case(audits[at].table, audits[at].settled, audits[at].source) for at in places]
+    result = list(audits)
+    for case, remark in sentence_remarks(cases):
+        one = result[places[case]]
+        result[places[case]] = replace(one, remarks=_in_order([*one.remarks, remark]))
+    return result
 
 
 def _in_order(remarks: Sequence[Remark]) -> tuple[Remark, ...]:

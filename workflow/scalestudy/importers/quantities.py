@@ -149,3 +149,12 @@ def has_several_units(cells: Sequence[str]) -> bool:
 def _rates_of(cells: Sequence[str]) -> list[Meaning]:
     """What the units of cells say, of those that have the unit of a rate."""
     return [meaning for cell in cells if (meaning := meaning_of(quantity_of(cell))).role in RATES]
+
+
+def unit_of_time(text: str) -> str:
+    """Return the unit of time in a cell; empty if it has none."""
+    try:
+        unit = read_cell(text).unit
+    except ValueError:
+        return ""
+    return meaning_of(f"time ({unit})").unit if unit else ""

@@ -178,9 +178,12 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
             f"the column without a header ({', '.join(names[:3])}) is not read; if these are different models,"
             f" add --column '{NAMELESS}=model'"
         ]
-    tables = [replace(table, unread=tuple(unread), notes=(*table.notes, *notes)) for table in tables if table.rows]
     claims = claims_beside(raw)
-    tables = [replace(table, claims=claims) for table in tables]
+    tables = [
+        replace(table, unread=tuple(unread), notes=(*table.notes, *notes), claims=claims)
+        for table in tables
+        if table.rows
+    ]
     tables = [part for table in tables for part in by_scaling(with_serial_time(table, raw.text))]
     if not tables:
         raise _NoScalingError(

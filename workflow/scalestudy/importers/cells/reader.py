@@ -13,7 +13,6 @@ from scalestudy.importers.cells.units import (
     of_another_quantity,
     padded,
     prefix_of,
-    unit_of_time,
 )
 from scalestudy.importers.headers.meaning import Meaning, meaning_of
 from scalestudy.importers.headers.ratios import says_percent
@@ -29,7 +28,7 @@ from scalestudy.importers.numbers.repeats import (
     unit_of_repeats,
 )
 from scalestudy.importers.published import BATCHES, CLOCKED, MEASURED, RATES, STATED
-from scalestudy.importers.quantities import has_several_units, quantity_of
+from scalestudy.importers.quantities import has_several_units, quantity_of, unit_of_time
 from scalestudy.importers.ratios.gains import SAVED, is_gain
 from scalestudy.importers.raw import RawTable
 

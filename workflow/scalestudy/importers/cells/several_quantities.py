@@ -6,14 +6,13 @@ import re
 from dataclasses import replace
 from math import isclose
 
-from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.counts.headers import count_of_header
 from scalestudy.importers.headers.meaning import meaning_of, never_a_label, normal
 from scalestudy.importers.headers.terms import SECONDS
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED
-from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.quantities import quantity_of, unit_of_time
 from scalestudy.importers.raw import RawTable
 
 ACCURACY = re.compile(

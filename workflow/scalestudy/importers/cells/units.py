@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scalestudy.importers.headers.meaning import Meaning, meaning_of
+from scalestudy.importers.headers.meaning import Meaning
 from scalestudy.importers.headers.ratios import says_percent
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.numbers.repeats import repeats_in
@@ -85,12 +85,3 @@ def padded(cells: Sequence[str]) -> int:
 def is_in_percent(cells: Sequence[str]) -> bool:
     """Return whether efficiencies that are printed with an x are in per cent: x100.0, x103.4, x89.6."""
     return any(re.fullmatch(r"x ?100(?:\.0*)?|100(?:\.0*)? ?x", plain(cell).lower()) for cell in cells)
-
-
-def unit_of_time(text: str) -> str:
-    """Return the unit of time in a cell; empty if it has none."""
-    try:
-        unit = read_cell(text).unit
-    except ValueError:
-        return ""
-    return meaning_of(f"time ({unit})").unit if unit else ""

@@ -8,13 +8,12 @@ from dataclasses import replace
 from itertools import combinations
 from math import isclose
 
-from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.headers.meaning import PART, TEXTS, Meaning, never_a_label, normal, with_role
 from scalestudy.importers.headers.terms import IDEAL, SECONDS, SERIAL_RUN, SPREAD
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import plain, read_cell
 from scalestudy.importers.published import MEASURED, OF_STEPS, RATES, STATED, TIMES
-from scalestudy.importers.quantities import are_times, in_brackets
+from scalestudy.importers.quantities import are_times, in_brackets, unit_of_time
 from scalestudy.importers.raw import RawTable
 
 _WHOLE = re.compile(r"\b(?:total|overall|whole|wall|elapsed|end[- ]to[- ]end|e2e)\b")

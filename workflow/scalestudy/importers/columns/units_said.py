@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalestudy.importers.cells.units import unit_of_time
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import WORK
 from scalestudy.importers.headers.units import clock_of, factor_alone
@@ -14,7 +13,7 @@ from scalestudy.importers.headers.units_in_words import only_rate, only_time
 from scalestudy.importers.numbers.durations import is_duration_in_words
 from scalestudy.importers.numbers.printed import plain
 from scalestudy.importers.published import CLOCKED, RATES
-from scalestudy.importers.quantities import quantity_of
+from scalestudy.importers.quantities import quantity_of, unit_of_time
 from scalestudy.importers.raw import RawTable
 
 _OWN = re.compile(

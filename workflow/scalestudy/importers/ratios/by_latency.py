@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, place_of_devices
+from scalestudy.importers.headers.meaning import Meaning, normal, place_of_devices
 from scalestudy.importers.headers.terms import OF_ALL, SECONDS
 from scalestudy.importers.numbers.printed import plain, read_cell
+from scalestudy.importers.quantities import unit_of_time
 from scalestudy.importers.raw import RawTable
 
 _LATENCY = re.compile(r"\blatenc(?:y|ies)\b|\bresponse[ _-]?times?\b|\bp50\b")
@@ -59,8 +60,7 @@ def _grows_as_devices(raw: RawTable, places: Sequence[int]) -> bool:
         with suppress(ValueError, IndexError):
             count = read_count(row[places[0]]).gpus
             rate, latency = (read_cell(row[place]).printed.value for place in places[1:])
-            unit = meaning_of(f"time ({read_cell(row[places[2]]).unit})").unit
-            found.append((count, rate * latency * SECONDS.get(unit, 1.0) / count))
+            found.append((count, rate * latency * SECONDS.get(unit_of_time(row[places[2]]), 1.0) / count))
     counts, shares = [count for count, _ in found], [share for _, share in found]
     if len(found) < max(2, len(raw.rows) - 1) or max(counts) < _GROWTH * min(counts):
         return False
