@@ -177,8 +177,8 @@ def _audit(
     table = recompute(series.rows, source.rows)
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
-    speedups = speedups_held(table, others)
-    if speedups.outside or speedups.kind == UNIT:
+    speedups = speedups_held(table, others, over_row_before=source.says_row_before)
+    if (speedups.outside or speedups.kind == UNIT) and not source.says_row_before:
         beside = [*others, *first_beside(settled, source, file)]
         whole = speedups_held(table, beside)
         speedups, others = (whole, beside) if whole.kind == ROW and not whole.outside else (speedups, others)

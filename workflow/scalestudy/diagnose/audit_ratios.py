@@ -6,7 +6,7 @@ from math import log10
 from scalestudy.analyse.published.bases import unit_of
 from scalestudy.analyse.published.held import ROW, SERIAL, SMALLEST, UNIT, Held
 from scalestudy.analyse.published.missing_bases import common_baseline, common_unit, of_another
-from scalestudy.analyse.published.settle import Settled
+from scalestudy.analyse.published.settle import WEAK, Settled
 from scalestudy.analyse.published.table import Table, rate_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit_course import relative_to_another
@@ -72,6 +72,14 @@ def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark
             " the table lacks the baseline of its efficiencies"
         )
         yield Remark("no base case", table.base_gpus, text)
+    if factors := _as_of_constant_work(table, held, settled):
+        text = (
+            f"all {len(factors)} printed efficiencies are ratios of times divided by those of the devices, as for"
+            f" constant work; the work grows with the devices here, so they are {min(factors):g} to"
+            f" {max(factors):g} times too low"
+        )
+        yield Remark("efficiency", None, text)
+        return
     for scale, printed, computed in held.outside:
         whose = f" with {100 * first.value:.3g} % for the baseline" if first else ""
         devices = "one device" if scale.row.gpus == 1 else f"{scale.row.gpus} devices"
@@ -79,6 +87,17 @@ def _efficiencies(table: Table, held: Held, settled: Settled) -> Iterator[Remark
         given = apart(100 * computed.value, 100 * printed.value, decimals)
         text = f"the speedup on {devices}{whose} gives {given} %, which rounding does not explain"
         yield Remark("efficiency", scale.row.gpus, f"printed {100 * printed.value:.5g} %, but {text}")
+
+
+def _as_of_constant_work(table: Table, held: Held, settled: Settled) -> list[float]:
+    """How much too low the efficiencies of a series of weak scaling are, if all are those of constant work."""
+    factors = []
+    for scale, printed, computed in held.outside if settled.whose == WEAK else ():
+        factor = scale.row.gpus / table.base_gpus
+        if not (computed.low / factor <= printed.high and printed.low <= computed.high / factor):
+            return []
+        factors.append(factor)
+    return factors if len(factors) > 1 else []
 
 
 def _shared_base(common: Interval, base: PublishedRow, settled: Settled) -> tuple[str, float, float]:

@@ -30,6 +30,7 @@ def row_remarks(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator
     yield from _rates(rows, table)
     yield from _whole_times(rows, table)
     yield from _per_device(rows, table)
+    yield from _step_rates(rows)
 
 
 def precision_held(ratios: Sequence[PrecisionRatio]) -> list[tuple[PrecisionRatio, Interval]]:
@@ -179,6 +180,32 @@ def _whole_times(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterato
                 yield Remark("throughput against time", row.gpus, f"{text}, {other}")
 
 
+def _step_rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
+    """Rows whose throughput is of another batch a step than that of most rows, of each device or of all.
+
+    The batch is not known, but throughput over steps a second shows it.
+    """
+    known = [(row, row.throughput, row.numbers.get("steps_per_s")) for row in rows if global_batch(row) is None]
+    both = [
+        (row, ratio(limits_of(rate), limits_of(steps)), rate)
+        for row, rate, steps in known
+        if rate and steps and steps.low > 0
+    ]
+    found = []
+    for of_each in (True, False):
+        batches = [of_all.scaled(1 / row.gpus) if of_each else of_all for row, of_all, _ in both]
+        groups = [[one for one in batches if _common([one, other])] for other in batches]
+        found.append((max(groups, key=len, default=[]), batches, "each device" if of_each else "all devices"))
+    alike, batches, whose = max(found, key=lambda way: len(way[0]))
+    common = _common(alike) if len(alike) >= max(FEWEST + 1, _MOST_ALIKE * len(batches)) else None
+    for (row, _, rate), own in zip(both, batches, strict=True) if common else ():
+        if common and not _common([own, common]):
+            text = f"line {row.line}: {rate.value:g} a second are {own.value:.4g} for each step of {whose}"
+            yield Remark(
+                "throughput against step time", row.gpus, f"{text}, but {common.value:.4g} in the other rows"
+            )
+
+
 def _per_device(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
     """Rows with both throughputs printed, one of which is not the other times the devices."""
     columns = [table.column("throughput"), table.column("throughput_per_gpu")]
@@ -225,5 +252,5 @@ def rows_left_out_or_twice(table: Table) -> Iterator[Remark]:
     for scale in table.scales:
         if len(scale.lines) > 1 and all(scale.row not in group for group in table.unlike):
             lines = f"lines {' and '.join(map(str, scale.lines))}"
-            text = f"{lines} are the same configuration; their geometric mean is used"
+            text = f"{lines} are one configuration by all columns that were read; their geometric mean is used"
             yield Remark("printed twice", scale.row.gpus, text)

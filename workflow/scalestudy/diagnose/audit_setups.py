@@ -183,6 +183,9 @@ def _work_grows(rows: Sequence[PublishedRow]) -> bool:
 def labelled(table: Table, called: set[str], source: PublishedTable) -> Iterator[Remark]:
     """Return remarks on tables called strong with constant work of each device, or weak with a global batch."""
     rows = [scale.row for scale in table.scales]
+    if called == {"weak"} and (odd := source.odd_size):
+        text = f"{plain(odd.header)} is {odd.size:g}, {odd.size / odd.gpus:g} for each device, but {odd.usual:g}"
+        yield Remark("work", odd.gpus, f"{text} in all other rows of this weak scaling")
     if called == {"strong"} and _work_grows(rows):
         text = "called strong, but throughput times time, the work of a run, grows with the devices: this is weak"
         yield Remark("label", None, f"{text} scaling")

@@ -10,6 +10,7 @@ KINDS = (
     "printed twice",
     "devices",
     "batch",
+    "work",
     "throughput against step time",
     "throughput against time",
     "throughput per device",

@@ -25,6 +25,10 @@ OF_COLUMNS = "variant of columns"
 """Label of the columns that a row was read from; `variant` may be the header of a column."""
 FOOTNOTE = "footnote"
 """Label of the rows that a footnote of the table is of, with its text."""
+_OVER_ROW_BEFORE = re.compile(
+    r"\b(?:vs\.?|versus|over|relative to|compared (?:to|with)|from|to)\W+(?:the )?(?:prev(?:ious)?|prior|last)\b|"
+    r"\b(?:row|step|size|line) (?:above|before)\b|\bincremental\b"
+)
 _QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""
@@ -130,6 +134,17 @@ class PrecisionRatio:
 
 
 @dataclass(frozen=True)
+class OddSize:
+    """A size of the work that is another one for each device than in all other rows."""
+
+    header: str
+    gpus: int
+    size: float
+    usual: float
+    """That of each device in the other rows."""
+
+
+@dataclass(frozen=True)
 class PublishedTable:
     """One table of a file, or its columns of one variant, such as a precision."""
 
@@ -159,10 +174,18 @@ class PublishedTable:
     """Header of a size of the work that grows with the devices; empty if there is none."""
     grows_as_devices: bool = False
     """Whether this size is the same for each device in all rows."""
+    odd_size: OddSize | None = None
+    """The only size of the work that is another one for each device than in all other rows."""
 
     def column(self, role: str) -> Meaning | None:
         """Return the column of a role."""
         return next((meaning for meaning in self.columns if meaning.role == role), None)
+
+    @property
+    def says_row_before(self) -> bool:
+        """Whether the header of the speedups says that each is relative to the row before: Speedup vs previous."""
+        column = self.column("printed_speedup")
+        return column is not None and bool(_OVER_ROW_BEFORE.search(column.header.lower()))
 
     def is_of_a_quantile(self, role: str) -> bool:
         """Return whether the column of a role is of a median or an extreme, which may be far from the mean."""

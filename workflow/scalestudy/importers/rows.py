@@ -9,7 +9,7 @@ from functools import partial
 
 from scalestudy.importers.cells.reader import CellReader
 from scalestudy.importers.columns.one_variant import of_one_variant
-from scalestudy.importers.columns.sizes import growing_size, scaling_beside
+from scalestudy.importers.columns.sizes import growing_size, odd_size, scaling_beside
 from scalestudy.importers.counts.cells import CHANGE, Count, read_count
 from scalestudy.importers.counts.instances import devices_of_instance, family_of_instance
 from scalestudy.importers.counts.labels import count_in_words, each_node, names_one, pairs_in
@@ -109,6 +109,7 @@ class Reader:
             outside=tuple(outside),
             growing_size=size,
             grows_as_devices=of_each,
+            odd_size=odd_size(self.raw, self.meanings, rows),
             by_case=any(meaning.role == "case" for meaning in columns),
         )
 

@@ -41,8 +41,11 @@ def unit_of(table: Table) -> Printed | None:
     return stated if stated and not overlap(stated, ONE) else None
 
 
-def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
-    """Returns the printed speedups beside those of the best baseline. others: further rows of the table."""
+def speedups_held(table: Table, others: Sequence[PublishedRow], *, over_row_before: bool = False) -> Held:
+    """Returns the printed speedups beside those of the best baseline.
+
+    others: further rows of the table. over_row_before: whether the table says that each is over the row before.
+    """
     unit = unit_of(table)
 
     def first(scale: Recomputed) -> Interval:
@@ -54,6 +57,9 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
 
     if all(scale.row.printed_speedup is None for scale in table.scales):
         return Held(UNIT if unit else SMALLEST, table.base, ())
+    further = list(_further(table))
+    if over_row_before:
+        return best_base(table, "printed_speedup", [way for way in further if way[0] == BEFORE])
     rows = list(_other_rows(table, others, "printed_speedup"))
     if unit and table.base:
         whole = [row for _, row, _ in rows if row and row.number("printed_speedup") == 1]
@@ -66,7 +72,7 @@ def speedups_held(table: Table, others: Sequence[PublishedRow]) -> Held:
         named = best_base(table, "printed_speedup", ways, first_may_be_better=True)
         if named.kind in (ROW, SERIAL):
             return named
-    ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *_further(table)]
+    ways = [(UNIT if unit else SMALLEST, table.base, with_unit), *rows, *further]
     return best_base(table, "printed_speedup", ways)
 
 

@@ -122,6 +122,12 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     constant = first == "step_time_s" and rates[0][1] == "" and shows_constant_work(series, rates[0][2], printed)
     if constant:
         rates = [(first, STRONG, constant_work)]
+    if (
+        table.scaling == WEAK
+        and table.grows_as_devices
+        and not any("printed_speedup" in row.numbers for row in rows)
+    ):
+        rates = [way for way in rates if way[1] == WEAK] or rates  # efficiencies of constant work are wrong then
     rates = [way for way in rates if way[1] == answer] or rates
     if table.scaling_by == BY_USER:
         rates = [way for way in rates if way[1] in _ANSWERED.get(table.scaling, ())] or rates

@@ -28,7 +28,8 @@ _OF_PARAMETERS = re.compile(
 _SIZE_OF_WORK = re.compile(
     r"[nlm]|(?:.* )?(?:grid|matrix|mesh|problem|domain|input|data|array|vector|system|lattice)(?: ?size)?s?|size|"
     r"(?:.* )?(?:elements|particles|atoms|points|cells|dofs?|unknowns|vertices|samples|images|examples|records|"
-    r"chunks|files|documents|docs|requests|messages|jobs|events|rows|bodies|photons|walkers|pages|urls|items)"
+    r"chunks|files|documents|docs|requests|messages|jobs|events|rows|bodies|photons|walkers|pages|urls|items|"
+    r"(?:sub)?intervals|rectangles|trapezo(?:id)?s|triangles|pixels|voxels|edges|sequences|reads)"
 )
 """Names of labels that say how much is computed."""
 _OF_OTHERS = re.compile(

@@ -13,7 +13,7 @@ from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
 from scalestudy.importers.numbers.printed import read_cell
-from scalestudy.importers.published import BY_SIZE, BY_TABLE, BY_TEXT, RATES, TIMES, PublishedRow
+from scalestudy.importers.published import BY_SIZE, BY_TABLE, BY_TEXT, RATES, TIMES, OddSize, PublishedRow
 from scalestudy.importers.raw import RawTable
 
 _FEW = 3
@@ -86,6 +86,21 @@ def _sizes(
             with suppress(ValueError, IndexError):
                 sizes.append((gpus, read_cell(cells[place]).printed.value))
         yield one.header, sorted(pair for pair in sizes if pair[0])
+
+
+def odd_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> OddSize | None:
+    """Return the only size of the work that is another one for each device than in the others, at least three."""
+    for header, sizes in _sizes(raw, meanings, rows):
+        each = [size / gpus for gpus, size in sizes]
+        for place, own in enumerate(each) if len(each) == len(rows) > _FEW else ():
+            others = [pair for at, pair in enumerate(sizes) if at != place]
+            if (
+                len({gpus for gpus, _ in others}) == len(others)
+                and _are_of_each(others)
+                and own != each[place - 1]
+            ):
+                return OddSize(header, *sizes[place], each[place - 1])
+    return None
 
 
 def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> tuple[str, bool]:

@@ -42,7 +42,8 @@ def nodes_by_each(of_nodes: str = "") -> str:
 
 
 PARTS_BY_EACH = (
-    r"(?P<parts>\d{1,6}) ?(?:mpi|(?:mpi )?(?:ranks?|proc(?:esse)?s|tasks?)|sockets?|cpus?|workers?|executors?) ?"
+    r"(?P<split>(?P<parts>\d{1,6}) ?"
+    r"(?:mpi|(?:mpi )?(?:ranks?|proc(?:ess(?:es)?|s)?|tasks?)|sockets?|cpus?|workers?|executors?)) ?"
     r"(?:[x*]|(?:with|of|[,(]) ?(?=.*(?:each|/|per))) ?(?P<each>\d{1,6}) ?"
     rf"(?:omp|{OF_WHAT}?{DEVICE})(?: each| ?(?:/|per) ?[a-z]+)?\)?"
 )
@@ -233,7 +234,7 @@ def _numbers_of(named: dict[str, str | None]) -> Count:
     gpus = int(named.get("each") or 0) * times if own is None else int(float(own.replace(",", "")))
     if nodes and own is not None and gpus < nodes:  # of each: 2 nodes, 1 GPU
         return Count(gpus * nodes, nodes)
-    return Count(gpus, nodes, either=bool(named.get("either")))
+    return Count(gpus, nodes, either=bool(named.get("either")), comment=named.get("split") or "")
 
 
 def _with_words(count: Count, whole: str, front: str) -> Count:
@@ -272,7 +273,7 @@ def _with_words(count: Count, whole: str, front: str) -> Count:
     other = _is_no_hardware(rest)
     front = front if len(front) > _SHORTEST_NAME else ""
     way = " ".join(filter(None, (front, said_last, inside_way, rest if other else "")))
-    comment = " ".join(filter(None, (settings, "" if way.startswith(said) else said)))
+    comment = " ".join(filter(None, (count.comment, settings, "" if way.startswith(said) else said)))
     if behind := _WAY_BEHIND.fullmatch(rest):
         rest, way = behind["kind"], " ".join(filter(None, (behind["way"], way)))
     model, hardware = (rest, "") if SIZE_OF_A_MODEL.fullmatch(rest) else ("", "" if other else rest)

@@ -44,6 +44,10 @@ _CHOSEN = re.compile(r"\b(?:optimal|optimum|best|recommended|suggested|fastest|i
 """Words for a number of devices that was chosen as the best of several."""
 _OF_A_SIZE = re.compile(r"grid|matrix|mesh|size|dim|resol|domain|shape|volume|image|tile|kernel|problem|system")
 """Headers of the size of a problem: 256x256 below them are no nodes with devices."""
+_OF_A_LAUNCH = re.compile(
+    r"\b(?:thread ?|work[ -]?)(?:group|block)s?\b|\b(?:block|warp|wave(?:front)?|tile)s? ?size\b"
+)
+"""Headers of how a kernel is launched on one device: `32 threads` below them are no devices."""
 _A_NUMBER = re.compile(r"(?!\d{1,4} [1-5]0[5-9]0$)[\d,.'+ ]+(?:e\+?\d{1,2}|[kKM])?")
 _KIND = re.compile(r"\b\d{1,6} ?-?(cpu|gpu)s?\b", re.IGNORECASE)
 _OF_A_CPU = re.compile(
@@ -141,6 +145,7 @@ def devices_of_labels(meanings: list[Meaning], raw: RawTable) -> list[Meaning]:
                 meaning.role not in _LABELS
                 or len(cells) < 2
                 or of_result
+                or _OF_A_LAUNCH.search(normal(meaning.header))
                 or count_from_zero(cells)
                 or _are_numbered(cells)
                 or _of_a_size(meaning, cells, ratios=ratios)

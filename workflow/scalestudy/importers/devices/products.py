@@ -21,6 +21,7 @@ _MOST_THREADS = 1024
 _MOST_COLUMNS = 6
 """Columns of devices of which products are looked for."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
+_IN_BRACKETS = re.compile(rf"\( ?\d{{1,7}} ?(?P<noun>{DEVICE}) ?\)$", re.IGNORECASE)
 _CODE = re.compile(r"(?P<nodes>\d{1,4})n[-_x]?(?P<each>\d{1,4})[gpc]")
 """Nodes with the devices of each: 2n4g."""
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
@@ -89,10 +90,17 @@ def _with_grid(table: RawTable) -> RawTable:
 
 
 def _with_nodes(table: RawTable) -> RawTable:
-    """A table with nodes and devices in one column, `1 (8)` below `Nodes (GPUs)`, with a column of each."""
+    """A table with nodes and devices in one column with a column of each.
+
+    They are `1 (8)` below `Nodes (GPUs)`, or `1 (8 GPUs)` below `Nodes`.
+    """
     for place, header in enumerate(table.header):
+        texts = list(map(plain, table.cells(place)))
         named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
-        pairs = [_PAIR.fullmatch(plain(cell)) for cell in table.cells(place)]
+        nouns = {found["noun"].lower() for cell in texts if (found := _IN_BRACKETS.search(cell))}
+        if not named and meaning_of(header).role == "nodes" and len(nouns) == 1 < len(texts):
+            named = re.fullmatch(rf"({NODE})({DEVICE})", f"nodes{nouns.pop()}")
+        pairs = [_PAIR.fullmatch(cell) for cell in texts]
         if not named or not pairs or not all(pairs):
             continue
         rows = []

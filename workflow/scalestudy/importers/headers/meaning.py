@@ -99,6 +99,7 @@ _SETTINGS = re.compile(
 """Several settings in brackets, or a batch: (129 frames, 50 steps)."""
 _SWITCH = re.compile(
     r"(?:use|using|is|has|enabled?|enables)[ _](?!number)|(?:change|gain|delta|\u03b4) (?:from|over|vs\.?) "
+    r"(?!(?:1|one|an?|(?:an? |the )?(?:single|base(?:line)?|serial))\b)"
 )
 """Beginning of the header of a setting that is on or off, use_gpu, or of a change: Change from batch 1,024."""
 _IN_STEP = re.compile(

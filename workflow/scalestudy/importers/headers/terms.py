@@ -248,7 +248,8 @@ STRATEGIES = re.compile(
 ALONE = ("baseline", "single", "reference")
 """Words behind the hardware of a run that no strategy distributes."""
 NOT_MEASURED = re.compile(
-    r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|"
+    r"\W*(?:planned|projected|estimated?|expected|forecast|goal|tbd|pending|queued|scheduled|"
+    r"(?:still )?(?:in progress|ongoing)|not (?:yet )?(?:run|started|finished|done|measured)(?: yet)?|"
     r"target(?! (?:enc|net|detect|speech|domain|task|lang))(?: \w+){0,3})\W*",
     re.IGNORECASE,
 )

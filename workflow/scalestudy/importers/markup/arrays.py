@@ -1,4 +1,4 @@
-"""Reads lists of a program as tables: gpus = [1, 2, 4] above throughput = [410, 779, 1435]."""
+"""Reads lists as tables: gpus = [1, 2, 4] above throughput = [410, 779, 1435], or GPUs: 1, 2, 4."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ _LIST = re.compile(
     r"[\s>*#-]*[\"']?(?P<name>[A-Za-z]\w{0,40})[\"']?\s*[=:]\s*(?:np\.array|numpy\.array|torch\.tensor|list|c|tuple)?\s*"
     r"[\[({]+(?P<cells>[\d.,\seE+-]{3,})[\])}]+\s*[,;]?\s*(?:#.*|//.*)?"
 )
+_NUMBER = r"~?\d[\d.]{0,20}(?:,\d{3}){0,4}(?:\.\d{1,9})?(?:e[+-]?\d{1,3})? ?[x\u00d7%]?"
+_BARE = re.compile(
+    rf"[\s>*#-]*(?P<name>[^\W\d][^:=|,;\t]{{0,40}}?)\s*[:=]\s+(?P<cells>{_NUMBER}(?:,\s+{_NUMBER}){{1,200}})\s*[,;.]?"
+)
+"""A list without brackets: `images/s: 402, 781, 1512`."""
 _PAIRS = re.compile(
     r"[\s>*#-]*(?P<name>[A-Za-z]\w{0,80})\s*=\s*\{(?P<cells>\s*\d{1,6}\s*:[\d.:,\seE+-]*)\}\s*,?\s*(?:#.*)?"
 )
@@ -42,13 +47,20 @@ def array_tables(lines: Sequence[str]) -> Iterator[RawTable]:
         if pairs and _KEYS.search(normal(pairs["name"])):
             keyed.append((number, pairs["name"], _ITEM.findall(pairs["cells"])))
     for number, line in enumerate([*lines, *[""] * (_GAP + 1)], start=1):
-        found = _LIST.fullmatch(line) if len(line) <= LONGEST else None
-        cells = [cell.strip() for cell in found["cells"].split(",") if cell.strip()] if found else []
+        found, cells = _list_in(line) if len(line) <= LONGEST else (None, [])
         if group and (number - group[-1][0] > _GAP or (cells and len(cells) != len(group[0][2]))):
             yield from _of(group)
             group = []
         if found and len(cells) > 1:
             group.append((number, found["name"], cells))
+
+
+def _list_in(line: str) -> tuple[re.Match[str] | None, list[str]]:
+    """The list of a line, and its numbers; (None, []) if it has none."""
+    if found := _LIST.fullmatch(line):
+        return found, [cell.strip() for cell in found["cells"].split(",") if cell.strip()]
+    found = _BARE.fullmatch(line)
+    return found, re.split(r",\s+", found["cells"]) if found else []
 
 
 def _first_word(name: str) -> str:

@@ -80,6 +80,8 @@ _TO = (";", ", ", " to ", "\u2013", "\u2014", " - ", "-", "..", ",")
 """What separates the ends of an interval."""
 _PAIR = re.compile(r"\(\s*(?P<first>[\d.]+)\s*[,;]\s*[\d.]+\s*\)", re.ASCII)
 """A mean with its standard deviation, as Python prints a tuple."""
+_OR_GAIN = re.compile(r"(?<=[\dx]) or [-+]?\d{1,5}(?:\.\d+)? ?%$", re.ASCII)
+"""The same ratio as a gain, behind a number: 1.95 or 95%."""
 _NAMED = re.compile(r"(?:base(?:line)?|ref(?:erence)?|serial|single) ?\((?P<number>\d[^()]*)\)", re.IGNORECASE)
 """A number of the baseline: Baseline (1.0x)."""
 _ABOUT = re.compile(
@@ -204,7 +206,7 @@ def read_cell(text: str, *, comma: bool = False) -> Cell:
     1000 as last digit; '~140' has an uncertainty of 5 %.
     Raises ValueError for anything else, such as a range, a limit or an infinite value.
     """
-    whole = plain(text).rstrip(",;")
+    whole = _OR_GAIN.sub("", plain(text).rstrip(",;"))
     if named := _NAMED.fullmatch(whole):
         whole = named["number"]
     if pair := _PAIR.fullmatch(whole):

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from scalestudy.importers.headers.meaning import normal
 from scalestudy.importers.numbers.printed import read_cell
+from scalestudy.importers.raw import RawTable
+
+_BEST = re.compile(r"\b(?:best|max(?:imum)?|peak|highest)\b")
 
 
-def is_of_best(header: str) -> bool:
-    """Return whether a header is of the best of several ratios: Best Speedup, max speedup."""
-    return bool(re.search(r"\b(?:best|max(?:imum)?|peak|highest)\b", normal(header)))
+def columns_of_best(
+    table: RawTable, ratios: Sequence[int], sizes: Mapping[int, str], *, of_times: bool
+) -> set[int]:
+    """Return the columns of ratios that are of the best number of each row, by their header or by their numbers.
+
+    sizes: place of the numbers -> their devices.
+    """
+    rows = [cells for _, cells in table.rows]
+    return {
+        place
+        for place in ratios
+        if _BEST.search(normal(table.header[place]))  # Best Speedup, max speedup
+        or (len(sizes) > 1 and _follow_from_best(rows, place, sizes, of_times=of_times))
+    }
 
 
 def size_of_best(cells: Sequence[str], sizes: Mapping[int, str], *, of_times: bool) -> str:
@@ -26,3 +40,23 @@ def size_of_best(cells: Sequence[str], sizes: Mapping[int, str], *, of_times: bo
             if (value := read_cell(cells[place]).printed.value) > 0:
                 known.append((value if of_times else -value, size))
     return min(known, key=lambda one: one[0])[1] if known else ""
+
+
+def _follow_from_best(
+    rows: Iterable[Sequence[str]], ratio: int, sizes: Mapping[int, str], *, of_times: bool
+) -> bool:
+    """Return whether the speedups of a column are those of the best number of each row, and not of the last one.
+
+    They are relative to the first number of the row. ratio: place of the speedups. sizes: as in size_of_best.
+    """
+    of_the_last = []
+    for cells in rows:
+        with suppress(ValueError, IndexError):
+            stated = read_cell(cells[ratio]).printed
+            first, *_, last = known = [read_cell(cells[place]).printed.value for place in sorted(sizes)]
+            gains = [first / value if of_times else value / first for value in (last, min(known), max(known))]
+            follows = [abs(stated.value - gain) <= stated.last for gain in gains]
+            if not follows[1 if of_times else 2]:
+                return False
+            of_the_last.append(follows[0])
+    return len(of_the_last) > 1 and not all(of_the_last)

@@ -96,10 +96,8 @@ def _grows_as_devices(found: Sequence[tuple[int, Printed | None]]) -> bool:
         return False
     fewest, first = values[0]
     whole = all(value * fewest == gpus for gpus, value in values)
-    rates = first > fewest and all(
-        isclose(value / first, gpus / fewest, rel_tol=_ROUNDED) for gpus, value in values
-    )
-    return whole or rates
+    alike = [isclose(value / first, gpus / fewest, rel_tol=_ROUNDED) for gpus, value in values]
+    return whole or (first > fewest and sum(alike) >= max(_FEW_ROWS, len(alike) - 1))
 
 
 def _is_saved(raw: RawTable, place: int, measured: int, *, of_times: bool) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from scalestudy.importers.counts.cells import read_count
 from scalestudy.importers.headers.meaning import Meaning, normal, with_role
-from scalestudy.importers.headers.terms import DEVICE, NODE
+from scalestudy.importers.headers.terms import DEVICE, NODE, STEP
 from scalestudy.importers.headers.terms import PER_NODE as OF_A_NODE
 from scalestudy.importers.numbers.printed import plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
@@ -31,6 +31,7 @@ _OF_GPUS = re.compile(r"\b(?:cuda|gpu|hip|kernel|device) ?-?time\b")
 _KERNELS = re.compile(r"\bkernels?\b")
 """Headers of the time in which kernels run, which is a part of a step."""
 _OF_A_REQUEST = re.compile(r"\b(?:ttft|tpot|itl|e2el|latency|response time)\b")
+_OF_A_STEP = re.compile(rf"(?:/|\bper) ?{STEP}\b|\b(?:step|iteration)\b")
 _OF_ALL = re.compile(r"\ball (?:threads|cores|processes|ranks|workers|cpus)\b")
 """What the time of processors is summed over."""
 _PROCESSORS = re.compile(
@@ -210,8 +211,13 @@ def by_the_clock(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
 def latencies_of_requests(meanings: list[Meaning], said: set[str]) -> list[Meaning]:
     """Leaves out the latency of requests beside a throughput: it has the time in the queue."""
     rated = any(one.role in ("throughput", "throughput_per_gpu") for one in meanings)
-    found = [one.role in TIMES and bool(_OF_A_REQUEST.search(normal(one.header))) for one in meanings]
+    found = [one.role in TIMES and _is_of_a_request(one.header) for one in meanings]
     return _without(meanings, found if rated else [False] * len(meanings), said)
+
+
+def _is_of_a_request(header: str) -> bool:
+    """Whether a header is of a latency, but not of that of a step: Latency per step."""
+    return bool(_OF_A_REQUEST.search(normal(header))) and not _OF_A_STEP.search(normal(header))
 
 
 def is_over_another(header: str) -> bool:

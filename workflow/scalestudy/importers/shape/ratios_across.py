@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from scalestudy.importers.headers.meaning import meaning_of, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import STATED
 from scalestudy.importers.raw import RawTable
 
@@ -29,6 +30,9 @@ _RATIO_ON = re.compile(
     re.IGNORECASE,
 )
 """Header of a speedup or an efficiency on a number of devices: S(4), E_8, Speedup 4."""
+_FACTOR = re.compile(r"x? ?(\d{1,6}) ?x?", re.IGNORECASE)
+"""Header of speedups on a number of devices, which only their cells tell: `4x` above `3.91x`."""
+_SPEEDUP = re.compile(r"\d{1,6}(?:\.\d+)? ?x", re.IGNORECASE)
 
 
 def with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
@@ -45,6 +49,9 @@ def with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -
             found[place] = (own[2], "efficiency" if own[1] in "Ee" else "speedup")
         if step and int(step["few"]) == fewest and any(devices == step["many"] for devices, _ in found.values()):
             found[place] = (step["many"], "speedup")
+        if place not in found and (size := _size_of_speedups(header, table.cells(place))):
+            as_many = [devices for devices, _ in found.values() if size_of(devices) == size > fewest]
+            found |= {place: (as_many[0], "speedup")} if as_many else {}
     behind = [place + 1 for place in found if place + 1 not in found]
     headers = [normal(table.header[place]) for place in behind if place < len(table.header)]
     if len(headers) == len(found) > 1 and len({*headers}) == 1 and meaning_of(headers[0]).role in STATED:
@@ -57,6 +64,14 @@ def with_ratios_of_devices(table: RawTable, found: dict[int, tuple[str, str]]) -
         place: (names.get(size_of(devices), devices) if len(names) == len(named) else devices, words)
         for place, (devices, words) in found.items()
     }
+
+
+def _size_of_speedups(header: str, cells: Sequence[str]) -> int | None:
+    """The devices of a column of speedups whose header is only their number; None for another column."""
+    named = _FACTOR.fullmatch(plain(header))
+    if not named or not (filled := [plain(cell) for cell in cells if not is_blank(cell)]):
+        return None
+    return int(named[1]) if all(map(_SPEEDUP.fullmatch, filled)) else None
 
 
 def size_of(devices: str) -> int:

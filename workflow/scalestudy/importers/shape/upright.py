@@ -15,7 +15,7 @@ from scalestudy.importers.headers.terms import SECONDS, STRATEGIES
 from scalestudy.importers.numbers.printed import BEGINS_WITH_NUMBER, is_blank, plain, read_cell, says_failed, share
 from scalestudy.importers.published import MEASURED, STATED, TIMES
 from scalestudy.importers.quantities import known_role, quantity_of
-from scalestudy.importers.ratios.best import is_of_best, size_of_best
+from scalestudy.importers.ratios.best import columns_of_best, size_of_best
 from scalestudy.importers.ratios.columns import is_quotient
 from scalestudy.importers.ratios.kinds import by_ratio
 from scalestudy.importers.ratios.of_rows import without_foreign_rows
@@ -241,11 +241,13 @@ def _stacked(table: RawTable, across: dict[int, tuple[str, str]]) -> RawTable:
     of_times = known_role(quantities[0]) in TIMES
     rows = []
     table = without_foreign_rows(table, across, corner)
+    places = {at: devices for at, (devices, words) in across.items() if words in ("", corner)}
+    of_best = columns_of_best(table, [others[at] for at in whose], places, of_times=of_times)
     for line, cells in table.rows:
         if cells and IDEAL.fullmatch(normal(cells[0]).strip(" :")):
             continue
         best = size_of_best(cells, {at: devices for at, (devices, _) in across.items()}, of_times=of_times)
-        of_row = {place: best if is_of_best(table.header[others[place]]) else own for place, own in whose.items()}
+        of_row = {place: best if others[place] in of_best else own for place, own in whose.items()}
         for size in sizes:
             kept = [cells[place] if place < len(cells) else "" for place in others]
             kept = [cell if of_row.get(place, size) == size else "" for place, cell in enumerate(kept)]
