@@ -34,5 +34,5 @@ def test_names_that_are_no_text_are_refused(given: object, tmp_path: Path) -> No
     study = Results(tmp_path, "first")
     for read, name in ((study.number, "number"), (study.frame, "frame"), (study.latex_table, "latex_table")):
         with pytest.raises(ss.UserError) as error:
-            read(given)  # type: ignore[operator]
+            read(given)  # type: ignore[arg-type]
         assert str(error.value).startswith(f"{name}: {given!r}; must be ")
