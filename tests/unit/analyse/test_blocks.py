@@ -44,6 +44,11 @@ def test_a_repeat_that_lacks_a_side_is_left_out() -> None:
     assert ratio_in_blocks(ABOVE.mask(ABOVE.index == 2), BELOW, planned=4, confidence=0.95) == whole
 
 
+def test_runs_without_any_spread_share_no_variance() -> None:
+    constant = pd.Series([411.3] * 7, index=range(1, 8))
+    assert isnan(shared_variance(constant, 2.0002 * constant, confidence=0.95).value)
+
+
 def test_fewer_than_two_whole_repeats_have_no_interval() -> None:
     one = ratio_in_blocks(ABOVE, BELOW[[2]], planned=4, confidence=0.95)
     assert one.value == pytest.approx(2.3 / 1.2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, isnan, log, sqrt
+from math import exp, inf, isnan, log, sqrt
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,10 @@ import pytest
 from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
+from scalestudy.analyse.statistics.blocks import ratio_in_blocks
+from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs, shows
 from scalestudy.measure.batch_means import mser5
-from scalestudy.registry.codes import Refused
+from scalestudy.registry.codes import Refused, Shows
 from scipy import stats
 
 # DLPerf's five runs of ResNet-50 with AMP, in samples/s.
@@ -84,6 +85,43 @@ def test_one_launch_has_no_interval_and_none_has_no_value() -> None:
 
 def test_zero_variance_gives_an_interval_of_no_width() -> None:
     assert ratio_on_logs([2.0, 2.0], [1.0, 1.0], confidence=0.95) == Interval(2.0, 2.0, 2.0)
+
+
+def test_values_that_differ_by_rounding_alone_have_no_spread() -> None:
+    """The mean of equal floats need not be one of them, and a constant ratio is not a constant float."""
+    generator = np.random.default_rng(3)
+    for count in (2, 3, 7, 10):
+        for _ in range(50):
+            value, ratio, *drift = generator.uniform(1e-3, 1e4, 2 + count)
+            constant = mean_on_logs([value] * count, confidence=0.95)
+            assert constant.low == constant.value == constant.high == pytest.approx(value)
+            apart = ratio_on_logs([value * ratio] * count, [value] * count, confidence=0.95)
+            assert apart.low == apart.value == apart.high == pytest.approx(ratio)
+            below = pd.Series(drift, index=range(1, count + 1))
+            within = ratio_in_blocks(below * ratio, below, planned=count, confidence=0.95)
+            assert within.low == within.value == within.high == pytest.approx(ratio)
+    nanosecond = mean_on_logs([100.0, 100.0 + 1e-9], confidence=0.95)
+    assert nanosecond.low < nanosecond.value < nanosecond.high, "the resolution of a clock is a spread"
+
+
+def test_a_side_without_spread_counts_as_exact() -> None:
+    found = ratio_on_logs(EIGHT_GPUS, [411.3] * 7, confidence=0.95)
+    other = mean_on_logs(EIGHT_GPUS, confidence=0.95).scaled(1 / 411.3)
+    assert (found.value, found.low, found.high) == pytest.approx((other.value, other.low, other.high))
+
+
+def test_limits_beyond_the_range_of_floats_are_0_and_infinite() -> None:
+    found = ratio_on_logs([1.0, 1.2], [1.0, 1.1], confidence=0.999999)
+    assert (found.low, found.high) == (0, inf)
+    assert found.relative_half_width == inf
+
+
+def test_a_limit_that_rounding_puts_beyond_a_number_is_at_it() -> None:
+    above, below = 1 + 3e-16, 1 - 3e-16
+    assert not Interval(above, above, above).leaves_out(1)
+    words = {"than": 1, "below": Shows.SLOWER, "above": Shows.FASTER}
+    assert shows(Interval(below, below, below), **words) == Shows.NO_DIFFERENCE
+    assert shows(Interval(1.01, 1.00001, 1.02), **words) == Shows.FASTER
 
 
 def test_a_time_that_is_not_positive_is_refused() -> None:

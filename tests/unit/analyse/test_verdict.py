@@ -52,6 +52,23 @@ def test_ranks_that_may_be_no_faster_than_one_process_are_not_healthy(
     assert verdict_of(speedup, ranks=ranks, report=Report(target_efficiency=target)) == verdict
 
 
+@pytest.mark.parametrize("noise", [-1e-15, 0.0, 1e-15])
+@pytest.mark.parametrize(
+    ("target", "value", "verdict"),
+    [(0.75, 1.5, "healthy"), (0.5, 1.0, "healthy"), (0.75, 1.0, "poor"), (1.0, 2.0, "healthy")],
+)
+def test_rounding_of_floats_does_not_change_a_verdict(
+    target: float, value: float, verdict: str, noise: float
+) -> None:
+    near = value * (1 + noise)
+    assert verdict_of(Interval(near), ranks=2, report=Report(target_efficiency=target)) == verdict
+    margin = Report(target_efficiency=0.75, target_margin=0.1)
+    assert verdict_of(Interval(1.5, 1.35 * (1 + noise), 1.65 * (1 + noise)), ranks=2, report=margin) == "at_target"
+    alike = Interval(near, near, near)
+    sure = "undecided" if target == 0.5 else verdict  # an interval at 1 does not show that two ranks are faster
+    assert verdict_of(alike, ranks=2, report=Report(target_efficiency=target)) == sure
+
+
 def test_without_a_margin_nothing_is_at_the_target() -> None:
     narrow = Interval(1.5, 1.4999, 1.5001)
     assert verdict_of(narrow, ranks=2, report=Report(target_margin=0)) == "undecided"

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -153,7 +154,17 @@ def test_a_default_study_without_results_leaves_the_only_one_that_has_some(here:
     ("files", "results", "said"),
     [
         ([], "nowhere", "nowhere: no such folder; name the results of a study, such as results/STUDY"),
-        ([], "first.yaml", "give a study file with --study first.yaml"),
+        (
+            [],
+            "first.yaml",
+            "is a file, not a folder; name the results of a study, such as results/STUDY, or give a study file"
+            " with --study first.yaml",
+        ),
+        (
+            [],
+            "a b.zip",
+            "a b.zip: is an archive, not a folder; `scalestudy report 'a b.zip'` rebuilds the results",
+        ),
         ([], "results", "it has no plan.json. Name the folder of one study; it contains first"),
         ([], "empty", "it has no plan.json. Name the folder of one study, such as results/STUDY"),
         (["third.yaml"], None, "results/third/plan.json: missing; `scalestudy run` runs the study and writes it"),
@@ -166,6 +177,7 @@ def test_what_names_no_study_is_told_what_would(
     here: Path, files: list[str], results: str | None, said: str
 ) -> None:
     (here / "empty").mkdir()
+    ZipFile(here / "a b.zip", "w").close()
     (here / "third.yaml").write_text(yaml.safe_dump(small_content(study="third")))
     with pytest.raises(UserError, match=said.replace(".", r"\.")):
         find_results([Path(file) for file in files], Path(results) if results else None)

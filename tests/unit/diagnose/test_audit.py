@@ -141,7 +141,10 @@ def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
         ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is not a whole number from 1 to"),
         ("gpus,throughput\n,12\n", "line 2: no number of devices"),
         ("gpus,throughput\n", "no rows below the header"),
-        ("", "no table of scaling: none was recognised; write a line of headers"),
+        ("", "is empty; name a file with a table of scaling"),
+        (" \n\t\n", "is empty; name a file with a table of scaling"),
+        ("\ufeff", "is empty; name a file with a table of scaling"),
+        ("gpus\n1\n2\n", "no column of a throughput, a step time or a speedup; its columns are gpus"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:

@@ -40,6 +40,62 @@ def test_columns_and_scaling_are_what_the_caller_says() -> None:
     assert ss.audit(times, scaling="strong").cases[0].points["speedup"].iloc[1] == pytest.approx(1 / 1.1)
 
 
+RATES = [410.0, 790.0, 1460.0]
+GPUS = [1, 2, 4]
+
+
+def devices_of(found: ss.Audit) -> list[list[int]]:
+    return [case.points["devices"].tolist() for case in found.cases]
+
+
+def test_headers_of_a_data_frame_may_be_numbers() -> None:
+    frame = pd.DataFrame(list(zip(GPUS, RATES, strict=True)))
+    found = ss.audit(frame, columns={0: "gpus", 1: "throughput"})
+    assert devices_of(found) == [GPUS]
+    assert found.cases[0].points["throughput"].tolist() == pytest.approx(RATES)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index(GPUS, name="GPUs"),
+        pd.Index(["1 GPU", "2 GPUs", "4 GPUs"]),
+        pd.MultiIndex.from_arrays([["ViT"] * 3, GPUS], names=["Model", "GPUs"]),
+        pd.MultiIndex.from_arrays([[7, 8, 9], GPUS], names=[None, "GPUs"]),
+    ],
+)
+def test_an_index_with_a_name_or_with_texts_is_a_column(index: pd.Index) -> None:
+    frame = pd.DataFrame({"images/s": RATES}, index=index)
+    before = frame.copy()
+    assert devices_of(ss.audit(frame)) == [GPUS]
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_an_index_that_numbers_the_rows_is_not_a_column() -> None:
+    frame = pd.DataFrame({"GPUs": GPUS, "images/s": RATES}, index=[3, 5, 9])
+    assert ss.audit(frame).read == ss.audit(frame.reset_index(drop=True)).read
+    both = frame.set_index("GPUs", drop=False)
+    assert devices_of(ss.audit(both)) == [GPUS], "set_index(drop=False) leaves the same numbers twice"
+    both.index = pd.Index([2, 4, 8], name="GPUs")
+    with pytest.raises(ss.UserError, match="its index and another column are called GPUs; rename one of them"):
+        ss.audit(both)
+
+
+@pytest.mark.parametrize("kind", ["timedelta64[ns]", "timedelta64[s]", "duration[ns][pyarrow]", object])
+def test_durations_are_read_as_seconds(kind: str) -> None:
+    times = pd.Series(pd.to_timedelta([400, 210, 110], unit="s")).astype(kind)
+    found = ss.audit(pd.DataFrame({"GPUs": GPUS, "Epoch time": times}))
+    written = ss.audit(pd.DataFrame({"GPUs": GPUS, "Epoch time (s)": [400, 210, 110]}))
+    assert found.remarks == ()
+    pd.testing.assert_frame_equal(found.cases[0].points, written.cases[0].points)
+
+
+def test_durations_keep_their_fractions_and_gaps() -> None:
+    times = [*pd.to_timedelta([400.5, 210, 110.25], unit="ms"), pd.NaT]
+    found = ss.audit(pd.DataFrame({"GPUs": [*GPUS, 8], "Step time": times}), scaling="strong")
+    assert found.cases[0].points["speedup"].tolist() == pytest.approx([1, 400.5 / 210, 400.5 / 110.25])
+
+
 @pytest.mark.parametrize(
     ("table", "options", "said"),
     [
@@ -47,7 +103,11 @@ def test_columns_and_scaling_are_what_the_caller_says() -> None:
         (TABLE, {"scaling": "linear"}, "scaling: 'linear'; must be 'weak' or 'strong'"),
         (TABLE, {"columns": {"Speedup": "nonsense"}}, "no such kind of column"),
         (TABLE, {"columns": {"Elsewhere": "throughput"}}, "has no such column"),
-        (pd.DataFrame(), {}, "table"),
+        (TABLE, {"columns": {"Speedup": 3}}, "columns: 'Speedup': 3; must be a kind of column"),
+        (TABLE, {"columns": {7: "throughput"}}, "has no such column"),
+        (pd.DataFrame(), {}, "table: the data frame is empty: it has no columns"),
+        (TABLE.iloc[:0], {}, "table: the data frame is empty: no rows below GPUs, images/s, Speedup"),
+        (TABLE[["GPUs"]], {}, "no column of a throughput"),
         ("no such file.csv", {}, "no such file.csv: no such file"),
         (17, {}, "table: 17; must be a path or a data frame"),
         (TABLE, {"columns": ["Speedup"]}, "columns: ['Speedup']; must be a dictionary"),

@@ -72,6 +72,38 @@ def test_values_without_spread_have_no_interval() -> None:
         assert str(found) == "2.00"
 
 
+def test_rounding_of_floats_is_no_spread() -> None:
+    for one, two in ((411.3, 822.7), (0.1, 0.3), (1.1, 7.7)):
+        for paired in (False, True):
+            found = ss.speedup([one] * 7, [two] * 7, quantity="throughput", paired=paired)
+            assert (found.has_interval, found.verdict, found.method) == (False, "no_interval", "none")
+    exact = ss.speedup([1.1, 1.2, 1.3], [2.2, 2.4, 2.6], quantity="throughput", paired=True)
+    assert (exact.has_interval, str(exact)) == (False, "2.00")
+
+
+def test_limits_cover_the_spread_of_one_side_if_the_other_has_none() -> None:
+    found = ss.speedup([411.3] * 7, EIGHT, quantity="throughput")
+    test = stats.ttest_1samp(np.log(EIGHT), log(411.3))
+    assert (found.low, found.high) == pytest.approx(
+        tuple(limit / 411.3 for limit in (exp(x) for x in test.confidence_interval(0.95)))
+    )
+    assert found.method == "welch"
+
+
+def test_very_wide_limits_are_printed_with_an_exponent() -> None:
+    found = ss.speedup([1, 1.1], [1.0, 1.2], quantity="throughput", confidence=0.999999)
+    assert (found.low, found.high, found.verdict) == (0, inf, "no_difference")
+    assert str(found) == "1.04 [0, inf]"
+    assert ss.efficiency(found, 2).verdict == "undecided"
+
+
+def test_a_verdict_does_not_depend_on_rounding_of_floats() -> None:
+    at_target = ss.speedup([100.0], [150.0], quantity="throughput")
+    assert ss.efficiency(at_target, 2).verdict == ss.efficiency(1.5, 2).verdict == "healthy"
+    equal = ss.speedup([100.0], [100.0], quantity="throughput")
+    assert ss.efficiency(equal, 2).verdict == ss.efficiency(1.0, 2).verdict == "poor"
+
+
 def test_efficiency_and_its_verdicts() -> None:
     found = ss.speedup(ONE, EIGHT, quantity="throughput")
     kept = ss.efficiency(found, devices=8)
@@ -80,7 +112,9 @@ def test_efficiency_and_its_verdicts() -> None:
     assert kept.verdict == "healthy"
     assert ss.efficiency(found, devices=8, target=0.98).verdict == "poor"
     assert ss.efficiency(found, devices=32, baseline_devices=4).value == pytest.approx(found.value / 8)
-    assert ss.efficiency(found, np.int64(8)) == kept
+    assert ss.efficiency(found, np.int64(8)) == ss.efficiency(found, 8.0) == kept
+    assert type(ss.efficiency(found, np.float64(8)).devices) is int
+    assert ss.efficiency(2.0, devices=10_001, baseline_devices=10_000).per_doubling == inf
     assert ss.efficiency(0.9, devices=2).verdict == "negative_scaling"
     assert ss.efficiency(2.1, devices=2).verdict == "undecided", "more than possible, without an interval"
     near = ss.speedup([100.0, 100.2], [150.0, 150.5], quantity="throughput")
@@ -109,8 +143,18 @@ REFUSED = {
     ),
     "a confidence in per cent": (
         lambda: call(ONE, EIGHT, confidence=95),
-        "confidence: 95; must be between 0.5 and 1",
+        "confidence: 95; must be a number above 0.5 and below 1",
     ),
+    "the lowest confidence": (
+        lambda: call(ONE, EIGHT, confidence=0.5),
+        "confidence: 0.5; must be a number above 0.5 and below 1",
+    ),
+    "ratios that are no floats": (
+        lambda: call([1e-300, 1.1e-300], [1e300, 1.1e300]),
+        "scaled: too far from baseline; their ratio must be",
+    ),
+    "ratios that are 0": (lambda: call([1e300], [1e-300]), "scaled: too far from baseline; their ratio must be"),
+    "an array without a dimension": (lambda: call(np.array(5.0), ONE), "baseline: array(5.); must be a list of"),
     "another quantity": (lambda: call(ONE, EIGHT, quantity="time"), "quantity: 'time'; must be 'throughput' or"),
     "no batches": (lambda: call(ONE, EIGHT, quantity="step_time"), "samples_per_step: missing; "),
     "batches too many": (
@@ -119,17 +163,36 @@ REFUSED = {
     ),
     "one batch": (
         lambda: call(ONE, EIGHT, quantity="step_time", samples_per_step=(64,)),
-        "samples_per_step: 1 numbers; must be",
+        "samples_per_step: 1 numbers; must be a pair of global batches, of the baseline and of the scaled runs",
+    ),
+    "a batch for both": (
+        lambda: call(ONE, EIGHT, quantity="step_time", samples_per_step=64),
+        "samples_per_step: 64; must be a pair of global batches, of the baseline and of the scaled runs, such as",
+    ),
+    "no batch": (
+        lambda: call(ONE, EIGHT, quantity="step_time", samples_per_step=()),
+        "samples_per_step: 0 numbers; must be a pair of global batches",
+    ),
+    "batches too far apart": (
+        lambda: call(ONE, EIGHT, quantity="step_time", samples_per_step=(1e-300, 1e300)),
+        "samples_per_step: (1e-300, 1e+300); their ratio must be",
     ),
     "no devices": (lambda: ss.efficiency(2.0, 0), "devices: 0; must be a whole number above 0"),
     "half a device": (lambda: ss.efficiency(2.0, 2.5), "devices: 2.5; must be a whole number above 0"),
+    "more devices than exist": (lambda: ss.efficiency(2.0, 10**12), "devices: 1000000000000; must be at most"),
+    "a truth value of numpy": (lambda: ss.efficiency(2.0, np.True_), "devices: np.True_; must be a whole number"),
     "as many devices": (
         lambda: ss.efficiency(2.0, 4, baseline_devices=4),
         "devices: 4; must be more than the 4 of",
     ),
-    "a target above 1": (lambda: ss.efficiency(2.0, 4, target=75), "target: 75; must be between 0 and 1"),
-    "a negative speedup": (lambda: ss.efficiency(-2.0, 4), "speedup[0]: -2.0; "),
-    "a margin of 1": (lambda: ss.efficiency(2.0, 4, margin=1), "margin: 1; must be between 0 and 1"),
+    "a target above 1": (lambda: ss.efficiency(2.0, 4, target=75), "target: 75; must be a number above 0 and"),
+    "a target of 0": (
+        lambda: ss.efficiency(2.0, 4, target=0),
+        "target: 0; must be a number above 0 and at most 1",
+    ),
+    "a negative speedup": (lambda: ss.efficiency(-2.0, 4), "speedup: -2.0; must be a finite number above 0, or"),
+    "several speedups": (lambda: ss.efficiency([1.5, 3], 4), "speedup: [1.5, 3]; must be a finite number above 0"),
+    "a margin of 1": (lambda: ss.efficiency(2.0, 4, margin=1), "margin: 1; must be a number at least 0 and"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
@@ -119,11 +120,11 @@ def _agreeing(files: Sequence[Path], folder: Path) -> Path:
 
 def _checked(folder: Path, having: str) -> Path:
     """Return the folder itself. Raises UserError if it cannot be the results of a study."""
+    if folder.is_file():
+        raise UserError(f"{folder}: {what_to_do_with(folder, f', or give a study file with --study {folder}')}")
     if not folder.is_dir():
-        hint = f"; give a study file with --study {folder}" if folder.is_file() else nearest(folder)
-        raise UserError(
-            f"{folder}: no such folder{hint or '; name the results of a study, such as results/STUDY'}"
-        )
+        hint = nearest(folder) or "; name the results of a study, such as results/STUDY"
+        raise UserError(f"{folder}: no such folder{hint}")
     if not any((folder / RESULTS[name]).exists() for name in ("plan", having)):
         below = [path.name for path in _studies(folder, "plan")]
         near = f"; it contains {', '.join(below)}" if below else ", such as results/STUDY"
@@ -132,6 +133,19 @@ def _checked(folder: Path, having: str) -> Path:
             " `scalestudy stage plan` writes a plan"
         )
     return folder
+
+
+def what_to_do_with(file: Path, or_else: str = "") -> str:
+    """Return what a file is, and what to do, where the folder of a study's results is needed.
+
+    or_else: what else to do with a file that is not an archive.
+    """
+    from zipfile import is_zipfile
+
+    if is_zipfile(file):
+        command = f"`scalestudy report {quote(str(file))}`"
+        return f"is an archive, not a folder; {command} rebuilds the results in an archive of `scalestudy deposit`"
+    return f"is a file, not a folder; name the results of a study, such as results/STUDY{or_else}"
 
 
 def _studies(folder: Path, having: str) -> list[Path]:

@@ -115,9 +115,10 @@ def read_tables(path: Path) -> list[RawTable]:
         if why := why_unopened(content):
             raise UserError(f"{path}: {why}")
         if len(content) > MOST_BYTES:
-            most = f"larger than {MOST_BYTES // 2**20} MiB"
-            raise UserError(f"{path}: {most}, which is too large for a published table")
-        tables = find_tables(decoded(content))
+            raise UserError(f"{path}: larger than {MOST_BYTES // 2**20} MiB, which is too large for a table")
+        if not (text := decoded(content)).strip():
+            raise UserError(f"{path}: is empty; name a file with a table of scaling")
+        tables = find_tables(text)
     except OSError as error:
         raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}{nearest(path)}") from None
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
+from scalestudy.library.frames import text_of_frame
 from scalestudy.library.needs import require_packages
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def audit(
 ) -> Audit:
     """Return what a published scaling table contradicts of itself, and its recomputed speedups.
 
-    table: a file with tables as they are printed, or a data frame with one table and its headers.
+    table: a file with tables as they are printed, or a data frame with one table and its headers. The named levels
+    of its index are columns too, and durations (timedelta) are times in seconds.
     columns: header -> kind, for columns that were misunderstood; as `--column HEADER=KIND` in docs/audit.md.
     scaling: the scaling that a table of step times shows, if it does not say it.
     line: reads only the table whose header is at this line of the file.
@@ -78,11 +80,16 @@ def audit(
         raise UserError(f"scaling: {scaling!r}; must be 'weak' or 'strong'")
     if not isinstance(columns, (Mapping, type(None))):
         raise UserError(f"columns: {columns!r:.60}; must be a dictionary, header -> kind")
-    corrections = Corrections(dict(columns or {}), line)
+    for header, kind in (columns or {}).items():
+        if not isinstance(kind, str):
+            raise UserError(
+                f"columns: {header!r:.60}: {kind!r:.60}; must be a kind of column, such as 'throughput'"
+            )
+    corrections = Corrections({str(header): kind for header, kind in (columns or {}).items()}, line)
     if isinstance(table, pd.DataFrame):
         if len(table) > MOST_ROWS or len(table.columns) > MOST_COLUMNS:
             raise UserError(f"table: {len(table)} rows and {len(table.columns)} columns, which is too large")
-        raw = find_tables(table.to_csv(index=False))
+        raw = find_tables(text_of_frame(table))
         return _audited(published_in(raw, Path("table"), corrections), "table", scaling)
     if not isinstance(table, (str, PathLike)):
         raise UserError(f"table: {table!r:.60}; must be a path or a data frame")

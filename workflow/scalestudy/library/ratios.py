@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan, nan
-from operator import index
+from math import inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
@@ -16,6 +15,10 @@ if TYPE_CHECKING:
 
     from scalestudy.analyse.statistics.intervals import Interval
 
+_SMALLEST_SHOWN = 1e-6
+"""Limits beyond this ratio, or its inverse, are printed with an exponent."""
+_MOST_DEVICES = 10**9
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -23,9 +26,9 @@ class Ratio:
 
     value: float
     low: float
-    """Lower limit; nan without an interval."""
+    """Lower limit; nan without an interval, 0 if it is smaller than any float."""
     high: float
-    """Upper limit; nan without an interval."""
+    """Upper limit; nan without an interval, inf if it is larger than any float."""
     verdict: str
     """What the interval shows; one of the words of the function that returned this."""
 
@@ -38,6 +41,8 @@ class Ratio:
         """Return value and limits, rounded as in the documents of a study: '1.93 [1.88, 1.98]'."""
         from scalestudy.publish.numbers.rounding import show
 
+        if self.has_interval and not (self.low > _SMALLEST_SHOWN and self.high < 1 / _SMALLEST_SHOWN):
+            return f"{self.value:.3g} [{self.low:.2g}, {self.high:.2g}]"
         return str(show(self.value, self.low, self.high))
 
 
@@ -58,7 +63,7 @@ class Efficiency(Ratio):
     """Speedup over the factor of devices. verdict: healthy, at_target, poor, negative_scaling, or undecided."""
 
     per_doubling: float
-    """Efficiency of one doubling of the devices, if all doublings were equal."""
+    """Efficiency of one doubling of the devices, if all doublings were equal; inf if larger than any float."""
     devices: int
     baseline_devices: int
     target: float
@@ -80,14 +85,16 @@ def speedup(
     steps of a run are correlated, so that they are not repeats. With one run on a side there is no interval.
     quantity: `throughput` of all devices together, in any unit that both sides share, or `step_time`, in any unit
     of time that both share.
-    samples_per_step: global batch of (baseline, scaled), in samples; needed for step times only. The two are equal
-    in strong scaling.
+    samples_per_step: pair of the global batches of (baseline, scaled), in samples; needed for step times only. The
+    two are equal in strong scaling.
     paired: the values at the same position are of one repeat, measured close together in time. The drift of the
     machine then cancels. Otherwise the sides are independent samples.
-    confidence: level of the interval, between 0.5 and 1.
+    confidence: level of the interval, above 0.5 and below 1.
 
     Limits are Student's t on logarithms within repeats, or Welch's on logarithms. Values without any spread are
-    rounded or copied, and have no limits. The verdict is `faster` or `slower` if the interval excludes 1.
+    rounded or copied: if neither side has any spread, or with paired=True the ratios have none, there are no
+    limits. If only one side has none, it counts as exact, and the limits cover the spread of the other side alone.
+    The verdict is `faster` or `slower` if the interval excludes 1.
     Raises UserError, which names the argument. Source: docs/measurement.md.
     """
     require_packages("speedup")
@@ -98,7 +105,7 @@ def speedup(
 
     if quantity not in ("throughput", "step_time"):
         raise UserError(f"quantity: {quantity!r}; must be 'throughput' or 'step_time'")
-    _between("confidence", confidence, 0.5, 1)
+    _check_range("confidence", confidence, lambda level: 0.5 < level < 1, "above 0.5 and below 1")
     sides = [_values(name, given) for name, given in (("baseline", baseline), ("scaled", scaled))]
     if paired and len(sides[0]) != len(sides[1]):
         raise UserError(
@@ -112,6 +119,8 @@ def speedup(
     else:
         found = ratio_on_logs(above, below, confidence=confidence)
     found = found.scaled(factor)
+    if not 0 < found.value < inf:
+        raise UserError("scaled: too far from baseline; their ratio must be a float, from 1e-308 to 1e308")
     low, high = (found.low, found.high) if found.low < found.high else (nan, nan)
     method = ("t_within_repeats" if paired else "welch") if low < high else "none"
     return Speedup(
@@ -136,17 +145,18 @@ def efficiency(
     """Return the efficiency of a speedup: speedup / (devices / baseline_devices), with the limits of the speedup.
 
     speedup: from `speedup`, or a number above 0 without an interval.
-    devices, baseline_devices: numbers of devices of the two sides; devices is the larger one.
-    target: lowest efficiency per doubling of devices that counts as healthy; 0.75 means 0.5625 on 4 devices.
-    margin: relative distance from the target that counts as none, for the verdict `at_target`.
+    devices, baseline_devices: numbers of devices of the two sides, whole numbers; devices is the larger one.
+    target: lowest efficiency per doubling of devices that counts as healthy, above 0 and at most 1; 0.75 means
+    0.5625 on 4 devices.
+    margin: relative distance from the target that counts as none, for the verdict `at_target`; at least 0 and
+    below 1.
 
     The verdicts are those of a study (docs/diagnosis.md): `healthy` and `poor` if the whole interval is on that
     side of the target, `at_target` if all of it is within the margin, `negative_scaling` if the interval of the
-    speedup is below 1, else `undecided`. Without limits only the value is judged. Raises UserError, which names
-    the argument.
+    speedup is below 1, else `undecided`. Without limits the value is judged instead; it is `undecided` if the
+    speedup is above the factor of devices, which may be chance. Raises UserError, which names the argument.
     """
     require_packages("efficiency")
-    from scalestudy.analyse.point.scaling import per_doubling_efficiency
     from scalestudy.analyse.point.verdict import verdict_of
     from scalestudy.analyse.statistics.intervals import Interval
     from scalestudy.study.config.report import Report
@@ -154,12 +164,14 @@ def efficiency(
     devices, baseline_devices = _count("devices", devices), _count("baseline_devices", baseline_devices)
     if devices <= baseline_devices:
         raise UserError(f"devices: {devices}; must be more than the {baseline_devices} of baseline_devices")
-    _between("target", target, 0, 1, ends=True)
-    _between("margin", margin, 0, 1)
+    _check_range("target", target, lambda share: 0 < share <= 1, "above 0 and at most 1")
+    _check_range("margin", margin, lambda share: 0 <= share < 1, "at least 0 and below 1")
     if isinstance(speedup, Speedup):
         found = Interval(speedup.value, speedup.low, speedup.high)
+    elif 0 < _number(speedup) < inf:
+        found = Interval(_number(speedup))
     else:
-        found = Interval(_values("speedup", [speedup])[0])
+        raise UserError(f"speedup: {speedup!r:.60}; must be a finite number above 0, or what ss.speedup returned")
     factor = devices / baseline_devices
     kept: Interval = found.scaled(1 / factor)
     report = Report(target_efficiency=target, target_margin=margin)
@@ -168,7 +180,7 @@ def efficiency(
         low=kept.low,
         high=kept.high,
         verdict=str(verdict_of(found, ranks=factor, report=report)),
-        per_doubling=per_doubling_efficiency(found.value, factor),
+        per_doubling=_per_doubling(found.value, factor),
         devices=devices,
         baseline_devices=baseline_devices,
         target=target,
@@ -176,11 +188,22 @@ def efficiency(
 
 
 def _against_one(low: float, high: float) -> str:
+    from scalestudy.analyse.statistics.intervals import is_above, is_below
+
     if isnan(low):
         return "no_interval"
-    if high < 1:
+    if is_below(high, 1):
         return "slower"
-    return "faster" if low > 1 else "no_difference"
+    return "faster" if is_above(low, 1) else "no_difference"
+
+
+def _per_doubling(speedup: float, factor: float) -> float:
+    from scalestudy.analyse.point.scaling import per_doubling_efficiency
+
+    try:
+        return per_doubling_efficiency(speedup, factor)
+    except OverflowError:  # a speedup far above the factor, which is near 1
+        return inf
 
 
 def _work_factor(quantity: str, samples_per_step: tuple[float, float] | None) -> float:
@@ -193,15 +216,31 @@ def _work_factor(quantity: str, samples_per_step: tuple[float, float] | None) ->
         raise UserError(
             "samples_per_step: missing; a ratio of step times needs the global batches, such as (256, 256)"
         )
-    both = _values("samples_per_step", samples_per_step)
-    if len(both) != 2:
-        raise UserError(f"samples_per_step: {len(both)} numbers; must be (of the baseline, of the scaled runs)")
-    return both[1] / both[0]
+    pair = "must be a pair of global batches, of the baseline and of the scaled runs, such as (256, 256)"
+    if not _is_list(samples_per_step):
+        raise UserError(f"samples_per_step: {samples_per_step!r:.60}; {pair}")
+    batches = list(samples_per_step)
+    if len(batches) != 2:
+        raise UserError(f"samples_per_step: {len(batches)} numbers; {pair}")
+    of_baseline, of_scaled = _values("samples_per_step", batches)
+    factor = of_scaled / of_baseline
+    if not 0 < factor < inf:
+        raise UserError(f"samples_per_step: {samples_per_step!r:.60}; their ratio must be a float above 0")
+    return factor
+
+
+def _is_list(given: object) -> bool:
+    """Return whether an argument has elements. Text has none, nor has an array without a dimension."""
+    try:
+        iter(given)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return not isinstance(given, (str, bytes))
 
 
 def _values(name: str, given: Iterable[float]) -> Sequence[float]:
     """Return the numbers of an argument. Raises UserError unless each is finite and above 0."""
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+    if not _is_list(given):
         raise UserError(f"{name}: {given!r:.60}; must be a list of numbers, one for each run")
     values: list[float] = []
     for place, one in enumerate(given):
@@ -214,28 +253,25 @@ def _values(name: str, given: Iterable[float]) -> Sequence[float]:
     return values
 
 
-def _between(name: str, number: float, low: float, high: float, *, ends: bool = False) -> None:
-    """Raise UserError unless a number is in a range. ends: the upper limit is allowed, else the lower one if 0."""
-    value = _number(number)
-    allowed = low < value <= high if ends else (low < value or low == value == 0) and value < high
-    if not allowed:
-        raise UserError(f"{name}: {number!r:.60}; must be between {low:g} and {high:g}")
+def _check_range(name: str, number: float, allows: Callable[[float], bool], words: str) -> None:
+    """Raise UserError, with the range in words, unless a number is in it."""
+    if not allows(_number(number)):
+        raise UserError(f"{name}: {number!r:.60}; must be a number {words}")
 
 
-def _count(name: str, number: int) -> int:
-    """Return a number of devices, of any type of integer. Raises UserError for anything else."""
-    try:
-        count = 0 if isinstance(number, bool) else index(number)
-    except TypeError:
-        count = 0
-    if count < 1:
+def _count(name: str, number: float) -> int:
+    """Return a number of devices, of any type; a float such as 8.0 counts. Raises UserError for anything else."""
+    count = _number(number)
+    if not (count.is_integer() and count >= 1):
         raise UserError(f"{name}: {number!r:.60}; must be a whole number above 0")
-    return count
+    if count > _MOST_DEVICES:
+        raise UserError(f"{name}: {number!r:.60}; must be at most {_MOST_DEVICES}")
+    return int(count)
 
 
 def _number(given: object) -> float:
     """Return a number as a float; nan for anything else, such as text, truth values and nested lists."""
-    if isinstance(given, (str, bytes, bool)):
+    if isinstance(given, (str, bytes, bool)) or getattr(getattr(given, "dtype", None), "kind", "") == "b":
         return nan
     try:
         return float(given)  # type: ignore[arg-type]

@@ -32,14 +32,17 @@ def read(folder: str | PathLike[str]) -> Results:
     """Return the results of a finished study, from its folder, such as `results/STUDY`.
 
     Files are read when they are asked for, and checked against their checksums. Nothing is written. Raises
-    UserError, which names the folder or the file, if they are missing, changed, or of another version.
+    UserError, which names the folder or the file, if they are missing, changed, of another version, or in an
+    archive of `scalestudy deposit`.
     """
     require_packages("read")
-    from scalestudy.cli.naming import find_results
+    from scalestudy.cli.naming import find_results, what_to_do_with
     from scalestudy.cli.results.inputs import plan_of
 
     if not isinstance(folder, (str, PathLike)):
         raise UserError(f"folder: {folder!r:.60}; must be a path, such as 'results/STUDY'")
+    if Path(folder).is_file():
+        raise UserError(f"{folder}: {what_to_do_with(Path(folder))}")
     found = find_results((), Path(folder), having="summary")
     return Results(found, plan_of(found).study.name)
 
@@ -80,9 +83,9 @@ class Results:
         from scalestudy.registry.files import FILES
         from scalestudy.registry.results import RESULTS
 
-        table = _FRAMES.get(name)
+        table = _FRAMES.get(name) if isinstance(name, str) else None
         if table is None:
-            raise UserError(f"frame: {name!r}; must be one of {', '.join(_FRAMES)}")
+            raise UserError(f"frame: {name!r:.60}; must be one of {', '.join(_FRAMES)}")
         frame = table_of(self.folder, table)
         columns = FILES[RESULTS[table]].columns
         frame.attrs["units"] = {end: column.unit for column in columns for end in column.names if column.unit}
@@ -112,8 +115,8 @@ class Results:
         from scalestudy.publish.templates import DIRECTORY, render
         from scalestudy.registry.tables import TABLES
 
-        if name not in TABLES:
-            raise UserError(f"latex_table: {name!r}; must be one of {', '.join(TABLES)}")
+        if not isinstance(name, str) or name not in TABLES:
+            raise UserError(f"latex_table: {name!r:.60}; must be one of {', '.join(TABLES)}")
         plan, summary = plan_of(self.folder), table_of(self.folder, "summary")
         return render(DIRECTORY / "table.tex", **table_view(plan, summary, book_of(self.folder), name))
 
@@ -126,6 +129,8 @@ class Results:
         from scalestudy.cli.results.inputs import book_of
         from scalestudy.publish.numbers.similar import similar_keys
 
+        if not isinstance(key, str):
+            raise UserError(f"number: {key!r:.60}; must be a key of numbers.json, such as imdb.ddp.n4.speedup")
         book = book_of(self.folder)
         found = book.find(key)
         if found is None:

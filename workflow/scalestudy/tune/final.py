@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp, isnan
+from math import isnan
 
 import pandas as pd
 
 from scalestudy.analyse.forecast.goodput import efficiency_interval
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.statistics.blocks import differences
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean
+from scalestudy.analyse.statistics.intervals import NOTHING, ROUNDING, Interval, from_log, mean
 from scalestudy.registry.codes import AccuracyKept
 from scalestudy.study.looks import level_of_a_look
 from scalestudy.tune.model import Finalist, Launched
@@ -76,8 +76,9 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
     )
     failed = next((one for one in race.whole if one.setting == setting and one.outcome != "ok"), None)
     mine, present = _that_count(mine, present)
-    within = differences(_by_block(mine, race.value), _by_block(present, race.value), planned=race_planned(race))
-    gain = mean(within, confidence=level(space)).map(exp) if len(within.values) else NOTHING
+    logs = (_by_block(of, race.value) for of in (mine, present))
+    within = differences(*logs, planned=race_planned(race), rounding=ROUNDING)
+    gain = mean(within, confidence=level(space)).map(from_log) if len(within.values) else NOTHING
     if race.goal == "goodput":
         gain = _with_worth(space, setting, gain, noise_scale)
     difference, kept, lowest = _accuracy(mine, present, study.report.accuracy_margin, study.report.confidence)

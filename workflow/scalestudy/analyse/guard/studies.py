@@ -13,7 +13,7 @@ from scalestudy.analyse.point.launches import among, by_block, good_launches, la
 from scalestudy.analyse.point.speedup import with_turns
 from scalestudy.analyse.point.spoiled import is_spoiled
 from scalestudy.analyse.statistics.blocks import differences
-from scalestudy.analyse.statistics.intervals import Sample
+from scalestudy.analyse.statistics.intervals import ROUNDING, Sample
 from scalestudy.analyse.study.compare import Answer, Comparison, Question, Source
 
 EPOCH_TIME = "epoch_time_s"
@@ -115,4 +115,4 @@ def _speedups(answer: Answer) -> Sample:
     runs = answer.source.runs.set_index("run_id", drop=False)
     base = good_launches(among(runs, answer.point.base))
     mine, theirs = (np.log(by_block(one, "throughput_samples_per_s")) for one in (answer.good, base))
-    return differences(mine, theirs, planned=study.repeats_for_spread)
+    return differences(mine, theirs, planned=study.repeats_for_spread, rounding=ROUNDING)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, hypot, isnan, log, nan, sqrt
+from math import exp, hypot, inf, isnan, log, nan, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -17,6 +17,24 @@ import pandas as pd
 from scalestudy.record.document import Real
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
+
+ROUNDING = 1e-12
+"""Largest difference of logarithms that rounding of floats explains. No clock resolves such a difference.
+
+The logarithm of the largest float is below 710, so that its rounding error is below 2e-13."""
+RELATIVE_TOLERANCE = 1e-9
+"""Relative difference from a threshold that counts as none: far more than rounding of floats, far less than any
+interval."""
+
+
+def is_below(number: float, threshold: float) -> bool:
+    """Returns whether a number is below a threshold of at least 0 by more than rounding of floats."""
+    return number < threshold * (1 - RELATIVE_TOLERANCE)
+
+
+def is_above(number: float, threshold: float) -> bool:
+    """Returns whether a number is above a threshold of at least 0 by more than rounding of floats."""
+    return number > threshold * (1 + RELATIVE_TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -61,11 +79,11 @@ class Interval:
     @property
     def relative_half_width(self) -> float:
         """Returns the half-width on the log scale, used for verdicts and intervals: 0.01 is 1 %."""
-        return log(self.high / self.low) / 2
+        return inf if self.low == 0 else log(self.high / self.low) / 2
 
     def leaves_out(self, number: float) -> bool:
         """Returns whether a number is beyond the limits; never without limits."""
-        return self.low > number or self.high < number
+        return is_above(self.low, number) or is_below(self.high, number)
 
 
 NOTHING = Interval(nan)
@@ -103,9 +121,9 @@ def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Sho
         return Shows.NONE
     if isnan(interval.low):
         return Shows.NO_INTERVAL
-    if interval.high < than:
+    if is_below(interval.high, than):
         return below
-    return above if interval.low > than else Shows.NO_DIFFERENCE
+    return above if is_above(interval.low, than) else Shows.NO_DIFFERENCE
 
 
 Numbers = Sequence[float] | np.ndarray
@@ -122,10 +140,12 @@ class Sample:
 
     values: Numbers
     deciding: Numbers | None = None
+    rounding: float = 0.0
+    """Difference between values up to which they are equal: ROUNDING for logarithms and their differences."""
 
     def logs(self) -> Sample:
         """Returns logarithms; raises ValueError if a value is not positive."""
-        return Sample(_logs(self.values), None if self.deciding is None else _logs(self.deciding))
+        return Sample(_logs(self.values), None if self.deciding is None else _logs(self.deciding), ROUNDING)
 
     @property
     def mean(self) -> float:
@@ -138,6 +158,12 @@ class Sample:
 
     @property
     def variance_of_mean(self) -> float:
+        """Returns the squared standard error of the mean: exactly 0 if the values are equal.
+
+        The variance of equal numbers as floats need not be 0, because their mean is rounded.
+        """
+        if self.freedom >= 1 and np.ptp(self._spread) <= self.rounding:
+            return 0.0
         return float(np.var(self._spread, ddof=1)) / len(self.values)
 
     @property
@@ -148,9 +174,17 @@ class Sample:
 Values = Numbers | pd.Series | Sample
 
 
+def from_log(number: float) -> float:
+    """Returns e to this power: the inverse of a logarithm. inf if it is larger than any float."""
+    try:
+        return exp(number)
+    except OverflowError:
+        return inf
+
+
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
     """Returns the geometric mean of positive values, one per run, with Student's t interval on logarithms."""
-    return mean(_sample(values).logs(), confidence=confidence).map(exp)
+    return mean(_sample(values).logs(), confidence=confidence).map(from_log)
 
 
 def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interval:
@@ -159,7 +193,7 @@ def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interva
     theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits if
     either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
     """
-    return difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence).map(exp)
+    return difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence).map(from_log)
 
 
 def difference(above: Values, below: Values, *, confidence: float) -> Interval:

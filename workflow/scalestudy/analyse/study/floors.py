@@ -16,7 +16,7 @@ from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.point.spoiled import kept_together
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, shows
+from scalestudy.analyse.statistics.intervals import NOTHING, ROUNDING, Interval, Sample, shows
 from scalestudy.analyse.statistics.power import smallest_shown, spread
 from scalestudy.registry.codes import Claim, IntervalMethod, Shows, Verdict
 from scalestudy.registry.column import Row
@@ -52,7 +52,7 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
     first, second = kept_together(first, comparable_with(first, among(good, twin.runs)), study)
     again, once = (by_repeat(launches, "step_time_s") for launches in (second, first))
     planned, level = study.repeats_for_spread, study.level
-    within = differences(np.log(again), np.log(once), planned=planned)
+    within = differences(np.log(again), np.log(once), planned=planned, rounding=ROUNDING)
     count, most = len(within.values), len(twin.runs)
     ratio = ratio_in_blocks(again, once, planned=planned, confidence=level) if count else NOTHING
     noise = spread(within, confidence=level)

@@ -133,6 +133,10 @@ def has_sizes_across(table: RawTable) -> bool:
     """Return whether numbers as headers are sizes, beside devices in the first column: Threads | 10000 | 20000."""
     headers = [plain(name) for name in table.header[1:]]
     cells = [plain(row[0]) for _, row in table.rows if row]
-    if len(cells) < 2 or not all(re.fullmatch(r"[1-9]\d{0,8}", text) for text in (*headers, *cells)):
+    if (
+        not headers
+        or len(cells) < 2
+        or not all(re.fullmatch(r"[1-9]\d{0,8}", text) for text in (*headers, *cells))
+    ):
         return False
     return len(set(cells)) == len(cells) and max(map(int, cells)) < min(map(int, headers))
