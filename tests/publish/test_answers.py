@@ -117,6 +117,8 @@ def test_one_run_has_no_interval(content: dict[str, Any]) -> None:
     one = make_plan(plan.study.model_copy(update={"repeats": 1}))
     found, _ = answer(one, results_of(one, first[first["run_id"].isin(one.runs)]))
     assert "Two processes train mlp 1.80 times as fast as one (one run, so there is no interval)." in found.said
+    assert "another one may change this" in found.meaning
+    assert "Use both processes if further runs agree." in found.to_do
     assert found.compared.endswith(", in 1 repeat.")
 
 

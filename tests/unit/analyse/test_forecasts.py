@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import log2, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from published_tables import Question, questions
 from scalestudy.analyse.forecast.columns import NoFitError, Place
 from scalestudy.analyse.forecast.discrepancy import ACROSS_NODES as ACROSS
 from scalestudy.analyse.forecast.discrepancy import IN_A_NODE as INSIDE
-from scalestudy.analyse.forecast.discrepancy import Side, Sides, discrepancy
+from scalestudy.analyse.forecast.discrepancy import Side, Sides, discrepancy, doublings_away
 from scalestudy.analyse.forecast.extrapolate import Measured, forecast
 from scalestudy.analyse.forecast.fit import (
     DIVIDED,
@@ -28,7 +29,7 @@ from scalestudy.analyse.forecast.fit import (
     fit_law,
 )
 from scalestudy.registry.codes import Refused
-from scaling_series import ACROSS_NODES, EIGHTH, FARTHEST, IN_A_NODE, SEVENTH
+from scaling_series import ACROSS_NODES, EIGHTH, FARTHEST, IN_A_NODE, SEVENTH, SIXTH
 from scaling_series import Question as SeriesQuestion
 from scaling_series import questions as series_questions
 
@@ -293,6 +294,30 @@ def test_the_discrepancy_grows_with_distance_and_overhead_and_not_with_the_numbe
 
     assert at(two, 2 * near) <= at(two, 2 * far) <= at(more, 2 * far)
     assert at(three, 2 * far) == pytest.approx(at(two, 2 * far))
+
+
+def test_between_two_sizes_the_discrepancy_is_that_of_a_bridge() -> None:
+    assert doublings_away([1, 4, 16], 8) == pytest.approx(0.5)
+    assert doublings_away([1, 2, 8], 6) == pytest.approx(log2(3) * log2(8 / 6) / 2)
+    assert [doublings_away([1, 2, 8], size) for size in (1, 2, 8)] == [0, 0, 0]
+    assert doublings_away([1, 2, 8], 16) == 1
+
+
+@pytest.mark.parametrize("data", [SIXTH, SEVENTH, EIGHTH])
+def test_values_between_measured_sizes_are_within_the_limits(data: Path) -> None:
+    """Each size of a published series but the first and the last, from all others: 90 % limits."""
+    inside = []
+    for question in series_questions(data):
+        between = sorted([*question.known, question.target], key=lambda one: one.place.ranks)
+        for place in range(1, len(between) - 1):
+            known = between[:place] + between[place + 1 :]
+            try:
+                made = forecast(known, between[place].place, strong=question.strong).step_time_s
+            except NoFitError:
+                continue
+            inside.append(made.low <= between[place].step_time_s <= made.high)
+    assert len(inside) > 20
+    assert sum(inside) >= 0.8 * len(inside)
 
 
 @pytest.mark.parametrize("sides", [INSIDE, ACROSS])

@@ -197,6 +197,14 @@ def test_two_launches_are_said_to_be_two() -> None:
     assert facts_of(plan, summary, runs)["leading"][0]["row"]["two_launches"]
 
 
+def test_a_verdict_of_one_run_is_called_that() -> None:
+    plan = plan_of()
+    runs = runs_of(plan, {}, repeats=1)
+    (judged,) = facts_of(plan, summary_frame(plan, runs), runs)["leading"]
+    assert judged["row"]["one_launch"]
+    assert judged["verdict"] == f"{judged['code'].replace('_', ' ')} by one run"
+
+
 @pytest.mark.parametrize(
     ("spoiled", "again"),
     [({}, False), ({2: (1,)}, True), ({1: (1, 2)}, True)],

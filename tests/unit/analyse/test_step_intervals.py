@@ -6,10 +6,12 @@ from dataclasses import replace
 from math import inf, log
 
 import numpy as np
+import pandas as pd
 import pytest
 from bench.estimates import conformal, drawn, interval_score, read_steps, shares
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published_tables import DATA
 from scalestudy.analyse.costs.calibrated import (
     FITTED,
     LEAST,
@@ -18,6 +20,7 @@ from scalestudy.analyse.costs.calibrated import (
     StepInterval,
     compute_for,
     drawn_steps_s,
+    least_step_s,
     limits_s,
     step_interval_s,
 )
@@ -179,6 +182,44 @@ def test_published_steps_are_within_the_limits() -> None:
     assert np.all(steps.measured_s >= LEAST * steps.one_s)
     assert np.median(high / low) < 3
     assert 0.9 < np.median(steps.measured_s / median) < 1.1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    parameters=st.floats(1e6, 1e11),
+    ranks=st.integers(2, 1024),
+    bandwidth=st.floats(1e8, 1e12),
+    compute=st.floats(1e-3, 10),
+    family=st.sampled_from([family for family in FAMILIES if family != "measured"]),
+    known=st.booleans(),
+)
+def test_no_limit_of_a_step_is_below_the_least_time_of_its_communication(
+    parameters: float, ranks: int, bandwidth: float, compute: float, family: str, known: bool
+) -> None:
+    """All-reduces by other algorithms than a ring receive each gradient once at least; gathers are rings."""
+    setting = Setting(parameters, ranks, Link(20e-6, bandwidth), blocks=12, latency_assumed=not known)
+    for item in traffic(setting.surely):
+        ring_only = item.strategy != "ddp" or family == "pcie"
+        sent = item.time_s if ring_only else setting.size / bandwidth
+        assert interval(setting, compute, family, item.strategy).low >= sent * (1 - 1e-9)
+
+
+def test_a_least_time_has_no_assumed_latency() -> None:
+    """536 buckets on 8 ranks: 14 messages of 20 us each would be 150 ms of a least time of 54 ms."""
+    setting = Setting(7e9, 8, Link(20e-6, 450e9), dtype="bf16", latency_assumed=True)
+    (ddp, _, _) = traffic(setting.surely)
+    assert ddp.time_s == pytest.approx(2 * 7 / 8 * 14e9 / 450e9)
+    assert replace(setting, latency_assumed=False).surely.link.latency_s == 20e-6
+
+
+def test_no_published_step_is_shorter_than_the_least_step() -> None:
+    table = pd.read_csv(DATA / "published_steps.csv")
+    for row in table.itertuples():
+        link = Link(20e-6, row.bandwidth_gb_per_s * 1e9)
+        setting = Setting(row.parameters, row.devices, link, dtype=row.dtype, latency_assumed=True)
+        family = KINDS[row.link].family
+        least = least_step_s(setting, traffic(setting)[0], row.step_one_ms / 1e3, family=family)
+        assert row.step_ms / 1e3 >= least
 
 
 def test_a_conformal_margin_counts_sources_and_not_steps() -> None:

@@ -72,6 +72,39 @@ def test_several_sizes_behind_one_option(table: Path, capsys: pytest.CaptureFixt
     assert limits_of(out, 6) < limits_of(out, 8)
 
 
+def test_a_size_between_others_is_in_its_place_and_its_limits_include_the_error_of_a_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"{TABLE}8,2640\n")
+    _, out, _ = said(capsys, path, "--at", "6", "--node", "8")
+    value, low, high = limits_of(out, 6)
+    assert low < 0.97 * value
+    assert high > 1.03 * value
+    assert out.index(" 6* ") < out.index(" 8 2640 ")
+
+
+def test_rows_that_are_taken_together_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "GPUs,Batch per GPU,Throughput\n1,64,410 img/s\n2,64,790 img/s\n2,64,800 img/s\n4,64,1460 img/s\n"
+    )
+    _, out, _ = said(capsys, path)
+    assert "Taken together: lines 3 and 4 are the same configuration; their geometric mean is used." in out
+
+
+def test_more_than_linear_scaling_is_not_forecast_without_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("GPUs,Throughput (images/s)\n1,100\n2,206\n4,420\n")
+    _, out, _ = said(capsys, path)
+    assert "Note: an efficiency above 100 % only continues the measured ones" in out
+    path.write_text(TABLE)
+    _, out, _ = said(capsys, path)
+    assert "only continues" not in out
+
+
 def test_a_measured_size_is_not_forecast_and_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = said(capsys, table, "--at", "4")
     assert status == 0

@@ -164,6 +164,42 @@ def test_the_limits_of_a_step_are_printed_with_its_median(capsys: pytest.Capture
     )
 
 
+def test_a_latency_that_was_not_given_is_listed_as_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "7B", "--gpus", "8", "--link", "nvlink4", "--dtype", "bf16"]
+    assert main(command) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "latency 20 us per message (assumed)" in output
+    assert "* A latency of 20 us per message, which is in the steps" in output
+    assert "ddp 24.5 GB 54.4 ms" in output
+    assert main([*command, "--latency", "20us"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "(assumed)" not in output
+    assert "A latency of" not in output
+    assert "ddp 24.5 GB 205 ms" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--gpus", "8", "--link", "nvlink3"], "or a tree between two nodes, can shorten ddp to 333 us."),
+        (["--gpus", "8", "--link", "pcie4"], "Strategies: by ring. Assumed"),
+        (["--gpus", "2", "--link", "nvlink3"], "Strategies: by ring. Assumed"),
+    ],
+)
+def test_the_page_says_by_which_algorithm_a_least_time_is(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["estimate", "--params", "25M", *arguments]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert said in output.replace(" ------- ", " ")
+
+
+def test_one_rank_has_a_step_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "--params", "25M", "--gpus", "1", "--link", "pcie4", "--step-time", "1.2s"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "One rank does not communicate: its step is the given one, 1.2 s." in output
+
+
 def test_a_target_that_the_best_case_reaches_is_said_to_be_in_reach(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["estimate", "--params", "334M", "--gpus", "8", "--link", "pcie4", "--step-time", "300ms"]
     assert main(command) == 0

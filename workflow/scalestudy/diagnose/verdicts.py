@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.forecast.columns import Place, twice
 from scalestudy.analyse.point.protocols import measured_of
 from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
@@ -137,7 +138,7 @@ def _text(value: Any) -> str:
 def healthy(case: Case) -> Finding:
     """The finding for a healthy point that needs no fix: it advises more ranks, unless they were measured."""
     point = case.point
-    wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
+    wider = str(twice(Place.of(point), imported=case.study.imported))
     prediction, unpredicted = _forecast(case, wider)
     more = Recommendation(
         id="more_ranks",

@@ -5,10 +5,10 @@ from typing import Any
 
 from quantiphy import Quantity
 
-from scalestudy.analyse.costs.calibrated import compute_for, step_interval_s
+from scalestudy.analyse.costs.calibrated import RING_ONLY, compute_for, step_interval_s
 from scalestudy.analyse.costs.collectives import ALGORITHMS
 from scalestudy.analyse.costs.links import KINDS, SHARES, Z95, family_of
-from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
+from scalestudy.analyse.costs.strategies import Setting, Traffic, reduced_at_least_s, traffic
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.words.counts import in_words
 from scalestudy.registry.words.percent import percent, percent_digits
@@ -27,15 +27,17 @@ def estimate_view(
     size, ranks, link = setting.size, setting.ranks, setting.link
     family = "measured" if measured else KINDS[kind].family if kind else family_of(link.bandwidth_bytes_per_s)
     known = step_time_s is not None and ranks > 1
+    # A least time has no latency that was not given. A time at a measured bandwidth is an estimate, and has.
+    timed = setting if measured else setting.surely
     strategies = [
         vars(item)
         | {
             "bytes": _text(item.bytes_sent, "B"),
-            "time": _text(item.time_s, "s"),
+            "time": _text(shown.time_s, "s"),
             "state": show(item.state_bytes / 2**30).value,
             **(_scaling(setting, item, step_time_s, target, family) if known and step_time_s else {}),
         }
-        for item in traffic(setting)
+        for item, shown in zip(traffic(setting), traffic(timed), strict=True)
     ]
     return {
         "setting": vars(setting)
@@ -50,14 +52,16 @@ def estimate_view(
         "algorithms": [
             {
                 "name": algorithm.name,
-                "time": _text(algorithm.time_s(size, ranks, link), "s"),
+                "time": _text(algorithm.time_s(size, ranks, timed.link), "s"),
                 "complexity": algorithm.complexity,
             }
             for algorithm in ALGORITHMS
         ],
         "strategies": strategies,
+        "reduced": _text(reduced_at_least_s(setting), "s") if ranks > 2 and family not in RING_ONLY else None,
         "longer": any(item.get("needed") and not item["reached"] for item in strategies),
         "step_time": _text(step_time_s, "s") if known and step_time_s else None,
+        "alone": _text(step_time_s, "s") if step_time_s and ranks == 1 else None,
         "target": percent(target),
     }
 

@@ -16,10 +16,13 @@ from scalestudy.diagnose.audit import Audit
 from scalestudy.errors import UserError
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.publish.quantity import Quantity, quantity_of
+from scalestudy.publish.views.forecasts import SUPERLINEAR
 from scalestudy.publish.words.labels import listed
 from scalestudy.registry.words.refusals import no_forecast
 
 FORMATS = (".svg", ".png", ".pdf")
+TOGETHER = "printed twice"
+"""Kind of an audit's remarks on rows that are taken together."""
 MEASURED = "measured, in the table above"
 """Why a size has no forecast."""
 MOST_DRAWN = 12
@@ -70,14 +73,24 @@ def forecast_view(cases: Sequence[Case]) -> list[dict[str, Any]]:
             "base": f"{_devices(case.base)}, {_base_value(case)}",
             "left_out": ", ".join(map(str, case.known.left_out)),
             "further": ", ".join(map(str, case.known.further)),
-            "rows": [
-                *(_known_row(case, scale) for scale in case.known.scales),
-                *(_row(case, one) for one in case.foretold if one.made),
-            ],
+            "together": [one.sentence for one in case.audit.remarks if one.kind == TOGETHER],
+            "rows": _rows(case),
+            "superlinear": SUPERLINEAR if _is_superlinear(case) else "",
             "refused": _refused(case),
         }
         for case in cases
     ]
+
+
+def _rows(case: Case) -> list[dict[str, str]]:
+    """The measured and the foretold sizes, from small to large."""
+    rows = [(scale.row.gpus, _known_row(case, scale)) for scale in case.known.scales]
+    rows += [(one.place.ranks, _row(case, one)) for one in case.foretold if one.made]
+    return [row for _, row in sorted(rows, key=lambda item: item[0])]
+
+
+def _is_superlinear(case: Case) -> bool:
+    return any(case.efficiency(one).value > 1 for one in case.foretold if one.made)
 
 
 def draw(cases: Sequence[Case], path: Path) -> None:

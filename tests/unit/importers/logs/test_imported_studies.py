@@ -22,7 +22,7 @@ from scalestudy.importers.logs.model import Given
 from scalestudy.record.files import write_json
 from scalestudy.record.observation import IMPORTED
 from scalestudy.record.tables import read_observation
-from scalestudy.registry.codes import IntervalMethod, Stopped, Verdict
+from scalestudy.registry.codes import IntervalMethod, Refused, Stopped, Verdict
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -44,6 +44,19 @@ def imported(folder: Path, files: list[Path], **options: list[str]) -> tuple[Pat
     given = given_for(files, {name.replace("_", "-"): words for name, words in options.items()})
     import_files(given, "logs", results, scaling=None, form=None, documents=False)
     return results, table_of(results, "summary")
+
+
+def test_beyond_a_whole_node_nothing_is_forecast_as_from_a_table(tmp_path: Path) -> None:
+    files = [write_log(tmp_path, f"{n}.csv", devices=n, step_ms=100 + n, batch=32 * n) for n in (1, 4, 8)]
+    results, summary = imported(tmp_path, files)
+    forecasts = table_of(results, "forecasts")
+    (wider,) = forecasts[forecasts["forecast_of"] == "scale"].to_dict("records")
+    assert (wider["nodes"], wider["devices_per_node"]) == (2, 8)
+    assert wider["refused"] == Refused.NETWORK_NOT_MEASURED
+    found = diagnose_study(plan_of(results).study, summary, forecasts)
+    (advice,) = [item for one in found if one.world_size == 8 for _, item in one.recommendations]
+    assert advice.prediction is None
+    assert "the cost of the network between nodes is not known" in advice.unpredicted
 
 
 def test_weak_scaling_with_repeats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

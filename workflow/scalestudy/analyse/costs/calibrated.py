@@ -7,8 +7,9 @@ normal (links.py). Contention lowers it by exp(-e), e exponential: other traffic
 Overlap is a probit-normal share of what could be hidden. `other` is log-normal, with a median that grows with
 each doubling of ranks: stragglers, wrappers, noise of the base. The quantiles over these four are widened by a
 margin, so that 90 % of the steps of a source that was left out are inside (conformal, with the source as the
-unit). The values of FITTED are fitted to tests/data/published_steps.csv by tests/bench/estimates.py;
-docs/models.md has how well they hold.
+unit). No lower limit is below the step that has full overlap at nominal bandwidth (least_step_s). The values of
+FITTED are fitted to tests/data/published_steps.csv by tests/bench/estimates.py; docs/models.md has how well they
+hold.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from scalestudy.analyse.costs.collectives import Link
 from scalestudy.analyse.costs.links import Share
-from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
+from scalestudy.analyse.costs.strategies import Setting, Traffic, reduced_at_least_s, traffic
 
 Array = NDArray[np.float64]
 DRAWS = 2048
@@ -57,6 +58,9 @@ FITTED = Fitted(
 )
 LEAST = 0.9
 """A step is not shorter than this share of the step of one process: none of 205 published ones is."""
+RING_ONLY = ("pcie",)
+"""Families of links whose all-reduces take at least the time of a ring: no switch reduces, and one node has no
+tree between nodes."""
 UNTESTED = 2.0
 """Factor of the margin of sharded strategies: no published step with a step of one device was found for them."""
 
@@ -147,6 +151,24 @@ def limits_s(steps: Array, compute_s: Array | float, margin: float) -> tuple[Arr
     return np.maximum(low / exp(margin), LEAST * compute_s), median, high * exp(margin)
 
 
+def least_step_s(setting: Setting, item: Traffic, compute_s: float, *, family: str) -> float:
+    """Returns the seconds of a step with full overlap at nominal bandwidth, which no step is shorter than.
+
+    The computation takes LEAST of compute_s. DDP's all-reduces may be reduced in a switch, or by a tree between
+    two nodes, if the family of the link has them; FSDP's collectives are rings. A measured bandwidth is no upper
+    limit of what the link can do, so there is no least step but the computation.
+    """
+    compute = LEAST * compute_s
+    if family == "measured" or setting.ranks == 1:
+        return compute
+    (surely,) = [other for other in traffic(setting.surely) if other.strategy == item.strategy]
+    sent, unhidden = surely.time_s, surely.unhidden_s
+    if item.strategy == "ddp" and family not in RING_ONLY:
+        sent, unhidden = reduced_at_least_s(setting), 0.0
+    behind = surely.hideable * compute
+    return compute - behind + unhidden + max(behind, sent - unhidden)
+
+
 def step_interval_s(
     setting: Setting, item: Traffic, compute_s: float, *, share: Share, family: str
 ) -> StepInterval:
@@ -164,7 +186,8 @@ def step_interval_s(
         contention=FITTED.contention[family],
     )
     margin = FITTED.margin * (1.0 if item.strategy == "ddp" else UNTESTED)
-    return StepInterval(*(float(value) for value in limits_s(steps, compute_s, margin)))
+    low, median, high = (float(value) for value in limits_s(steps, compute_s, margin))
+    return StepInterval(max(low, least_step_s(setting, item, compute_s, family=family)), median, high)
 
 
 def compute_for(

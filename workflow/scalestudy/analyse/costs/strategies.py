@@ -4,7 +4,9 @@ Bytes are as in study/traffic.py for the runs of a study. Sources: Li et al. (20
 VLDB 16.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 from scalestudy.analyse.costs.buckets import bucket_sizes
 from scalestudy.analyse.costs.collectives import RING, Link
@@ -31,6 +33,13 @@ class Setting:
     """Micro-batches per step; gradients are synchronised with the last one."""
     optimizer_states: int = 2
     """State values per parameter: 2 for Adam, 1 for momentum, 0 for plain SGD."""
+    latency_assumed: bool = False
+    """The latency of the link is a default: no least time may include it."""
+
+    @property
+    def surely(self) -> Setting:
+        """The same with the latency that is known: 0 s if it is a default."""
+        return replace(self, link=Link(0.0, self.link.bandwidth_bytes_per_s)) if self.latency_assumed else self
 
     @property
     def element_bytes(self) -> int:
@@ -67,6 +76,15 @@ class Traffic:
 def traffic(setting: Setting) -> tuple[Traffic, ...]:
     """Returns DDP, FSDP's full shard, and FSDP that shards only gradients and optimizer states."""
     return ddp_traffic(setting), fsdp_traffic(setting), fsdp_traffic(setting, reshard_after_forward=False)
+
+
+def reduced_at_least_s(setting: Setting) -> float:
+    """Returns the seconds of an all-reduce of all gradients at full bandwidth by any algorithm.
+
+    A rank, or a node of several, must receive the sum of every gradient. A reduction in the switch comes near to
+    this, and a tree between two nodes; a ring over n ranks takes 2 (n - 1) / n times as long.
+    """
+    return setting.size / setting.link.bandwidth_bytes_per_s if setting.ranks > 1 else 0.0
 
 
 def ddp_traffic(setting: Setting) -> Traffic:

@@ -12,6 +12,9 @@ from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.registry.column import Row
 from scalestudy.registry.files import FILES
 
+USUAL_NODE = 8
+"""Devices of a node where a table or log does not say it."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -31,6 +34,17 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.nodes}x{self.devices_per_node}"
+
+
+def twice(place: Place, *, imported: bool) -> Place:
+    """Returns the place with twice the devices of each node.
+
+    It is not known how many devices the node of an imported run has. Two whole nodes of the usual size then take
+    the place of one that is larger, as in a forecast from a table.
+    """
+    if imported and place == Place(1, USUAL_NODE):
+        return Place(2, USUAL_NODE)
+    return Place(place.nodes, 2 * place.devices_per_node)
 
 
 class NoFitError(ValueError):

@@ -60,5 +60,18 @@ def discrepancy(scales: Sequence[Scale], size: float, side: Side, *, strong: boo
         for (few, before), (many, after) in pairwise(sizes)
     ]
     scatter = variance(overheads) if len(overheads) > 1 else 0.0
-    doublings = max(0.0, log2(size / sizes[-1][0]))
-    return sqrt((side.floor**2 + overheads[-1] ** 2 + scatter) * doublings)
+    return sqrt((side.floor**2 + overheads[-1] ** 2 + scatter) * doublings_away([n for n, _ in sizes], size))
+
+
+def doublings_away(sizes: Sequence[float], size: float) -> float:
+    """Returns the doublings beyond the largest size; between two sizes, those of a bridge.
+
+    A sum of independent steps that is known at both ends has a variance of a b / (a + b) in between, a and b
+    doublings away from the ends. It is 0 at a size that was measured, and below the smallest one.
+    """
+    if size >= sizes[-1]:
+        return log2(size / sizes[-1])
+    for few, many in pairwise(sizes):
+        if few <= size <= many:
+            return log2(size / few) * log2(many / size) / log2(many / few)
+    return 0.0

@@ -21,7 +21,7 @@ from scalestudy.analyse.forecast.discrepancy import (
     Side,
     discrepancy,
 )
-from scalestudy.analyse.forecast.fit import Scale, Weighed, capped, fit_all
+from scalestudy.analyse.forecast.fit import ASSUMED_ERROR, Scale, Weighed, capped, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
 from scalestudy.study.config.report import FARTHEST_SCALE
@@ -160,9 +160,14 @@ def _mixture(
     """Returns the distribution of the step time at a target, from the growth models that are possible there."""
     sides = IN_A_NODE if target.nodes == 1 else ACROSS_NODES
 
+    between = size < max(scale.n for scale in scales)
+
     def spreads(side: Side) -> np.ndarray:
-        beyond = discrepancy(scales, size, side, strong=strong)
-        return np.array([side.share * hypot(NOISE * item.fit.error(size), beyond) for item in laws])
+        beyond = side.share * discrepancy(scales, size, side, strong=strong)
+        # The shares were set beyond the largest size. Between sizes, the error of a value is larger than they are.
+        known = NOISE * (1.0 if between else side.share)
+        own = NOISE * ASSUMED_ERROR if between else 0.0
+        return np.array([hypot(known * item.fit.error(size), own, beyond) for item in laws])
 
     places = np.array([log(item.fit.step_time_s(size)) for item in laws])
     weights = np.array([item.weight for item in laws])

@@ -12,7 +12,15 @@ import pandas as pd
 from scipy.special import ndtri
 
 from scalestudy.analyse.forecast.batches import batch_forecasts
-from scalestudy.analyse.forecast.columns import COLUMNS, HELD_OUT_COLUMNS, Made, NoFitError, Place, forecast_row
+from scalestudy.analyse.forecast.columns import (
+    COLUMNS,
+    HELD_OUT_COLUMNS,
+    Made,
+    NoFitError,
+    Place,
+    forecast_row,
+    twice,
+)
 from scalestudy.analyse.forecast.extrapolate import Measured, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.point.protocols import all_comparable
@@ -29,7 +37,8 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     `forecast_of`: `scale`, or `batch` at a scale that was measured (analyse/forecast/batches.py).
 
     Scales: `report.forecast_scales`; by default twice the largest measured number of devices of a node, and twice
-    the largest number of nodes. `from_scales`, `from_batches`: the measurements used, as JSON lists.
+    the largest number of nodes; `twice` has the exception for imported runs.
+    `from_scales`, `from_batches`: the measurements used, as JSON lists.
     `overhead_model`, with the weights of the laws. `refused`: the reason for a missing number, otherwise `none`.
     """
     rows = []
@@ -79,7 +88,7 @@ def _places(study: Study, points: pd.DataFrame) -> list[Place]:
         wanted = []
         inside = [place.devices_per_node for place in known if place.nodes == 1]
         if inside:
-            wanted.append(Place(1, 2 * max(inside)))
+            wanted.append(twice(Place(1, max(inside)), imported=study.imported))
         nodes = max(place.nodes for place in known)
         if nodes > 1:
             widest = max(place.devices_per_node for place in known if place.nodes == nodes)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isnan
 
-from scalestudy.analyse.forecast.columns import NoFitError, Place
+from scalestudy.analyse.forecast.columns import USUAL_NODE, NoFitError, Place
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, forecast
 from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published.table import Recomputed, Table
 
-USUAL_NODE = 8
-"""Devices of a node where a table does not say it."""
 ONE_MACHINE = 2**30
 """Devices of a node where they are threads or cores."""
 ROUNDING = 3**-0.5

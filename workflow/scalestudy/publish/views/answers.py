@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scalestudy.publish.numbers.model import Number, NumbersFile
+from scalestudy.publish.views.diagnoses import by_one_run
 from scalestudy.publish.views.told import Given, Told, is_open
 from scalestudy.publish.words import answers as words
 from scalestudy.publish.words import labels
@@ -91,7 +92,8 @@ def _answer(diagnoses: Sequence[dict[str, Any]], told: Told) -> Answer:
     conditions = given | {
         "fewer": told.given(fewer)["many"] if fewer else "",
         "at": filled(words.AT_THIS[best["scaling"]], given) if other and other["code"] not in MET else "",
-        "accuracy": words.IF_ACCURACY if _costs_accuracy(best["row"]) else "",
+        "accuracy": words.IF_ACCURACY if (costly := _costs_accuracy(best["row"])) else "",
+        "agreed": (words.AND_AGREED if costly else words.IF_AGREED) if best["row"]["one_launch"] else "",
     }
     return Answer(
         said=filled(_how(told.speedup(best), words.HOW), given),
@@ -199,7 +201,11 @@ def _caveats(best: Mapping[str, Any], told: Told, given: Given) -> list[Phrase]:
     if said and difference and difference.shown.low and best["code"] != Verdict.NEGATIVE_SCALING:
         piece = Piece(difference.shown.value, key)
         found.append(filled(said, given | {"difference": piece, "interval": told.interval(difference)}))
-    notes = {words.BELOW_FLOOR: row.get("verdict_below_floor"), words.FEW: row["two_launches"]}
+    notes = {
+        words.BELOW_FLOOR: row.get("verdict_below_floor"),
+        words.ALONE: by_one_run(best["code"], row),
+        words.FEW: row["two_launches"],
+    }
     found += [Phrase(note) for note, holds in notes.items() if holds]
     if row["spoiled"]:
         found.append(filled(words.SPOILED, {"spoiled": row["spoiled"]}))

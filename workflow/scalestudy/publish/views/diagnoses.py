@@ -21,7 +21,7 @@ from scalestudy.publish.words.causes import POSSIBLY, UNCERTAIN
 from scalestudy.publish.words.goals import WORTH
 from scalestudy.publish.words.payback import COST, COST_ALIKE, LEAST_HOURS, REPAID, UNPAID
 from scalestudy.publish.words.phrases import Phrase, either, joined
-from scalestudy.publish.words.points import PREDICTED, VERDICTS, WITHOUT_RATIO
+from scalestudy.publish.words.points import BY_ONE_RUN, PREDICTED, VERDICTS, WITHOUT_RATIO
 from scalestudy.publish.words.verified import VERDICTS as TRIED_WORDS
 from scalestudy.registry.codes import Tried, Unpaid, Verdict
 from scalestudy.verify.model import Place, VerificationFile
@@ -94,7 +94,7 @@ def _diagnosis(
     refuted = [item for item in given if item["tried_code"] == Tried.REFUTED]
     return dict(diagnosis) | {
         "code": diagnosis.verdict,
-        "verdict": VERDICTS[diagnosis.verdict],
+        "verdict": VERDICTS[diagnosis.verdict] + (BY_ONE_RUN if by_one_run(diagnosis.verdict, row) else ""),
         "has_ratio": diagnosis.verdict not in WITHOUT_RATIO,
         "ranks": row["ranks_text"],
         "row": row,
@@ -114,6 +114,11 @@ def _diagnosis(
         "next": left[0] if left else None,
         "refuted": refuted,
     }
+
+
+def by_one_run(verdict: Verdict, row: dict[str, Any]) -> bool:
+    """Whether a verdict is about a speedup without an interval, which a further run may change."""
+    return bool(row["one_launch"]) and verdict != Verdict.UNDECIDED and verdict not in WITHOUT_RATIO
 
 
 def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:

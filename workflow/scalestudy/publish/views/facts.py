@@ -20,7 +20,7 @@ from scalestudy.publish.views.answers import answers_view
 from scalestudy.publish.views.bases import add_base_notes
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
-from scalestudy.publish.views.forecasts import UNSEEN, forecasts_view
+from scalestudy.publish.views.forecasts import ONE_NODE, UNSEEN, forecasts_view
 from scalestudy.publish.views.method import method_view
 from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.views.verified import verified_view
@@ -84,7 +84,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "verification": verified_view(results.verification, plan.study, numbers.numbers),
         "floors": NO_FLOORS if plan.study.imported else floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
-        "unseen_by_forecasts": UNSEEN,
+        "unseen_by_forecasts": UNSEEN + (ONE_NODE if plan.study.imported else ""),
         "hardware": hardware_view(results.environment.facts),
         "topologies": topologies(results.environment.links),
         "environment": environment_view(results.environment.facts),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.forecast.columns import USUAL_NODE
 from scalestudy.publish.numbers.keys import forecast_key, law_key
 from scalestudy.publish.numbers.ledger import law_percents, law_weights
 from scalestudy.publish.numbers.model import NumbersFile
@@ -24,6 +25,16 @@ UNSEEN = (
     " that supplies four devices and not eight, or a shared link. It is for the same tier of the machine."
 )
 """What every forecast of a scale depends on."""
+ONE_NODE = (
+    " Imported runs are on one node unless their log or --nodes says otherwise. A node is taken to have"
+    f" {USUAL_NODE} devices, or as many as an imported run had on one."
+)
+"""What is assumed of imported runs."""
+SUPERLINEAR = (
+    "an efficiency above 100 % only continues the measured ones; first find out why they are faster than linear,"
+    " since the baseline may be slowed down or do other work"
+)
+"""Behind a forecast of more than linear scaling."""
 LAW_WORDS = {"share": "1-1/n", "divided": "1/n"}
 """What a growth model is called in sentences, if not by its name."""
 
@@ -38,7 +49,7 @@ def forecasts_view(forecasts: pd.DataFrame, numbers: NumbersFile) -> list[dict[s
             "point": labels.point(row),
             **{name: numbers.shown(f"{key}.{name}") for name in HEADLINE},
             "measured": measured(row),
-            "laws": laws(row),
+            "laws": Phrase(laws(row), f"; {SUPERLINEAR}") if row["efficiency"] > 1 else laws(row),
             "refused": no_forecast(row),
         }
         for row in forecasts.to_dict("records")

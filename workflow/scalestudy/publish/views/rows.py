@@ -107,6 +107,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str
         "notes": notes_view(numbers, point, row),
         "spoiled": spoiled_view(numbers, point, row),
         "spoiled_effect": spoiled_effect(numbers, point, row),
+        "one_launch": not isnan(row["speedup"]) and isnan(row["speedup_low"]),
         "two_launches": bool(row["repeats_compared"] == FEWEST),
         "unsteady": mostly_unsteady(row),
         "stopped_because": stopped(row),

@@ -93,10 +93,11 @@ LOWER_IN_EVERY_RUN = (
 )
 """Instead of the last one if all runs say the same."""
 BELOW_FLOOR = "Note: this rests on a difference that is smaller than the study can detect."
+ALONE = "Note: one run cannot show how much runs differ, so another one may change this."
 FEW = "Note: this rests on two runs only."
 SPOILED = "Note: {spoiled}."
 
-USE = "Use {all}{at}{accuracy}."
+USE = "Use {all}{at}{accuracy}{agreed}."
 USE_FEWER = "Use {fewer}."
 TO_DO = {
     Verdict.HEALTHY: USE,
@@ -112,7 +113,8 @@ AT_THIS = {
     "weak": ", with a batch of {batch_per_rank} for each {part}",
 }
 IF_ACCURACY = " if the lower accuracy is acceptable"
-"""Conditions of using all."""
+IF_AGREED, AND_AGREED = " if further runs agree", " and further runs agree"
+"""Conditions of using all; the last one is after another condition."""
 FURTHER, IMPROVE = "To go further: {change}", "To gain from more {parts}: {change}"
 AFTER_FAILURES = "To go further: look up why the runs on {missing} failed."
 ADVICE = {Verdict.HEALTHY: FURTHER, Verdict.AT_TARGET: FURTHER}

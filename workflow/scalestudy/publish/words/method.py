@@ -17,7 +17,8 @@ ENERGY = {
 """By the quantity that a row has."""
 RULES = (
     "Healthy: the whole interval of the efficiency is at or above {target_efficiency} per doubling of"
-    " ranks, and that of the speedup is above 1. Negative scaling: the whole interval of the speedup is below 1.",
+    " ranks, and that of the speedup is above 1. Negative scaling: the whole interval of the speedup is below 1."
+    ' Without an interval only the value is judged, and the verdict is "by one run".',
     "Accuracy is kept if two one-sided tests on runs of equal seed show that it differs from the"
     " baseline's by less than {accuracy_margin}; with too few runs the tests are inconclusive. Time to an"
     " accuracy is the training time to the end of the first epoch that reaches it.",

@@ -14,6 +14,8 @@ from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in Verdict}
+BY_ONE_RUN = " by one run"
+"""Behind a verdict without an interval."""
 WITHOUT_RATIO = (Verdict.CONFOUNDED, Verdict.NOT_MEASURED)
 """Verdicts without a speedup."""
 ACCURACY = {
