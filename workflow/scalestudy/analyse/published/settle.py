@@ -32,6 +32,7 @@ from scalestudy.analyse.published.work_shown import (
     WHOLE_TIMES,
     is_of_constant_batches,
     is_of_constant_work,
+    is_of_growing_work,
 )
 from scalestudy.importers.headers.units import is_of_a_simulation
 from scalestudy.importers.numbers.printed import Printed
@@ -122,12 +123,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
     constant = first == "step_time_s" and rates[0][1] == "" and shows_constant_work(series, rates[0][2], printed)
     if constant:
         rates = [(first, STRONG, constant_work)]
-    if (
-        table.scaling == WEAK
-        and table.grows_as_devices
-        and not any("printed_speedup" in row.numbers for row in rows)
-    ):
-        rates = [way for way in rates if way[1] == WEAK] or rates  # efficiencies of constant work are wrong then
+    if table.scaling == WEAK and is_of_growing_work(table, rows):
+        rates = [way for way in rates if way[1] == WEAK] or rates
     rates = [way for way in rates if way[1] == answer] or rates
     if table.scaling_by == BY_USER:
         rates = [way for way in rates if way[1] in _ANSWERED.get(table.scaling, ())] or rates

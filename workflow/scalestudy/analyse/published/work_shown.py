@@ -1,4 +1,4 @@
-"""What the product of two columns shows of the work that a row is for."""
+"""What the product of two columns, or a size of the work, shows of the work that a row is for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scalestudy.analyse.published.alike import alike
 from scalestudy.analyse.published.explained import CLOSE
 from scalestudy.analyse.published.growth import FALLS, falls, in_order
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import PublishedRow, PublishedTable
 
 WHOLE_TIMES = ("time_s", "total_time_s")
 
@@ -33,3 +33,11 @@ def is_of_constant_batches(rows: Sequence[PublishedRow], role: str) -> bool:
     stepped = [row for row in in_order(rows, "step_time_s") if (row.number(role) or 0) > 0]
     work = [(row.number(role) or 0) * (row.number("step_time_s") or 0) / row.gpus for row in stepped]
     return len({row.gpus for row in stepped}) > 1 and alike(work, CLOSE)
+
+
+def is_of_growing_work(table: PublishedTable, rows: Sequence[PublishedRow]) -> bool:
+    """Return whether a size of the work grows as the devices do, and no speedup is printed that could contradict it.
+
+    Efficiencies that follow from constant work are wrong then.
+    """
+    return table.grows_as_devices and not any("printed_speedup" in row.numbers for row in rows)

@@ -117,10 +117,7 @@ _SETTING = re.compile(
 )
 """A number of something else behind the devices, which is no hardware: `900 steps`."""
 _PERCENTILE = re.compile(PERCENTILE, re.IGNORECASE)
-_LINK = re.compile(
-    rf"(?:via |with |over |on )?(?:{LINK}|pci|ib|efa)\b[\w .-]{{0,12}}",
-    re.IGNORECASE,
-)
+_LINK = re.compile(rf"(?:via |with |over |on )?(?:{LINK}|pci|ib|efa)\b[\w .-]{{0,12}}", re.IGNORECASE)
 """How devices are connected: `4 GPUs, NVLink`."""
 _WAY = re.compile(rf"(?:(?:{STRATEGIES.pattern}|{'|'.join(PRECISIONS.values())})(?:\W+|$))+", re.IGNORECASE)
 """Ways to train: `DDP - fp16 AMP`."""
