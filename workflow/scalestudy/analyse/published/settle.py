@@ -133,11 +133,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         (whose, stated): explained_by(series, rate, stated) for (_, whose, rate), stated in product(rates, ratios)
     }
     whose, stated = max(scores, key=lambda way: scores[way])
-    if (
-        whose == WEAK
-        and len(rates) > 1
-        and any(way[1] == WEAK and is_beyond_its_devices(series, way[2]) for way in rates)
-    ):
+    weak = [way[2] for way in rates if way[1] == WEAK]
+    if whose == WEAK and len(rates) > 1 and any(is_beyond_its_devices(series, rate) for rate in weak):
         rates = [way for way in rates if way[1] != WEAK]
         scores = {way: score for way, score in scores.items() if way[0] != WEAK}
         whose, stated = max(scores, key=lambda way: scores[way])
@@ -151,10 +148,8 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     stated = "efficiency" if not best and len(ratios) > 1 and are_below_one(series) else stated
-    formed = tuple(
-        replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
-    )
-    outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
+    formed = tuple(replace(one, rows=_all_formed(one.rows, first, whose, stated)) for one in series)
+    outside = _all_formed(table.outside, first, whose, stated)
     by_numbers = constant or (len(rates) > 1 and not undecided)
     return Settled(formed, first, whose, stated, by_numbers, outside)
 

@@ -36,7 +36,7 @@ def is_of_constant_batches(rows: Sequence[PublishedRow], role: str) -> bool:
 
 
 def is_of_growing_work(table: PublishedTable, rows: Sequence[PublishedRow]) -> bool:
-    """Return whether a size of the work grows as the devices do, and no speedup is printed that could contradict it.
+    """Return whether a size of the work grows as the devices do, and no printed speedup could contradict it.
 
     Efficiencies that follow from constant work are wrong then.
     """
