@@ -148,8 +148,10 @@ def settle(table: PublishedTable, series: Sequence[Series], *, answer: str = "")
         whose = TOTAL if isinstance(found, Question) else found  # a speedup of times is one of constant work
         stated = max(ratios, key=lambda kind: scores[whose, kind])
     stated = "efficiency" if not best and len(ratios) > 1 and are_below_one(series) else stated
-    formed = tuple(replace(one, rows=_all_formed(one.rows, first, whose, stated)) for one in series)
-    outside = _all_formed(table.outside, first, whose, stated)
+    formed = tuple(
+        replace(one, rows=tuple(_formed(row, first, whose, stated) for row in one.rows)) for one in series
+    )
+    outside = tuple(_formed(row, first, whose, stated) for row in table.outside)
     by_numbers = constant or (len(rates) > 1 and not undecided)
     return Settled(formed, first, whose, stated, by_numbers, outside)
 
