@@ -42,6 +42,12 @@ def test_a_column_with_a_unit_or_with_limits_is_a_number() -> None:
                 assert kinds.kind_of(column) == "number", (file, column.name)
 
 
+def test_a_rate_over_steps_has_the_unit_of_a_rate() -> None:
+    for name, column in COLUMNS.items():
+        if "_gib_per_" in name:
+            assert "per" in column.unit.split() or "/" in column.unit, name
+
+
 @pytest.mark.parametrize("name", TOP)
 def test_values_that_are_of_no_kind_are_refused(name: str, tmp_path: Path) -> None:
     columns = {column.name: kinds.kind_of(column) for column in FILES[name].columns}
@@ -86,7 +92,9 @@ def test_a_text_of_others_is_no_markup(content: dict[str, object]) -> None:
         packages={"numpy": "2"},
     )
     facts = {"answers": [], "hardware": [("processor", HOSTILE)], "counted_runs": "3 runs"}
-    texts = deposit_texts(plan, facts, about, dates="")
+    texts = deposit_texts(plan, facts, about, dates="", hosts=True)
+    assert "The records have the names of hosts." in texts["README.md"]
+    assert "names of hosts" not in deposit_texts(plan, facts, about, dates="", hosts=False)["README.md"]
     readme = texts["README.md"].replace("<https://spdx.org", "")
     assert "<b>" not in readme.replace("\\<b", "")
     assert "<script" not in readme.replace("\\<script", "")

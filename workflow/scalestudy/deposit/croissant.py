@@ -61,11 +61,10 @@ def croissant(
     about: DepositFile | None,
     *,
     dated: str,
-    whole: bool = False,
 ) -> dict[str, Any]:
     """Return croissant.json of a folder with these tables.
 
-    dated: day of the last run. whole: as of data_package.
+    dated: day of the last run.
     """
     found = list(tables)
     made: dict[str, Any] = {
@@ -87,7 +86,7 @@ def croissant(
         }
     return made | {
         "distribution": [_file(results, table) for table in found],
-        "recordSet": [_records(table, whole) for table in found],
+        "recordSet": [_records(table) for table in found],
     }
 
 
@@ -111,24 +110,23 @@ def _file(results: Path, table: Described) -> dict[str, Any]:
     }
 
 
-def _records(table: Described, whole: bool) -> dict[str, Any]:
+def _records(table: Described) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
         "description": f"A record is {table.about}.",
-        "field": [_field(table, field, whole) for field in table.fields],
+        "field": [_field(table, field) for field in table.fields],
     }
 
 
-def _field(table: Described, field: Field, whole: bool) -> dict[str, Any]:
-    kind = "number" if field.kind == "count" and not whole else field.kind
+def _field(table: Described, field: Field) -> dict[str, Any]:
     unit = f" Unit: {field.unit}." if field.unit else ""
     return {
         "@type": "cr:Field",
         "@id": f"{table.name}/{field.name}",
         "name": field.name,
         "description": f"{field.meaning or field.name}.{unit}",
-        "dataType": TYPES[kind],
+        "dataType": TYPES[field.kind],
         "source": {"fileObject": {"@id": table.path}, "extract": {"column": field.name}},
     }

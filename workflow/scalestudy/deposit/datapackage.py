@@ -19,13 +19,11 @@ MEDIA = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 
 
 def data_package(
-    results: Path, study: str, tables: Iterable[Described], about: DepositFile | None, *, whole: bool = False
+    results: Path, study: str, tables: Iterable[Described], about: DepositFile | None
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return (datapackage.json, the Table Schemas that it refers to by file) of a folder with these tables.
 
-    whole: whether columns of counts have integers only. In the CSV tables of a study, a count of a column with
-    missing values has a decimal point (`3.0`), and frictionless reads such a column of parquet as numbers. about:
-    licence and creators; None if nobody said.
+    about: licence and creators; None if nobody said.
     """
     made: dict[str, Any] = {
         "profile": PROFILE,
@@ -47,10 +45,10 @@ def data_package(
     for table in found:
         resource = _resource(results, table)
         if table.of in OF_RUNS:
-            schema = _schema(table.fields, whole=whole)
+            schema = _schema(table.fields)
             resources.append(resource | {"schema": _shared(schema, table.of, shared)})
         else:
-            resources.append(resource | {"schema": _schema(table.fields, whole=whole) | _keys(table, keyed)})
+            resources.append(resource | {"schema": _schema(table.fields) | _keys(table, keyed)})
     return made | {"resources": resources}, shared
 
 
@@ -84,13 +82,12 @@ def _resource(results: Path, table: Described) -> dict[str, Any]:
     }
 
 
-def _schema(fields: Sequence[Field], *, whole: bool) -> dict[str, Any]:
-    return {"fields": [_field(field, whole) for field in fields], "missingValues": [""]}
+def _schema(fields: Sequence[Field]) -> dict[str, Any]:
+    return {"fields": [_field(field) for field in fields], "missingValues": [""]}
 
 
-def _field(field: Field, whole: bool) -> dict[str, Any]:
-    type_ = TYPES[field.kind] if whole or field.kind != "count" else "number"
-    made = {"name": field.name, "type": type_, "description": field.meaning}
+def _field(field: Field) -> dict[str, Any]:
+    made = {"name": field.name, "type": TYPES[field.kind], "description": field.meaning}
     return made | ({"unit": field.unit} if field.unit else {})
 
 

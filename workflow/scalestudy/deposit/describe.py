@@ -22,18 +22,16 @@ def write_descriptions(
     about: DepositFile | None = None,
     *,
     dated: str = "",
-    whole: bool = False,
 ) -> list[str]:
     """Write both files, and the schemas that tables share. Returns the names of the files.
 
-    Croissant has the tables of the study; a data package has those of its figures and runs too. whole: as of
-    data_package.
+    Croissant has the tables of the study; a data package has those of its figures and runs too.
     """
-    package, schemas = data_package(folder, study, tables, about, whole=whole)
+    package, schemas = data_package(folder, study, tables, about)
     of_study = [table for table in tables if table.of in TOP]
     made = {
         DATA_PACKAGE: package,
-        CROISSANT: croissant(folder, study, of_study, about, dated=dated, whole=whole),
+        CROISSANT: croissant(folder, study, of_study, about, dated=dated),
         **schemas,
     }
     for name, content in made.items():

@@ -12,6 +12,7 @@ import numpy as np
 
 from scalestudy.analyse.run.steps import training_steps
 from scalestudy.record.tables import Observation
+from scalestudy.study.spec import ImportedSpec
 
 PARAMETERS = (
     *("workload", "variant", "strategy", "precision", "nodes", "devices_per_node", "world_size"),
@@ -57,10 +58,11 @@ def steps_of(observation: Observation) -> Steps:
         "loss": grouped["loss"].mean().to_numpy(dtype=float),
     }
     started_s = _seconds(record.started_at)
+    names = [name for name in PARAMETERS if not (isinstance(spec, ImportedSpec) and name == "seed")]
     return Steps(
         run_id=record.run_id,
         outcome=record.outcome,
-        parameters={name: value for name in PARAMETERS if (value := getattr(spec, name, None)) is not None}
+        parameters={name: value for name in names if (value := getattr(spec, name, None)) is not None}
         | {"global_batch_size": spec.global_batch},
         steps=slowest_s.index.to_numpy(dtype=np.int64),
         metrics={name: values for name, values in metrics.items() if np.isfinite(values).any()},

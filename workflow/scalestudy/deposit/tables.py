@@ -23,6 +23,8 @@ ENDINGS = {
 TOP = tuple(name for name in FILES if "/" not in name and name != "comparison.csv")
 """Tables in the results folder itself."""
 OF_RUNS = tuple(name for name in FILES if name.startswith("runs/"))
+WHOLE = re.compile(r"(-?\d+)?")
+"""An integer as text, or an empty field."""
 KEYS = {"runs.csv": "run_id"}
 """Tables with a key; other tables refer to it by the same name."""
 
@@ -33,6 +35,7 @@ class Field:
 
     name: str
     kind: Kind
+    """`count`: every value is an integer as it is written, so that any reader finds integers."""
     meaning: str
     unit: str = ""
 
@@ -89,11 +92,11 @@ def _parquet(results: Path, path: str, of: str, columns: Sequence[Column]) -> De
 
     known = {field.name: field for field in fields_of(columns)}
     try:
-        schema = parquet.read_schema(results / path)
+        table = parquet.read_table(results / path)
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{results / path}: not a complete parquet file ({first_line(error)})") from None
     fields = []
-    for column in schema:
+    for column in table.schema:
         field = known.get(column.name) or Field(column.name, "text", "")
         kind: Kind = (
             field.kind  # without any value
@@ -101,9 +104,9 @@ def _parquet(results: Path, path: str, of: str, columns: Sequence[Column]) -> De
             else "flag"
             if pyarrow.types.is_boolean(column.type)
             else "count"
-            if pyarrow.types.is_integer(column.type)
+            if pyarrow.types.is_integer(column.type) and not table[column.name].null_count
             else "number"
-            if pyarrow.types.is_floating(column.type)
+            if pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type)
             else "text"
         )
         fields.append(replace(field, kind=kind))
@@ -111,12 +114,18 @@ def _parquet(results: Path, path: str, of: str, columns: Sequence[Column]) -> De
 
 
 def _csv(results: Path, path: str, of: str, columns: Sequence[Column]) -> Described:
-    """Describe a CSV file by the columns that it has; a column that the registry lacks is a text."""
+    """Describe a CSV file by the columns that it has; a column that the registry lacks is a text.
+
+    A column of counts with a decimal point (`3.0`, as beside a missing value) has numbers.
+    """
     known = {field.name: field for field in fields_of(columns)}
     try:
         with (results / path).open(encoding="utf-8", newline="") as file:
-            names = next(csv.reader(file), [])
+            names, *rows = list(csv.reader(file)) or [[]]
     except (OSError, UnicodeDecodeError, csv.Error):
         raise UserError(f"{results / path}: is not a CSV table; run the study again") from None
-    fields = tuple(known.get(name) or Field(name, "text", "") for name in names)
-    return Described(path, of, FILES[of].about, fields)
+    fields = [known.get(name) or Field(name, "text", "") for name in names]
+    broken = {at for row in rows for at, value in enumerate(row) if not WHOLE.fullmatch(value)}
+    numbers = {at for at, field in enumerate(fields) if field.kind == "count" and at in broken}
+    kept = (replace(field, kind="number") if at in numbers else field for at, field in enumerate(fields))
+    return Described(path, of, FILES[of].about, tuple(kept))

@@ -20,8 +20,13 @@ KEYWORDS = ("scaling study", "distributed training", "PyTorch", "benchmarking", 
 TEMPLATE = "deposit.md"
 
 
-def deposit_texts(plan: Plan, facts: dict[str, Any], about: DepositFile, *, dates: str) -> dict[str, str]:
-    """Return the text of each file by name. facts: as from publish/views/facts.py. dates: of the runs."""
+def deposit_texts(
+    plan: Plan, facts: dict[str, Any], about: DepositFile, *, dates: str, hosts: bool
+) -> dict[str, str]:
+    """Return the text of each file by name. facts: as from publish/views/facts.py. dates: of the runs.
+
+    hosts: whether a record has the name of a host.
+    """
     answers = [answer.text for answer in facts["answers"]]
     readme = render(
         DIRECTORY / TEMPLATE,
@@ -29,6 +34,7 @@ def deposit_texts(plan: Plan, facts: dict[str, Any], about: DepositFile, *, date
         description=plan.study.description,
         runs=facts["counted_runs"],
         dates=dates,
+        hosts=hosts,
         answers=answers,
         hardware=facts["hardware"],
         imported=plan.study.imported,

@@ -70,8 +70,17 @@ def write_tidy(results: Path, folder: Path, form: str, study: str) -> list[Descr
         meta = {"study": study, "scalestudy": __version__, "description": f"A row is {about}."}
         content = csv_text(frame).encode() if form == "csv" else _parquet(frame, fields, meta)
         write_bytes(folder / path, content)
-        made.append(Described(path, source, about, fields))
+        made.append(Described(path, source, about, fields if form == "csv" else _as_read(frame, fields)))
     return made
+
+
+def _as_read(frame: pd.DataFrame, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """The fields of a parquet file as readers find them: integers with missing values become numbers in most."""
+    holed = {name for name in frame.columns if frame[name].isna().any()}
+    return tuple(
+        replace(field, kind="number") if field.kind == "count" and field.name in holed else field
+        for field in fields
+    )
 
 
 def _parquet(frame: pd.DataFrame, fields: tuple[Field, ...], about: Mapping[str, str]) -> bytes:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -16,10 +19,17 @@ from scalestudy.errors import UserError, first_line
 AT_ONCE = 1000
 """Largest number of metrics in a call of MLflow."""
 MARK = "scalestudy.run_id"
+FILE_STORE = "MLFLOW_ALLOW_FILE_STORE"
+"""Without this variable, MLflow from 3.13 on refuses a store in files (github.com/mlflow/mlflow/issues/18534)."""
+ANSWER_S = 10
+"""A server that has not answered by then is taken as missing. MLflow itself tries again for minutes."""
+FIRST_MS = 1
+"""Start of a run without a date, in ms since 1970: MLflow takes 0 for a missing time, and replaces it by now."""
 NOTE = (
     "Logged by scalestudy after the run. mean_throughput is in samples/s. The time of a step is the start of the"
     " run plus all step times up to it."
 )
+NO_DATE = " The date of this run is not known: its times begin in 1970."
 
 
 def resolved(name: str, extra: str) -> Any:
@@ -34,14 +44,86 @@ def resolved(name: str, extra: str) -> Any:
 
 
 def log_to_mlflow(uri: str, study: str, runs: Iterable[tuple[Steps, Mapping[str, float]]]) -> tuple[int, int]:
-    """Log runs to a store of MLflow, each with its metrics of the whole run. Returns (logged, there before)."""
+    """Log runs to a store of MLflow, each with its metrics of the whole run. Returns (logged, there before).
+
+    Raises UserError that names the store if it has no server, if MLflow refuses it, or if a package is missing.
+    """
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a folder without a server is what we write
+    os.environ.setdefault(FILE_STORE, "true")  # a folder without a server is what we write
     failure = resolved("mlflow.exceptions:MlflowException", "mlflow")
+    if uri.startswith("sqlite:"):
+        _require_sql(uri)
+    if uri.startswith(("http://", "https://")):
+        _require_answer(uri, failure)
     try:
         return _log(uri, study, runs)
     except failure as error:
         raise UserError(f"{uri}: MLflow refuses it: {first_line(error)}") from None
+
+
+def command_to_show(target: str) -> str:
+    """Return the command that shows a store; '' for a server, which shows its own. target: as of `--to`."""
+    if target.startswith(("http://", "https://")):
+        return ""
+    variable = "" if "://" in target and not target.startswith("file:") else f"{FILE_STORE}=true "
+    return f"{variable}mlflow ui --backend-store-uri {shlex.quote(target)}"
+
+
+def _require_sql(uri: str) -> None:
+    """Raise UserError if packages for databases are missing, which mlflow-skinny does not bring."""
+    if not (find_spec("sqlalchemy") and find_spec("alembic")):
+        raise UserError(f"--to {uri}: a database needs all of MLflow: pip install mlflow; or name a folder")
+
+
+def _require_answer(uri: str, failure: type[Exception]) -> None:
+    """Raise UserError if no server of MLflow answers at an address. failure: MLflow's own exception."""
+    client = resolved("mlflow.tracking:MlflowClient", "mlflow")(tracking_uri=uri)
+    refused = resolved("mlflow.exceptions:RestException", "mlflow")
+    try:
+        with _asked_once():
+            client.search_experiments(max_results=1)
+    except refused:
+        return  # a server that says why, as it does again below
+    except failure as error:
+        raise UserError(
+            f"--to {uri}: no server of MLflow answers there ({_reason(error)}). Start one with `mlflow server`, or"
+            " correct the address; a folder, or sqlite:///FILE.db, needs no server"
+        ) from None
+
+
+@contextmanager
+def _asked_once() -> Iterator[None]:
+    """Let MLflow ask a server once, and wait for ANSWER_S seconds."""
+    limits = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0", "MLFLOW_HTTP_REQUEST_TIMEOUT": str(ANSWER_S)}
+    before = {name: os.environ.get(name) for name in limits}
+    os.environ.update(limits)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _reason(error: BaseException) -> str:
+    """Return why a server did not answer, in a few words."""
+    import requests
+
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    kinds = {
+        requests.exceptions.SSLError: "its certificate is not accepted",
+        TimeoutError: f"no answer within {ANSWER_S} s",
+        requests.exceptions.Timeout: f"no answer within {ANSWER_S} s",
+        requests.exceptions.ConnectionError: "no connection",
+    }
+    found = (why for kind, why in kinds.items() if any(isinstance(one, kind) for one in chain))
+    return next(found, "the answer is not that of MLflow")
 
 
 def _log(uri: str, study: str, runs: Iterable[tuple[Steps, Mapping[str, float]]]) -> tuple[int, int]:
@@ -56,10 +138,12 @@ def _log(uri: str, study: str, runs: Iterable[tuple[Steps, Mapping[str, float]]]
         if client.search_runs([experiment], filter_string=f"tags.`{MARK}` = '{run.run_id}'", max_results=1):
             before += 1
             continue
-        tags = {MARK: run.run_id, "mlflow.runName": run.run_id, "mlflow.note.content": NOTE}
-        begin_ms = round(run.started_s * 1e3)
+        note = NOTE if run.started_s else NOTE + NO_DATE
+        tags = {MARK: run.run_id, "mlflow.runName": run.run_id, "mlflow.note.content": note}
+        later_ms = 0 if run.started_s else FIRST_MS
+        begin_ms = round(run.started_s * 1e3) + later_ms
         made = client.create_run(experiment, start_time=begin_ms, tags=tags).info.run_id
-        stamps = np.rint(run.clock_s * 1e3).astype(int)
+        stamps = np.rint(run.clock_s * 1e3).astype(int) + later_ms
         end_ms = int(stamps[-1]) if len(stamps) else begin_ms
         metrics = [metric(name, value, end_ms, 0) for name, value in summary.items()]
         metrics += [

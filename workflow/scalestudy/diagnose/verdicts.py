@@ -106,7 +106,7 @@ def find_confounded(case: Case) -> Finding | None:
     differ = [
         f"{name}: {_text(base[name])} for the baseline, {_text(point[name])} here"
         for name in SAME
-        if base[name] != point[name] and not (pd.isna(base[name]) and pd.isna(point[name]))  # not in a log
+        if base[name] != point[name] and not (_is_unknown(base[name]) or _is_unknown(point[name]))
     ]
     held = "global_batch" if point["scaling"] == "strong" else "batch_per_rank"
     if base[held] != point[held]:
@@ -129,6 +129,11 @@ def find_confounded(case: Case) -> Finding | None:
         refuted_by="the same ratio between rows that differ only in the number of ranks",
         recommendations=(case.accepted(alike),),
     )
+
+
+def _is_unknown(value: Any) -> bool:
+    """Whether a cell is empty: the log of an imported run does not say it."""
+    return bool(pd.isna(value)) or value == ""
 
 
 def _text(value: Any) -> str:

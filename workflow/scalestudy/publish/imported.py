@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalestudy.analyse.published.runs import KIND
 from scalestudy.analyse.study.further import MOST, FurtherRuns
+from scalestudy.measure.batch_means import mser5
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.words.percent import percent
 
@@ -22,18 +23,22 @@ def run_lines(run: ImportedRun) -> list[str]:
     """The interpretation of a log: what it was taken for, and every number that follows from it."""
     name = Path(run.log.path).name + (f" ({run.log.label})" if run.log.label else "")
     where = counted(run.devices, "device") + (f" on {run.nodes} nodes" if run.nodes > 1 else "")
-    windows = int(run.counts.sum())
+    counted_s = run.step_time_s[run.counts]
+    warm_up = mser5(counted_s)  # as the tables leave it out
+    step_s = float(counted_s[warm_up:].mean())
+    windows = len(counted_s) - warm_up
     steps = (
         f"from {windows} windows of {run.steps_per_row} steps"
         if run.steps_per_row > 1
         else f"from {windows} steps"
-    )
+    ) + (f" after {warm_up} of warm-up" if warm_up else "")
     if run.log.whole_run:
         steps = "as printed" if run.log.kind == KIND else "the mean of the whole run"
     head = [
         f"{name}: {run.log.kind}",
         f"  {where}, {run.global_batch} {run.unit} per step" + (f", variant {run.variant}" if run.variant else ""),
-        f"  {_four(run.step_s * 1e3)} ms per step, {_four(run.throughput)} {run.unit}/s on all devices, {steps}",
+        f"  {_four(step_s * 1e3)} ms per step, {_four(run.global_batch / step_s)} {run.unit}/s on all devices,"
+        f" {steps}",
     ]
     return [*head, *(f"  - {remark}" for remark in run.remarks)]
 

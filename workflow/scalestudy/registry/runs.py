@@ -49,7 +49,9 @@ MEMORY = (
         for statistic in ("peak", "mean")
     ),
     Column("allocation_retries", "times that torch's CUDA allocator freed its cache and retried an allocation"),
-    Column("memory_growth_gib_per_1000_steps", "slope of memory over 1000 steady steps", "GiB", "interval"),
+    Column(
+        "memory_growth_gib_per_1000_steps", "slope of memory over steady steps", "GiB per 1000 steps", "interval"
+    ),
     Column("memory_growth_rank", "rank with the largest memory growth"),
     Column("memory_growth_kind", "kind of memory that grows: allocated or resident"),
 )

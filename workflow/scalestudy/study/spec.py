@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from typing import Annotated, Any, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
@@ -13,9 +14,10 @@ from scalestudy.errors import UserError
 from scalestudy.study.config.conditions import Host, Measure
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.imported import NOT_RUN
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
-from scalestudy.study.config.variants import Knobs
+from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Knobs
 from scalestudy.study.identity import from_canonical, to_canonical
 
 WORKER = "SCALESTUDY_WORKER"
@@ -130,16 +132,50 @@ class CommandSpec(RunSpec):
     allow_equal_batches: bool
 
 
+class ImportedSpec(CommandSpec):
+    """An imported run (importers/logs/). A setting that neither its log nor the user says is None."""
+
+    # Unlike a run of ours, whose settings are all known.
+    precision: Literal["fp32", "tf32", "bf16", "fp16"] | None = None  # type: ignore[assignment]
+    compile: bool | None = None  # type: ignore[assignment]
+    activation_checkpointing: bool | None = None  # type: ignore[assignment]
+    accumulation_steps: int | None = Field(None, ge=1)  # type: ignore[assignment]
+    accumulation_sync: bool | None = None  # type: ignore[assignment]
+    ddp: DdpOptions | None = None  # type: ignore[assignment]
+    fsdp: FsdpOptions | None = None  # type: ignore[assignment]
+    input: InputOptions | None = None  # type: ignore[assignment]
+    checkpoints_kept: int | None = None  # type: ignore[assignment]
+    checkpoint_async: bool | None = None  # type: ignore[assignment]
+
+    @property
+    def micro_batch(self) -> int | None:  # type: ignore[override]
+        """Samples of a rank's micro-batch; None if the accumulation is not known."""
+        return self.batch_per_rank // self.accumulation_steps if self.accumulation_steps else None
+
+    def _of_others(self) -> Iterator[str]:
+        """Nothing: other tools combine what we do not."""
+        return iter(())
+
+    def _together(self) -> Iterator[str]:
+        """Nothing: other tools combine what we do not."""
+        return iter(())
+
+
 def _kind(content: Any) -> str:
     """The kind of a spec or of its content."""
-    of_command = "command" in content if isinstance(content, dict) else isinstance(content, CommandSpec)
-    return "command" if of_command else "train"
+    command = content.get("command") if isinstance(content, dict) else getattr(content, "command", None)
+    if command is None:
+        return "train"
+    return "imported" if tuple(command[:1]) == NOT_RUN else "command"
 
 
 AnySpec = Annotated[
-    Annotated[TrainSpec, Tag("train")] | Annotated[CommandSpec, Tag("command")], Discriminator(_kind)
+    Annotated[TrainSpec, Tag("train")]
+    | Annotated[CommandSpec, Tag("command")]
+    | Annotated[ImportedSpec, Tag("imported")],
+    Discriminator(_kind),
 ]
-"""A spec of either kind, for plans and records."""
+"""A spec of any kind, for plans and records."""
 
 
 def _copied(content: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from conftest import small_content
 from scalestudy.analyse.study.further import MOST, further_runs
+from scalestudy.analyse.study.questions import question_differences
 from scalestudy.cli.main import main
 from scalestudy.cli.results.imported import import_files
 from scalestudy.cli.results.inputs import plan_of, table_of
@@ -90,6 +91,36 @@ def test_weak_scaling_with_repeats(tmp_path: Path, capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert "1-0.csv (1 32): CSV log\n  1 device, 32 samples per step\n" in out
     assert "Every verdict is decided; no further run is needed." in out
+
+
+def test_the_import_prints_the_step_time_of_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first steps are slow: the tables leave them out as warm-up, and the import says so."""
+    times_ms = [300.0] + [150.0] * 5 + [100.0 + step % 3 for step in range(54)]
+    rows = "".join(f"{step},{time},1,32\n" for step, time in enumerate(times_ms, 1))
+    (tmp_path / "slow.csv").write_text(f"step,step_time_ms,gpus,global_batch\n{rows}")
+    results, _ = imported(tmp_path, [tmp_path / "slow.csv"])
+    run = table_of(results, "runs").iloc[0]
+    assert run["steady_steps"] == 54
+    assert (
+        f"  {run['step_time_s'] * 1e3:.4g} ms per step, {run['throughput_samples_per_s']:.4g} samples/s on all"
+        " devices, from 54 steps after 5 of warm-up\n" in capsys.readouterr().out
+    )
+
+
+def test_a_setting_that_one_log_does_not_say_is_no_difference(tmp_path: Path) -> None:
+    """Neither between a point and its baseline nor between two studies."""
+    files = [write_log(tmp_path, f"{n}.csv", devices=n, step_ms=100, batch=32 * n) for n in (1, 4)]
+    results, summary = imported(tmp_path, files)
+    plan, forecasts = plan_of(results), table_of(results, "forecasts")
+    said = summary.assign(precision=[None, "bf16"], torch=[None, "2.9.0"])
+    (diagnosis,) = diagnose_study(plan.study, said, forecasts)
+    assert diagnosis.verdict != Verdict.CONFOUNDED
+    (diagnosis,) = diagnose_study(plan.study, said.assign(precision=["fp32", "bf16"]), forecasts)
+    assert diagnosis.verdict == Verdict.CONFOUNDED
+    runs = {run: spec.model_copy(update={"precision": "bf16"}) for run, spec in plan.runs.items()}
+    others = plan.model_copy(update={"runs": runs})
+    point = plan.points[-1]
+    assert not question_differences((plan, point), (others, point))
 
 
 def test_one_run_of_each_has_no_interval_and_the_fewest_further_runs(

@@ -206,7 +206,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **first_of(good, good["far_ranks"] != NO_RANKS, {"far_ranks": NO_RANKS}),
         "numa_excess_s": median(good["numa_excess_s"]),
         **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
-        **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
+        **{name: " ".join(sorted({str(value) for value in good[name].dropna()})) for name in ("hosts", "torch")},
         **{name: good[name].max() for name in ("threads_per_rank", "threads_per_core")},
     }
 

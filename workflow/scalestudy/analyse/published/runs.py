@@ -138,7 +138,7 @@ def _log(
         number = row.number("whole_time_s")
     if number is None or not number > 0:
         return None
-    accumulation = given.accumulation or int(row.number("accumulation") or 1)
+    accumulation = given.accumulation or int(row.number("accumulation") or 0) or None
     batch = given.batch
     if batch is None and given.batch_per_gpu is not None:
         batch = given.batch_per_gpu * row.gpus * (given.accumulation or 1)

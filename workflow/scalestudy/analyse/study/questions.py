@@ -37,9 +37,14 @@ def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -
     if bases[0] != bases[1]:
         return {f"variants.{name}.base": tuple(bases)}
     found: Differences = {}
+    imported = first[0].study.imported or other[0].study.imported
     for which in ("runs", "base"):
         asked = [_asked(plan, getattr(point, which)) for plan, point in (first, other)]
-        found |= {key: given for key, given in _differences(*asked).items() if not _only_a_place(key, given)}
+        found |= {
+            key: given
+            for key, given in _differences(*asked).items()
+            if not _only_a_place(key, given) and not (imported and _is_unknown(key, given))
+        }
     return found
 
 
@@ -101,6 +106,11 @@ def _differences(*flat: dict[str, Any]) -> Differences:
     keys = dict.fromkeys(key for one in flat for key in one)
     found = {key: tuple(NOT_SET if one.get(key) is None else one[key] for one in flat) for key in keys}
     return {key: values for key, values in found.items() if any(value != values[0] for value in values)}
+
+
+def _is_unknown(key: str, values: tuple[Any, ...]) -> bool:
+    """Returns whether a key is a setting that a log does not say, so that it may be equal."""
+    return key.startswith("variants.") and NOT_SET in values
 
 
 def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:

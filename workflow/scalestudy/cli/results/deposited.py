@@ -148,7 +148,8 @@ def _add(folder: Path, about: DepositFile) -> None:
     plan, found, book = documented(folder)
     facts = document_facts(plan, found, book)
     dates = latex_facts(found, facts)["dates"]
-    for name, text in deposit_texts(plan, facts, about, dates=dates).items():
+    hosts = bool(found.runs["hosts"].notna().any())
+    for name, text in deposit_texts(plan, facts, about, dates=dates, hosts=hosts).items():
         write_text(folder / name, text)
     started = found.runs["started_at"].dropna().astype(str)
     write_descriptions(

@@ -12,7 +12,7 @@ from scalestudy.deposit.describe import write_descriptions
 from scalestudy.deposit.steps import Steps, steps_of, summary_of
 from scalestudy.deposit.tables import described
 from scalestudy.deposit.tidy import typed_table, write_tidy
-from scalestudy.deposit.trackers import log_to_mlflow, log_to_tensorboard
+from scalestudy.deposit.trackers import command_to_show, log_to_mlflow, log_to_tensorboard
 from scalestudy.errors import UserError
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.tables import read_observation
@@ -36,6 +36,8 @@ def export(results: Path, to: str | None, form: str) -> None:
         logged, before = log_to_mlflow(_uri(target), study, _runs(results))
         again = f"; {counted(before, 'run')} were there before" if before else ""
         print(f"{target}: {counted(logged, 'run')} in experiment {study}{again}")
+        if show := command_to_show(target):
+            print(f"to show them (needs the package mlflow): {show}")
         return
     folder = Path(target)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -44,7 +46,7 @@ def export(results: Path, to: str | None, form: str) -> None:
         print(f"{folder}: {counted(log_to_tensorboard(folder, _runs(results)), 'run')}")
         return
     tables = write_tidy(results, folder, form, study)
-    write_descriptions(folder, study, tables, dated=dated, whole=form == "csv")
+    write_descriptions(folder, study, tables, dated=dated)
     print("\n".join(str(path) for path in sorted(folder.iterdir())))
 
 

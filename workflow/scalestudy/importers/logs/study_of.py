@@ -16,7 +16,7 @@ from scalestudy.study.config.refusals import NAME
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
-from scalestudy.study.spec import CommandSpec
+from scalestudy.study.spec import ImportedSpec
 
 LONGEST_NAME = 60
 _OF_NAMES = "a name has lower-case letters, digits and hyphens, such as a-b, at most 60 of them"
@@ -36,7 +36,7 @@ class Imported:
     """A plan, and the run of each of its ids."""
 
     plan: Plan
-    specs: dict[str, CommandSpec]
+    specs: dict[str, ImportedSpec]
     runs: dict[str, ImportedRun]
     remarks: tuple[str, ...]
 
@@ -60,7 +60,7 @@ def study_of(
     remarks = list(_suspicions(runs))
     kinds = _scalings(groups, bases, scaling, remarks)
     study = _study(name, workload, runs, groups, bases, kinds)
-    specs: dict[str, CommandSpec] = {}
+    specs: dict[str, ImportedSpec] = {}
     found: dict[str, ImportedRun] = {}
     ids: dict[Key, tuple[str, ...]] = {}
     for key, places in groups.items():
@@ -246,13 +246,14 @@ def _scale(key: Key) -> str:
     return f"{key[1]}x{key[2] // key[1]}"
 
 
-def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> CommandSpec:
+def _spec(study: Study, key: Key, run: ImportedRun, repeat: int, kept: str) -> ImportedSpec:
     variant, nodes, devices, batch = key
     of_variant = study.variants[variant]
-    return CommandSpec(
+    divides = run.accumulation and (batch // devices) % run.accumulation == 0
+    return ImportedSpec(
         strategy=of_variant.strategy,
-        precision=run.log.facts.precision or "fp32",
-        accumulation_steps=run.accumulation if (batch // devices) % run.accumulation == 0 else 1,
+        precision=run.log.facts.precision,
+        accumulation_steps=run.accumulation if divides else None,
         workload=next(iter(study.workloads)),
         variant=variant,
         epochs=0,

@@ -65,7 +65,7 @@ def _once(rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 def _row(row: pd.Series, numbers: NumbersFile, target: float | None, margin: str) -> dict[str, Any]:
     point = point_key(row)
-    steps, micro_batch = int(row["accumulation_steps"]), int(row["micro_batch"])
+    steps, micro_batch = counted(row, "accumulation_steps"), counted(row, "micro_batch")
     return {
         **numbers.quantities(point),
         **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},

@@ -137,6 +137,7 @@ class Knobs(Entry):
         return ", ".join(
             f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
             for name, value in _differing(self, Knobs(strategy=self.strategy))
+            if value is not None  # unknown, of an imported run
         )
 
     @model_validator(mode="after")

@@ -41,7 +41,8 @@ class ImportedRun:
     """Work of a step, in `unit`."""
     unit: str
     variant: str
-    accumulation: int
+    accumulation: int | None
+    """Micro-batches of a step; None if neither the log nor the user says."""
     sequence_length: int | None
     steps_per_row: int
     step_time_s: np.ndarray
@@ -112,7 +113,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         global_batch=work.batch,
         unit=work.unit or "samples",
         variant=given.variant or log.facts.variant or "",
-        accumulation=given.accumulation or log.facts.accumulation or 1,
+        accumulation=given.accumulation or log.facts.accumulation,
         sequence_length=given.sequence_length or log.facts.sequence_length,
         steps_per_row=windows.usual_steps,
         step_time_s=time_s,
