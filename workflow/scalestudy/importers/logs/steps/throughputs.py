@@ -98,7 +98,7 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
             f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per"
             " second)"
         )
-    return rate, unit, given.per or log.per
+    return rate, unit, log.per if log.printed else given.per or log.per  # --per has turned that of a table
 
 
 def _scope(
