@@ -29,7 +29,7 @@ def batch_of(log: Log, given: Given, unit: str, devices: int, remarks: list[str]
         return stated, unit or "samples"
     if log.facts.step_tokens is not None and unit in ("", "tokens"):
         if not log.printed:  # a table has it in the row
-            remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
+            remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says")
         return log.facts.step_tokens, "tokens"
     if batch is not None and unit == "tokens":
         if length is None:
