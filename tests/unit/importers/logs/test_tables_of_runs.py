@@ -101,7 +101,7 @@ def test_a_batch_from_rounded_numbers_that_does_not_divide_is_asked_for(tmp_path
 def test_a_batch_that_the_user_says_and_that_does_not_divide(tmp_path: Path) -> None:
     lines = ["step,step time (ms)", *(f"{step},100" for step in range(1, 12))]
     runs = imported(tmp_path, lines, devices=2, batch=63)
-    with pytest.raises(UserError, match="63 samples do not divide among 2 devices; correct --batch or --gpus$"):
+    with pytest.raises(UserError, match=r"63 samples do not divide among 2 devices; correct --batch or --gpus$"):
         study_of(runs, "a", scaling=None, kept=["x"])
 
 
