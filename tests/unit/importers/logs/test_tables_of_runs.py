@@ -89,6 +89,15 @@ def test_a_number_that_is_said_to_be_missing_has_a_remark(tmp_path: Path, quote:
     ]
 
 
+@pytest.mark.parametrize("nothing", ["", "-", "n/a", "None"])
+@pytest.mark.parametrize("quote", ["", '"a quote that does not end'])
+def test_a_label_that_says_nothing_is_none(tmp_path: Path, nothing: str, quote: str) -> None:
+    lines = ["step,variant,step time (ms),note", *(f"{step},{nothing},100," for step in range(1, 12))]
+    lines[9] += quote
+    (run,) = imported(tmp_path, lines, devices=1, batch=64)
+    assert (run.variant, run.log.label) == ("", "")
+
+
 def test_a_batch_from_rounded_numbers_that_does_not_divide_is_asked_for(tmp_path: Path) -> None:
     lines = ["step,step time (ms),samples/s", *(f"{step},170,1500" for step in range(1, 12))]
     for length in (None, 128):

@@ -23,7 +23,7 @@ from scalestudy.importers.logs.tabular.arrow_file import batches
 from scalestudy.importers.logs.tabular.columns import SHOWN, TELL_APART, VALUES, Columns
 from scalestudy.importers.logs.tabular.csv_lines import BLOCK, Uncommented
 from scalestudy.importers.logs.tabular.table import MEASURED, MOST_REMARKS, other_ranks
-from scalestudy.importers.logs.tabular.values import NOTHING, is_dash, value_of
+from scalestudy.importers.logs.tabular.values import NOTHING, is_dash, label_of, value_of
 from scalestudy.importers.logs.tabular.widths import Widths
 
 MOST_RUNS = 1000
@@ -242,5 +242,5 @@ def _by_label(batch: pa.RecordBatch, labels: list[str]) -> list[tuple[Key, np.nd
     made = []
     for at in np.argsort(first):
         words = [column.dictionary[int(code)].as_py() for column, code in zip(coded, distinct[:, at], strict=True)]
-        made.append((tuple(words), which.reshape(-1) == at))
+        made.append((tuple(map(label_of, words)), which.reshape(-1) == at))
     return made

@@ -12,7 +12,7 @@ from scalestudy.errors import UserError
 from scalestudy.importers.headers.batches import tokens_of_one
 from scalestudy.importers.logs.model import Facts, Log, Rows
 from scalestudy.importers.logs.tabular.columns import SHOWN, TELL_APART, VALUES, Columns, few
-from scalestudy.importers.logs.tabular.values import EMPTY, is_dash, value_of
+from scalestudy.importers.logs.tabular.values import EMPTY, is_dash, label_of, value_of
 
 MEASURED = ("step", "step_time_s", "work_per_s", "clock_s")
 """Columns of which a number that is said to be missing has a remark."""
@@ -48,7 +48,7 @@ def logs_of(
             if here != first_rank:
                 others += 1
                 continue
-        key = tuple(str(row.get(label) or "") for label in labels)
+        key = tuple(label_of(row.get(label)) for label in labels)
         rows_of = found.get(key)
         if rows_of is None:
             if len(found) >= MOST_RUNS:

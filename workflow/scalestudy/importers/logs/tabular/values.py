@@ -60,6 +60,12 @@ def is_dash(cell: Any) -> bool:
     return text not in NOTHING and (text in EMPTY or is_blank(text))
 
 
+def label_of(cell: Any) -> str:
+    """Return a cell that says of which run a row is; '' if it says nothing."""
+    text = str(cell or "")
+    return "" if text.strip().lower() in EMPTY else text
+
+
 def unit_of_time(unit: str) -> float | None:
     """Return the seconds of a unit of time as cells have it; None if it is none."""
     return SECONDS.get(meaning_of(f"time ({unit})").unit)
