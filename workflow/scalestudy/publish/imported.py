@@ -3,6 +3,8 @@ them."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,18 +21,33 @@ if TYPE_CHECKING:
     from scalestudy.importers.logs.steps.derive import ImportedRun
 
 
-def run_lines(run: ImportedRun) -> list[str]:
-    """The interpretation of a log: what it was taken for, and every number that follows from it."""
-    name = Path(run.log.path).name + (f" ({run.log.label})" if run.log.label else "")
+def names_of(files: Iterable[Path]) -> dict[Path, str]:
+    """The names of files, each with as many of its folders as tell it from the others: `n8/trainer_state.json`."""
+    paths = list(files)
+    longest = max((len(path.parts) for path in paths), default=0)
+    found: dict[Path, str] = {}
+    for count in range(1, longest + 1):
+        ends = {path: Path(*path.parts[-count:]) for path in paths if path not in found}
+        often = Counter(Path(*path.parts[-count:]) for path in paths)
+        found |= {path: str(end) for path, end in ends.items() if often[end] == 1 or count == longest}
+    return {path: found[path] for path in paths}
+
+
+def run_lines(run: ImportedRun, file: str = "") -> list[str]:
+    """The interpretation of a log: what it was taken for, and every number that follows from it.
+
+    file: its name, if its own name does not tell it from other files.
+    """
+    name = (file or Path(run.log.path).name) + (f" ({run.log.label})" if run.log.label else "")
     where = counted(run.devices, "device") + (f" on {run.nodes} nodes" if run.nodes > 1 else "")
     counted_s = run.step_time_s[run.counts]
     warm_up = mser5(counted_s)  # as the tables leave it out
     step_s = float(counted_s[warm_up:].mean())
     windows = len(counted_s) - warm_up
     steps = (
-        f"from {windows} windows of {run.steps_per_row} steps"
+        f"from {counted(windows, 'window')} of {run.steps_per_row} steps"
         if run.steps_per_row > 1
-        else f"from {windows} steps"
+        else f"from {counted(windows, 'step')}"
     ) + (f" after {warm_up} of warm-up" if warm_up else "")
     if run.log.whole_run:
         steps = "as printed" if run.log.kind == KIND else "the mean of the whole run"
@@ -43,15 +60,21 @@ def run_lines(run: ImportedRun) -> list[str]:
     return [*head, *(f"  - {remark}" for remark in run.remarks)]
 
 
-def point_lines(summary: pd.DataFrame) -> list[str]:
-    """The points as a short table."""
+def point_lines(summary: pd.DataFrame, unit: str) -> list[str]:
+    """The points as a short table. unit: what a throughput counts. A point that is compared with no other one has
+    neither a kind of scaling nor a speedup."""
     lines = ["", "variant, scaling, devices: throughput, speedup, efficiency"]
-    for row in summary[summary["scaling"] != "reference"].to_dict("records"):
+    rows = summary[summary["scaling"] != "reference"].to_dict("records")
+    compared = {row["variant"] for row in rows if not row["is_base"]}
+    for row in rows:
+        devices, rate = int(row["world_size"]), f"{_four(row['throughput_samples_per_s'])} {unit}/s"
+        if row["is_base"] and row["variant"] not in compared and (devices > 1 or not compared):
+            lines.append(f"  {row['variant']} {devices}: {rate} (the only number of devices, so no speedup)")
+            continue
         limits = "" if isnan(row["speedup_low"]) else f" [{row['speedup_low']:.3g}, {row['speedup_high']:.3g}]"
         base = " (baseline)" if row["is_base"] else ""
         lines.append(
-            f"  {row['variant']} {row['scaling']} {int(row['world_size'])}:"
-            f" {_four(row['throughput_samples_per_s'])}/s, {row['speedup']:.3g}{limits},"
+            f"  {row['variant']} {row['scaling']} {devices}: {rate}, {row['speedup']:.3g}{limits},"
             f" {percent(row['efficiency'], 1)}{base}"
         )
     return lines
@@ -92,7 +115,7 @@ def further_lines(further: FurtherRuns) -> list[str]:
 
 def _four(number: float) -> str:
     """A number with at least four digits, and without an exponent if it is large."""
-    return f"{number:.4g}" if number < 1e4 else f"{number:.0f}"
+    return f"{number:.4g}" if number < 9999.5 else f"{number:.0f}"
 
 
 def _hours(hours: float) -> str:

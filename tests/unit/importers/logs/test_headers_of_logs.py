@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.importers.logs.model import Given
-from scalestudy.importers.logs.tabular.table import Columns
+from scalestudy.importers.logs.tabular.columns import Columns
 
 
 @pytest.mark.parametrize(

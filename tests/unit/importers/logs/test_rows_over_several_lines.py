@@ -98,5 +98,5 @@ def test_a_stated_time_that_is_much_longer_has_a_remark(tmp_path: Path) -> None:
     run = imported(path, devices=8, batch=64)
     assert run.step_s == pytest.approx(1.0)
     assert any(
-        "1 rows take more than 5 times the median and count; the longest at line 7" in one for one in run.remarks
+        "1 row takes more than 5 times the median and counts; it is at line 7" in one for one in run.remarks
     )

@@ -166,7 +166,7 @@ def test_windows_between_time_stamps(tmp_path: Path) -> None:
     assert run.step_s == pytest.approx(0.1)
     assert {Limit.CLOCK, Limit.AVERAGED} <= set(run.limits)
     assert any(
-        "1 windows take more than 5 times the median" in remark and "305 s" in remark for remark in run.remarks
+        "1 window takes more than 5 times the median" in remark and "305 s" in remark for remark in run.remarks
     )
 
 

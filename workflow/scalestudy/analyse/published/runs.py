@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from scalestudy.analyse.published.batches import global_batch
 from scalestudy.analyse.published.series import Series, is_undistributed, series_of
 from scalestudy.analyse.published.settle import (
     PER_DEVICE,
@@ -20,6 +19,7 @@ from scalestudy.analyse.published.settle import (
     Settled,
     settle,
 )
+from scalestudy.analyse.published.work_of_rows import contradiction, work_of_step
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
 from scalestudy.importers.logs.quantities import TIMES, is_of_flops, work_of
@@ -52,6 +52,7 @@ def logs_of_tables(file: PublishedFile, path: Path, given: Given, *, scaling: st
             settled = settle(said, group, answer=answer)
             if isinstance(settled, Question):
                 raise UserError(f"{path}, line {table.line}, {settled.header}: {_question(settled, said)}")
+            _check_scope(said, settled, path, given)
             found += _logs(said, settled, path, given)
     if not found:
         raise UserError(f"{path}: no row has a measurement above 0")
@@ -81,6 +82,20 @@ def _question(question: Question, table: PublishedTable) -> str:
     if table.column("batch") is not None:
         return _whose_batch(table)
     return "is the batch per device constant, or the global batch? Add --batch-per-gpu N or --batch N"
+
+
+def _check_scope(table: PublishedTable, settled: Settled, path: Path, given: Given) -> None:
+    """Raises UserError if --per is not what a header says of its throughput."""
+    if settled.rate not in RATES or ANSWERS.get(given.per or "", settled.whose) == settled.whose:
+        return
+    column = table.column(settled.rate) or table.columns[0]
+    whose, other = (
+        ("all devices", "throughput_per_gpu") if given.per == "device" else ("each device", "throughput")
+    )
+    raise UserError(
+        f"{path}, line {table.line}, {column.header}: is read as the throughput of {whose}, not as --per"
+        f" {given.per} says; leave --per out, or add --column '{column.header}={other}'"
+    )
 
 
 def _whose_batch(table: PublishedTable) -> str:
@@ -121,7 +136,8 @@ def _read(table: PublishedTable, settled: Settled, given: Given) -> list[str]:
     if settled.whose == PER_DEVICE and settled.by_numbers:
         remarks.append("its throughput is per device: only then its printed speedups follow")
     column = table.column("throughput")
-    if settled.rate == "throughput" and settled.whose == TOGETHER and column is not None and column.per != "all":
+    asked = given.per is None and column is not None and column.per != "all"
+    if settled.rate == "throughput" and settled.whose == TOGETHER and asked:
         remarks.append(
             "its throughput is taken as that of all devices, since it grows with them; else --per device"
         )
@@ -139,22 +155,22 @@ def _log(
     if number is None or not number > 0:
         return None
     accumulation = given.accumulation or int(row.number("accumulation") or 0) or None
-    batch = given.batch
-    if batch is None and given.batch_per_gpu is not None:
-        batch = given.batch_per_gpu * row.gpus * (given.accumulation or 1)
-    if batch is None and (printed := global_batch(row)) is not None and printed >= 1:
-        batch = round(printed)
     unit, missing = _unit(table, settled, given)
+    work = work_of_step(table, row, unit, given, rated=settled.rate in RATES)
+    batch = work.batch
+    missing += work.missing
     factor, unknown = _seconds(table, given, settled.rate)
     missing += unknown
     header = (table.column(settled.rate) or table.columns[0]).header
     whole = settled.rate in ("total_time_s", "time_s")
     if whole and given.samples is None:
         missing.append(f"{header}: {WITHOUT_WORK}")
-    if batch is None:
+    if batch is None and not work.missing:
         missing.append(_whose_batch(table))
     if missing or batch is None:
         raise UserError(f"{where}: {'; '.join(missing)}")
+    if settled.rate in RATES and (why := contradiction(table, row, settled.rate, number, work, given)):
+        raise UserError(f"{where}: {why}")
     time_s, rate, steps = nan, nan, 1.0
     if settled.rate in RATES:
         rate = number
@@ -176,24 +192,26 @@ def _log(
         facts=Facts(
             devices=row.gpus,
             nodes=nodes if row.gpus % nodes == 0 else 1,
-            global_batch=batch,
+            global_batch=None if work.in_tokens else batch,
+            step_tokens=batch if work.in_tokens else None,
             sequence_length=given.sequence_length,
             accumulation=accumulation,
             variant=named or ("" if is_undistributed(strategy) else strategy),
             device=row.label("hardware") or None,
         ),
         label=", ".join(filter(None, (f"line {row.line}", named, f"{row.gpus} device{'s' * (row.gpus != 1)}"))),
-        unit=unit,
+        unit=work.unit,
         per="all",
         whole_run=True,
         printed=not whole,
+        remarks=list(work.remarks),
     )
 
 
 def _unit(table: PublishedTable, settled: Settled, given: Given) -> tuple[str, list[str]]:
-    """(what the throughput counts, the question if neither the table nor the user says it)."""
+    """(what the throughput counts, '' without one; the question if neither the table nor the user says it)."""
     if settled.rate not in RATES:
-        return "samples", []
+        return "", []
     column = table.column(settled.rate)
     said = given.rate or (work_of(column.unit) if column else "")
     name = f"{column.header}: " if column else ""

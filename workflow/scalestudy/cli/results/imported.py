@@ -38,8 +38,9 @@ def import_files(
     """
     from scalestudy.importers.logs.steps.derive import NoDevicesError, derive
     from scalestudy.importers.logs.study_of import study_of
-    from scalestudy.publish.imported import run_lines
+    from scalestudy.publish.imported import names_of, run_lines
 
+    names = names_of(given)
     runs: list[ImportedRun] = []
     kept: list[str] = []
     refused: list[UserError] = []
@@ -50,7 +51,7 @@ def import_files(
             except UserError as error:
                 refused.append(error)
                 continue
-            print("\n".join(run_lines(run)))
+            print("\n".join(run_lines(run, names[path])))
             run.log.columns.clear()
             runs.append(run)
             kept.append(_digest(path, f"{log.label} {said}"))
@@ -131,6 +132,8 @@ def _further(folder: Path) -> None:
     from scalestudy.analyse.study.further import further_runs
     from scalestudy.cli.results.inputs import plan_of, table_of
     from scalestudy.publish.imported import further_lines, point_lines
+    from scalestudy.study.config.imported import ImportedWorkload
 
     plan, summary, runs = plan_of(folder), table_of(folder, "summary"), table_of(folder, "runs")
-    print("\n".join([*point_lines(summary), *further_lines(further_runs(plan, summary, runs))]))
+    unit = next(one.unit for one in plan.study.workloads.values() if isinstance(one, ImportedWorkload))
+    print("\n".join([*point_lines(summary, unit), *further_lines(further_runs(plan, summary, runs))]))

@@ -21,6 +21,8 @@ _OF_EACH = re.compile(
 )
 """The batch of a device, or what runs on it, in the words of a rate."""
 
+_FACTORS = {"": 1.0, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
+_IN_TOKENS = re.compile(r"(?<![a-z])(?:(k|m|thousand|million)[ _-]?)?tok(?:en)?s?(?![a-z])")
 
 OF_A_BATCH = (
     r"batch(?!es)|\bm?bsz?\b|\bgbs\b|"
@@ -39,6 +41,13 @@ def batch_of(bare: str) -> str:
 def is_of_micro_batches(header: str) -> bool:
     """Return whether a batch is that of a micro-batch, several of which may be accumulated: MBS."""
     return re.search(r"micro|\bmbs\b", header.lower()) is not None
+
+
+def tokens_of_one(header: str) -> float | None:
+    """Return the tokens that one unit of a batch is: 1000 for `Batch (k tokens)`; None if the header does not say
+    that it counts tokens."""
+    found = _IN_TOKENS.search(header.lower())
+    return _FACTORS[found[1] or ""] if found else None
 
 
 def without_batches_of_each(words: str) -> str:

@@ -21,6 +21,7 @@ from scalestudy.study.spec import ImportedSpec
 LONGEST_NAME = 60
 _OF_NAMES = "a name has lower-case letters, digits and hyphens, such as a-b, at most 60 of them"
 _IN_TOKENS = "add --sequence-length N, so that work is counted in tokens"
+_CORRECT = "correct --batch or --gpus"
 SINGLE, DISTRIBUTED = "single", "distributed"
 KNOWN = {"ddp": "ddp", "fsdp": "fsdp"}
 FLAT, FROM_DEVICES = 1.3, 4
@@ -91,13 +92,14 @@ def _of_one_unit(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
         for run in uneven:  # named before runs whose samples do divide
             if run.unit == "samples" and run.sequence_length is None:
                 why = f"{run.global_batch} samples do not divide among {run.devices} devices"
-                raise UserError(f"{run.log.name}: {why}; {_IN_TOKENS}")
+                stated = run.global_batch in (run.log.facts.global_batch, *range(run.devices))
+                raise UserError(f"{run.log.name}: {why}; {_IN_TOKENS if stated else _CORRECT}")
         made = [run if run.unit == "tokens" else _in_tokens(run, units) for run in made]
     for run in made:
         if run.global_batch % run.devices:
             raise UserError(
                 f"{run.log.name}: a step of {run.global_batch} {run.unit} does not divide among {run.devices}"
-                " devices; correct --batch or --gpus"
+                f" devices; {_CORRECT}"
             )
     return made
 

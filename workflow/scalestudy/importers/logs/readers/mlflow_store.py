@@ -12,7 +12,8 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.tabular.table import Columns, logs_of
+from scalestudy.importers.logs.tabular.columns import Columns
+from scalestudy.importers.logs.tabular.table import logs_of
 
 KIND = "MLflow run"
 MOST_METRICS, MOST_STEPS, MOST_BYTES = 2000, 500_000, 1 << 20

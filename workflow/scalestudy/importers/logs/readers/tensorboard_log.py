@@ -20,7 +20,8 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import opened
 from scalestudy.importers.logs.model import Given, Log, Rows
 from scalestudy.importers.logs.quantities import meaning_of
-from scalestudy.importers.logs.tabular.table import VALUES, Columns, logs_from
+from scalestudy.importers.logs.tabular.columns import VALUES, Columns
+from scalestudy.importers.logs.tabular.table import logs_from
 
 KIND = "TensorBoard event file"
 MARK = b"brain.Event:"

@@ -124,7 +124,8 @@ def _of_means(
         whole = state.get("accumulation") and round(ratio) > 0 and abs(ratio / round(ratio) - 1) < WHOLE
         devices = round(ratio) if whole else devices
         times = "" if whole else " times accumulation"
-        remarks.append(f"{batch} samples per step, {each} per device: {ratio:g} devices{times}")
+        on = "1 device" if ratio == 1 else f"{ratio:g} devices"
+        remarks.append(f"{batch} samples per step, {each} per device: {on}{times}")
     return Log(
         path=path,
         kind=kind,

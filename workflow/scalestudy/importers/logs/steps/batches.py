@@ -28,7 +28,8 @@ def batch_of(log: Log, given: Given, unit: str, devices: int, remarks: list[str]
     if (stated := given.batch_on(devices)) is not None:
         return stated, unit or "samples"
     if log.facts.step_tokens is not None and unit in ("", "tokens"):
-        remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says in front of its rows")
+        if not log.printed:  # a table has it in the row
+            remarks.append(f"{log.facts.step_tokens} tokens per step, as the log says")
         return log.facts.step_tokens, "tokens"
     if batch is not None and unit == "tokens":
         if length is None:

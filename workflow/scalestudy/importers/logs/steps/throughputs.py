@@ -76,15 +76,32 @@ def _by_product(
                 f"{log.name}: the {unit} of a step are about {median(work):.0f} by throughput times step time,"
                 f" which scatters; add {given.option('batch', log.path)}"
             )
-        batch = measured(median(work), devices)
+        batch = _even(measured(median(work), devices), log, given, unit, devices, "step time")
         remarks.append(f"{batch} {unit} per step, from throughput times step time")
         return batch
     if log.each == "mean" and is_exact(log, windows.step_time_s * windows.steps):
-        batch = measured(median(rate * windows.step_time_s), devices)
+        found = measured(median(rate * windows.step_time_s), devices)
+        batch = _even(found, log, given, unit, devices, "the time between rows")
         remarks.append(f"{batch} {unit} per step, from throughput times the time between rows")
         return batch
+    if unit == "tokens" and log.facts.global_batch is not None:
+        step = f"a step is {log.facts.global_batch} samples"
+        raise UserError(f"{log.name}: its throughput counts tokens, and {step}; add --sequence-length N")
     what = f"{unit or 'samples or tokens'} of a step on all devices"
     raise UserError(f"{log.name}: the {what} are not in it; add {given.option('batch', log.path)}")
+
+
+def _even(batch: int, log: Log, given: Given, unit: str, devices: int, times: str) -> int:
+    """The samples of a step by numbers that are rounded. Raises UserError if the devices cannot share them.
+
+    Fewer samples than devices may be right: those of one sample then share its tokens.
+    """
+    if unit == "samples" and batch > devices and batch % devices:
+        raise UserError(
+            f"{log.name}: the samples of a step are about {batch} by throughput times {times}, which do not divide"
+            f" among {devices} devices; add {given.option('batch', log.path)}"
+        )
+    return batch
 
 
 def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
@@ -98,7 +115,7 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
             f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per"
             " second)"
         )
-    return rate, unit, given.per or log.per
+    return rate, unit, log.per if log.printed else given.per or log.per  # --per has turned that of a table
 
 
 def _scope(

@@ -147,8 +147,9 @@ def _too_long(
         more_s = float(windows.clock_s[first] - usual_s)
         of_hours = abs(more_s / HOUR - round(more_s / HOUR)) * HOUR < max(60.0, 2 * usual_s)
         how = "as when a clock is set" if more_s > HOUR / 2 and of_hours else "as for an evaluation or a pause"
+        many = "1 window takes" if long.sum() == 1 else f"{int(long.sum())} windows take"
         remarks.append(
-            f"{int(long.sum())} windows take more than {TOO_LONG:.0f} times the median and are left out; the first"
+            f"left out: {many} more than {TOO_LONG:.0f} times the median; the first"
             f" at line {int(log.columns['line'][first])}: {windows.clock_s[first]:.0f} s, {how}"
         )
     return long
@@ -167,8 +168,10 @@ def _note_long(log: Log, time_s: np.ndarray, counts: np.ndarray, remarks: list[s
     long: np.ndarray = counts & (time_s > TOO_LONG * float(np.median(time_s[counts])))
     if long.any():
         longest = int(np.where(long, time_s, 0.0).argmax())
+        many = "1 row takes" if long.sum() == 1 else f"{int(long.sum())} rows take"
+        counting = "counts; it is" if long.sum() == 1 else "count; the longest is"
         remarks.append(
-            f"{int(long.sum())} rows take more than {TOO_LONG:.0f} times the median and count; the longest at line"
+            f"{many} more than {TOO_LONG:.0f} times the median and {counting} at line"
             f" {int(log.columns['line'][longest])}: {time_s[longest]:.4g} s per step, perhaps with a validation"
         )
 
@@ -197,7 +200,9 @@ def counting(
         remarks.append("rows are means over different numbers of steps; each row counts alike")
     elif ragged.any():
         counts &= ~ragged
-        remarks.append(f"{int(ragged.sum())} windows of another length than {per_row} steps are left out")
+        left = "1 window" if ragged.sum() == 1 else f"{int(ragged.sum())} windows"
+        usual = "1 step" if per_row == 1 else f"{per_row} steps"
+        remarks.append(f"left out: {left} of another length than {usual}")
     if clock_only and counts.sum() > 2:
         counts &= ~_too_long(log, windows, time_s, counts, remarks)
     elif counts.sum() > 2:

@@ -20,22 +20,16 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.lines import opened
 from scalestudy.importers.logs.model import Rows
 from scalestudy.importers.logs.tabular.arrow_file import batches
+from scalestudy.importers.logs.tabular.columns import SHOWN, TELL_APART, VALUES, Columns
 from scalestudy.importers.logs.tabular.csv_lines import BLOCK, Uncommented
-from scalestudy.importers.logs.tabular.table import (
-    MOST_REMARKS,
-    SHOWN,
-    TELL_APART,
-    VALUES,
-    Columns,
-    other_ranks,
-)
-from scalestudy.importers.logs.tabular.values import EMPTY, value_of
+from scalestudy.importers.logs.tabular.table import MEASURED, MOST_REMARKS, other_ranks
+from scalestudy.importers.logs.tabular.values import NOTHING, is_dash, label_of, value_of
 from scalestudy.importers.logs.tabular.widths import Widths
 
 MOST_RUNS = 1000
 MOST_UNITS = 100
 WITH_UNIT = r"^\s*(?P<number>[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,2})?)\s*(?P<unit>(?:[A-Za-z][A-Za-z/ ]*)?)$"
-NULLS = [form for word in EMPTY for form in (word, word.upper(), word.capitalize())]
+NULLS = [form for word in NOTHING for form in (word, word.upper(), word.capitalize())]
 Key = tuple[str, ...]
 
 
@@ -198,7 +192,10 @@ def _numbers(
         cell = column[int(at)].as_py()
         try:
             made[at] = value_of(cell, quantity, meaning.factor, comma=comma)
+            said_to_miss = quantity in MEASURED and is_dash(cell)
         except ValueError:
+            said_to_miss = True
+        if said_to_miss:
             said.append((int(at), f"line {int(lines[at])}, {name}: {cell[:SHOWN]!r} is not a number; left out"))
     return made
 
@@ -245,5 +242,5 @@ def _by_label(batch: pa.RecordBatch, labels: list[str]) -> list[tuple[Key, np.nd
     made = []
     for at in np.argsort(first):
         words = [column.dictionary[int(code)].as_py() for column, code in zip(coded, distinct[:, at], strict=True)]
-        made.append((tuple(words), which.reshape(-1) == at))
+        made.append((tuple(map(label_of, words)), which.reshape(-1) == at))
     return made

@@ -17,8 +17,9 @@ from scalestudy.importers.logs.console.progress import is_bar
 from scalestudy.importers.logs.lines import HEAD, head_of, numbered_lines, text_of
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.quantities import meaning_of
+from scalestudy.importers.logs.tabular.columns import LOOKED_AT, Columns
 from scalestudy.importers.logs.tabular.csv_columns import read_regular
-from scalestudy.importers.logs.tabular.table import LOOKED_AT, Columns, logs_from, logs_of
+from scalestudy.importers.logs.tabular.table import logs_from, logs_of
 from scalestudy.importers.logs.tabular.values import value_of
 from scalestudy.importers.logs.tabular.widths import Widths
 

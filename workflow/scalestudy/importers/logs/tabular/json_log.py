@@ -17,8 +17,9 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Facts, Given, Log
+from scalestudy.importers.logs.tabular.columns import Columns
 from scalestudy.importers.logs.tabular.json_stream import json_lines, members
-from scalestudy.importers.logs.tabular.table import Columns, flat, logs_of
+from scalestudy.importers.logs.tabular.table import flat, logs_of
 
 KIND, DLLOGGER, WANDB = "JSON lines log", "DLLogger JSON log", "JSON lines of Weights & Biases"
 ARRAY = "JSON array of rows"

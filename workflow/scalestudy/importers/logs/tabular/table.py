@@ -1,150 +1,23 @@
-"""A log that is a table: its columns by name, its runs by their labels. Shared by CSV, JSON lines and the like."""
+"""A log that is a table: its runs by their labels. Shared by CSV, JSON lines and the like."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isfinite, nan
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.model import Facts, Given, Log, Rows
-from scalestudy.importers.logs.quantities import TIMES, Meaning, meaning_of
-from scalestudy.importers.logs.tabular.values import EMPTY, has_unit_of_time, value_of
-from scalestudy.importers.numbers.printed import has_decimal_commas
+from scalestudy.importers.headers.batches import tokens_of_one
+from scalestudy.importers.logs.model import Facts, Log, Rows
+from scalestudy.importers.logs.tabular.columns import SHOWN, TELL_APART, VALUES, Columns, few
+from scalestudy.importers.logs.tabular.values import EMPTY, is_dash, label_of, value_of
 
-VALUES = ("step", "step_time_s", "work_per_s", "clock_s", "work", "loss")
-OF_THE_RUN = ("devices", "nodes", "batch", "batch_per_device", "sequence_length", "accumulation")
-TELL_APART = ("run", "variant", *OF_THE_RUN)
+MEASURED = ("step", "step_time_s", "work_per_s", "clock_s")
+"""Columns of which a number that is said to be missing has a remark."""
 MOST_RUNS, MOST_REMARKS = 10_000, 5
-SHOWN = 40
-LOOKED_AT = 200
-"""First rows of a table that show what its columns leave open: decimal commas, and units in cells."""
-SUMMARISED = re.compile(r"(?<![a-z])(mean|average|avg|median|total)(?![a-z])")
-"""Of a column that may have one value for the whole training, such as `mean_step_time_s`."""
 NO_FACTS = Facts()
-
-
-@dataclass
-class Columns:
-    """The columns of a table that are read: quantity -> (name, meaning); and the names of the others."""
-
-    path: Path
-    given: Given
-    read: dict[str, tuple[str, Meaning]] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
-    commas: frozenset[str] = frozenset()
-    """Names of columns whose decimals follow a comma."""
-    by_epoch: bool = False
-    """Whether the column of time stamps has the times of epochs, which are added up."""
-
-    @classmethod
-    def of(
-        cls,
-        path: Path,
-        names: Iterable[str],
-        given: Given,
-        first: Sequence[Mapping[str, str]] = (),
-        *,
-        semicolons: bool = False,
-    ) -> Columns:
-        """Return what is read of these columns.
-
-        first: the first rows as text. semicolons: they separate cells, so a comma precedes decimals. Raises
-        UserError, naming the column and the option, if a time has no unit.
-        """
-        made = cls(path, given)
-        for name in names:
-            meaning = meaning_of(name)
-            if meaning is None:
-                made.left.append(name)
-                continue
-            before = made.read.get(meaning.quantity)
-            if before and meaning.quantity in VALUES and _of_another_run(before[0], name):
-                raise UserError(
-                    f"{path}: columns {before[0][:SHOWN]} and {name[:SHOWN]} are of two runs; export each run to a"
-                    " file of its own"
-                )
-            if before is None or _more(name, meaning) > _more(*before):
-                made.left += [before[0]] if before else []
-                made.read[meaning.quantity] = (name, meaning)
-            else:
-                made.left.append(name)
-        made._ask(first)
-        made.commas = made._commas(first, semicolons=semicolons)
-        return made
-
-    def _commas(self, first: Sequence[Mapping[str, str]], *, semicolons: bool) -> frozenset[str]:
-        """The columns with decimal commas: by their own cells, else by those of all columns.
-
-        Where no cell shows it, points precede decimals: programs write no thousands.
-        """
-        names = [name for quantity in VALUES if (name := self.name(quantity))]
-        cells = {name: [row.get(name) or "" for row in first] for name in names}
-        whole = has_decimal_commas(cell for column in cells.values() for cell in column)
-        found = set()
-        for name, column in cells.items():
-            own = has_decimal_commas(column)
-            said = whole if own is None else own
-            if said or (said is None and semicolons and any("," in cell for cell in column)):
-                found.add(name)
-        return frozenset(found)
-
-    def _ask(self, first: Sequence[Mapping[str, str]]) -> None:
-        """Complete units from the cells and the options; refuse what has none."""
-        self._of_epochs()
-        for quantity in ("step_time_s", *(["clock_s"] if self.by_epoch else [])):
-            if quantity in self.read and self.read[quantity][1].factor is None:
-                name, _ = self.read[quantity]
-                if any(has_unit_of_time(row.get(name) or "") for row in first):
-                    self.read[quantity] = (name, Meaning(quantity))
-                elif self.given.time is None and not {"clock_s", "work_per_s"} & (set(self.read) - {quantity}):
-                    raise UserError(
-                        f"{self.path}: column {name}: a time without a unit; add --time s, --time ms or --time us"
-                    )
-                elif self.given.time is None:
-                    del self.read[quantity]
-                    self.left.append(name)
-                else:
-                    self.read[quantity] = (name, Meaning(quantity, TIMES[self.given.time]))
-        if not {"step_time_s", "work_per_s", "clock_s"} & set(self.read):
-            known = ", ".join(sorted(name for name, _ in self.read.values())) or "none"
-            raise UserError(
-                f"{self.path}: no column with the time of a step, a throughput or a time stamp; known columns:"
-                f" {known}; not known: {_few(self.left)}"
-            )
-
-    def _of_epochs(self) -> None:
-        """Take the times of epochs as the time between rows, where no other column has a time."""
-        of_epochs = self.read.pop("epoch_time_s", None)
-        if of_epochs and "step" in self.read and not {"step_time_s", "work_per_s", "clock_s"} & set(self.read):
-            self.read["clock_s"] = (of_epochs[0], Meaning("clock_s", of_epochs[1].factor))
-            self.by_epoch = True
-        elif of_epochs:
-            self.left.append(of_epochs[0])
-
-    def name(self, quantity: str) -> str | None:
-        return self.read[quantity][0] if quantity in self.read else None
-
-
-def _of_another_run(first: str, second: str) -> bool:
-    """Whether two columns of a chart of Weights & Biases are of two runs: `RUN - METRIC`."""
-    runs = [name.rpartition(" - ")[0] for name in (first, second)]
-    return all(runs) and runs[0] != runs[1]
-
-
-def _more(name: str, meaning: Meaning) -> tuple[int, bool]:
-    """Of two columns for one quantity, the one that says more counts; then one that is no mean of many steps."""
-    return (meaning.factor is not None) + bool(meaning.unit), not SUMMARISED.search(name.lower())
-
-
-def _few(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= SHOWN else f"{name[:SHOWN]}..." for name in names[:12]]
-    return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "none"
 
 
 def logs_of(
@@ -175,7 +48,7 @@ def logs_of(
             if here != first_rank:
                 others += 1
                 continue
-        key = tuple(str(row.get(label) or "") for label in labels)
+        key = tuple(label_of(row.get(label)) for label in labels)
         rows_of = found.get(key)
         if rows_of is None:
             if len(found) >= MOST_RUNS:
@@ -189,12 +62,14 @@ def logs_of(
             text = row.get(name) if name else None
             try:
                 value = value_of(text, quantity, factor, comma=comma)
+                said_to_miss = is_dash(text) and quantity in MEASURED
             except ValueError:
+                value, said_to_miss = nan, True
+            if said_to_miss:
                 bad += 1
                 if bad <= MOST_REMARKS:
                     said = f"line {number}, {name}: {str(text)[:SHOWN]!r} is not a number; left out"
                     remarks[key].append(said)
-                value = nan
             values.append(value)
         step, step_time, rate, clock, work, loss = values
         if isfinite(step_time) or isfinite(rate) or isfinite(clock):
@@ -225,8 +100,9 @@ def logs_from(
     """
     labels = [name for quantity in TELL_APART if (name := columns.name(quantity))]
     said = remarks or {}
+    one_each = len(found) > 1 and all(len(rows) == 1 for rows in found.values())
     logs = [
-        _log(kind, columns, dict(zip(labels, key, strict=True)), kept, facts, said.get(key, []))
+        _log(kind, columns, dict(zip(labels, key, strict=True)), kept, facts, said.get(key, []), one_each=one_each)
         for key, kept in found.items()
         if len(kept)
     ]
@@ -235,11 +111,22 @@ def logs_from(
     if bad > MOST_REMARKS:
         logs[0].remarks.append(f"{bad - MOST_REMARKS} more cells are not numbers; left out")
     if left := [name for name in columns.left if name]:
-        logs[0].remarks.append(f"columns that are not read: {_few(left)}")
+        logs[0].remarks.append(f"columns that are not read: {few(left)}")
     return logs
 
 
-def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts: Facts, remarks: list[str]) -> Log:
+def _log(
+    kind: str,
+    columns: Columns,
+    labels: dict[str, str],
+    rows: Rows,
+    facts: Facts,
+    remarks: list[str],
+    *,
+    one_each: bool,
+) -> Log:
+    """The log of a run. one_each: whether each run of the table has one row, as in a list of finished runs."""
+
     def whole(quantity: str) -> int | None:
         name = columns.name(quantity)
         text = labels.get(name, "") if name else ""
@@ -258,6 +145,8 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     if batch is None and each is not None and (devices or columns.given.devices):
         steps = columns.given.accumulation or whole("accumulation") or 1
         batch = each * (columns.given.devices or devices or 1) * steps
+    counted = columns.name("batch") or columns.name("batch_per_device") or ""
+    tokens = tokens_of_one(counted) if batch is not None and facts.global_batch is None else None
     run, variant = (labels.get(name, "") if (name := columns.name(what)) else "" for what in ("run", "variant"))
     rate = columns.read.get("work_per_s")
     work = columns.read.get("work")
@@ -267,6 +156,13 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     if columns.by_epoch:
         read = read | {"clock_s": np.cumsum(read["clock_s"])}
         remarks = [*remarks, f"a row per epoch, whose time is `{columns.read['clock_s'][0]}`"]
+    done = float(read["step"][0])
+    timed = bool(np.isfinite([read["step_time_s"][0], read["work_per_s"][0]]).any())
+    is_mean = one_each and timed and not done <= 1
+    if is_mean:
+        length = "how many steps it has is not known" if isnan(done) else f"it has {done:.0f} steps"
+        remarks = [*remarks, f"the only row of the run counts as the mean of all its steps; {length}"]
+        read = read | {"step": np.array([1.0 if isnan(done) else done])}
     return Log(
         path=columns.path,
         kind=kind,
@@ -275,7 +171,8 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         facts=Facts(
             devices=devices,
             nodes=whole("nodes") or facts.nodes,
-            global_batch=batch,
+            global_batch=batch if tokens is None else None,
+            step_tokens=facts.step_tokens if tokens is None or batch is None else round(batch * tokens),
             sequence_length=whole("sequence_length") or facts.sequence_length,
             accumulation=whole("accumulation") or facts.accumulation,
             variant=variant or facts.variant,
@@ -285,6 +182,8 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
         ),
         unit=unit,
         per=rate[1].per if rate else "",
+        whole_run=is_mean,
+        printed=is_mean and isnan(done),
         remarks=([f"run {run}"] if run else []) + remarks,
     )
 

@@ -12,7 +12,9 @@ from scalestudy.importers.logs.lines import iso_seconds
 from scalestudy.importers.numbers.durations import read_duration
 from scalestudy.importers.numbers.printed import is_blank, read_cell
 
-EMPTY = ("", "-", "nan", "null", "none", "n/a", "na")
+NOTHING = ("", "nan", "null", "none")
+"""What programs write where a row has no value of a column."""
+EMPTY = (*NOTHING, "-", "n/a", "na")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -50,6 +52,18 @@ def value_of(cell: Any, quantity: str, factor: float | None, *, comma: bool) -> 
     if quantity in ("clock_s", "step_time_s") and read.unit:
         factor = unit_of_time(read.unit)
     return read.printed.value * (factor or 1.0)
+
+
+def is_dash(cell: Any) -> bool:
+    """Return whether a cell says in a sign or a word that a number is missing: `--`, `n/a`; not if it is empty."""
+    text = cell.strip().lower() if isinstance(cell, str) else ""
+    return text not in NOTHING and (text in EMPTY or is_blank(text))
+
+
+def label_of(cell: Any) -> str:
+    """Return a cell that says of which run a row is; '' if it says nothing."""
+    text = str(cell or "")
+    return "" if text.strip().lower() in EMPTY else text
 
 
 def unit_of_time(unit: str) -> float | None:
