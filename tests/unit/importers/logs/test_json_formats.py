@@ -259,3 +259,28 @@ def test_dllogger_over_several_lines(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(text.replace('"type": "LOG"', '"type": LOG', 1))
     with pytest.raises(UserError, match="line 1: not JSON"):
         read_log(tmp_path / "log", Given(devices=1))
+
+
+def test_dllogger_with_a_throughput_that_only_its_unit_shows(tmp_path: Path) -> None:
+    def line(step: object, data: dict[str, object], at_s: float) -> str:
+        return (
+            "DLLL "
+            + json.dumps({"timestamp": str(1.7e9 + at_s), "type": "LOG", "step": step, "data": data})
+            + "\n"
+        )
+
+    rates = {"train.compute_ips": 9000, "train.total_ips": 6400, "val.total_ips": 20000}
+    text = line("PARAMETER", {"num_gpus": 8}, 0)
+    for metric in rates:
+        text += f'DLLL {{"type": "METADATA", "metric": "{metric}", "metadata": {{"unit": "images/s"}}}}\n'
+    for epoch in range(2):
+        text += "".join(
+            line([epoch, step], rates, epoch * 20 + step * 0.4) for step in range(epoch * 40, 40 + epoch * 40)
+        )
+        text += line([epoch], rates, epoch * 20 + 16)  # the summary of an epoch
+    path = tmp_path / "log.json"
+    path.write_text(text)
+    run = imported(path, batch=2560)
+    assert run.step_s == pytest.approx(0.4)
+    assert "`train.total_ips (images/s)` is read as a throughput, by its unit" in run.remarks
+    assert not any("step number falls" in remark for remark in run.remarks)

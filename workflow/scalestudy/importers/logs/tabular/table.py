@@ -267,6 +267,8 @@ def _log(kind: str, columns: Columns, labels: dict[str, str], rows: Rows, facts:
     if columns.by_epoch:
         read = read | {"clock_s": np.cumsum(read["clock_s"])}
         remarks = [*remarks, f"a row per epoch, whose time is `{columns.read['clock_s'][0]}`"]
+    if not columns.by_epoch and not {"step_time_s", "work_per_s"} & set(columns.read):
+        remarks = [*remarks, "no step time and no throughput is read: the time between time stamps counts"]
     return Log(
         path=columns.path,
         kind=kind,
