@@ -35,7 +35,7 @@ def test_the_rows_of_the_first_label_of_srun_count(tmp_path: Path) -> None:
     assert "30 rows of other ranks are left out: those of the first one count" in run.remarks
 
 
-@pytest.mark.parametrize("width", [80, 150])
+@pytest.mark.parametrize("width", [120, 150])
 @pytest.mark.parametrize("row", [megatron, nanotron])
 def test_a_wrapped_row_is_joined(row, width: int, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "log"
