@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scalestudy.errors import UserError
+from scalestudy.importers.logs.console import epoch_rows
+from scalestudy.importers.logs.model import Given
 from test_logs_of_any_trainer import imported, refused
 
 
@@ -99,3 +102,19 @@ def test_the_time_of_each_step(tmp_path: Path) -> None:
         )
     )
     assert imported(path, devices=4, batch=64).step_s == pytest.approx(0.205, rel=0.02)
+
+
+def test_the_time_between_dashes_as_keras_prints_it(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(
+        "".join(f"Epoch {at}/6 - 62s - loss: 0.5 - accuracy: 0.8 - val_loss: 0.6\n" for at in range(1, 7))
+    )
+    run = imported(path, devices=1, samples=50_000, batch=128)
+    assert run.step_s == pytest.approx(62 / 391)
+
+
+def test_a_log_without_epochs_is_told_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("hello\n")
+    with pytest.raises(UserError, match="no line has both an epoch and its time"):
+        epoch_rows.read(path, Given(devices=1))

@@ -70,6 +70,40 @@ def test_trainer_state_of_a_resumed_training_counts_the_last_part(tmp_path: Path
     assert any("training was resumed" in remark for remark in run.remarks)
 
 
+def test_trainer_state_of_a_training_that_stopped_early(tmp_path: Path) -> None:
+    """Before transformers 5 the rates divide the planned steps by the time of those that were done."""
+    path = tmp_path / "trainer_state.json"
+    end = {"train_steps_per_second": 8.0, "train_samples_per_second": 256.0}
+    path.write_text(json.dumps(trainer_state(**end) | {"max_steps": 400}))
+    run = imported(path, devices=4)
+    assert (run.step_s, run.global_batch, run.total_steps) == (pytest.approx(0.5), 32, 100)
+    assert any("stopped at step 100 of 400" in remark for remark in run.remarks)
+    assert not any("resumed" in remark for remark in run.remarks)
+
+
+@pytest.mark.parametrize("rated", [100, 60], ids=["all steps are divided", "those of this call are divided"])
+def test_trainer_state_of_a_training_that_continued_from_an_end(rated: int, tmp_path: Path) -> None:
+    rates = {"train_steps_per_second": rated / 30.0, "train_samples_per_second": 32 * rated / 30.0}
+    state = trainer_state(train_runtime=30.0, **rates)
+    history = state["log_history"]
+    history.insert(4, history[-1] | {"step": 40, "train_runtime": 20.0})
+    path = tmp_path / "trainer_state.json"
+    path.write_text(json.dumps(state))
+    run = imported(path, devices=4)
+    assert (run.step_s, run.global_batch, run.total_steps) == (pytest.approx(0.5), 32, 60)
+    assert "continued from step 40: train_runtime is of the 60 steps since then" in run.remarks
+
+
+def test_what_is_assumed_of_a_training_that_may_have_been_continued(tmp_path: Path) -> None:
+    path = tmp_path / "trainer_state.json"
+    path.write_text(json.dumps(trainer_state()))
+    assumed = "train_runtime is taken as that of all 100 steps"
+    assert any(assumed in remark for remark in imported(path, devices=4).remarks)
+    # rates of the steps done, not of the planned ones: those of this call are all steps
+    path.write_text(json.dumps(trainer_state() | {"max_steps": 400}))
+    assert not any(assumed in remark for remark in imported(path, devices=4).remarks)
+
+
 def test_trainer_state_of_a_training_that_runs(tmp_path: Path) -> None:
     path = tmp_path / "trainer_state.json"
     path.write_text(json.dumps(trainer_state(none=True)))
@@ -113,6 +147,23 @@ def test_mlperf_without_them(tmp_path: Path) -> None:
     run = imported(log, devices=8)
     assert run.step_s == pytest.approx(0.3)
     assert Limit.CLOCK in run.limits
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["with its samples", "without them"])
+def test_the_time_between_blocks_of_mlperf_is_left_out(counted: bool, tmp_path: Path) -> None:
+    log = tmp_path / "result_0.txt"
+    text = mllog("global_batch_size", 32, at_s=0) + mllog("run_start", at_s=1)
+    for block in range(8):
+        samples = {"samples_count": block * 320} if counted else {}
+        for rank in range(2):
+            text += mllog("block_start", at_s=2 + block * 5 + rank / 1000, prefix=f"{rank}: ", **samples)
+        for rank in range(2):
+            at_s = 5 + block * 5 + rank / 1000
+            text += mllog("block_stop", at_s=at_s, prefix=f"{rank}: ", samples_count=(block + 1) * 320)
+    log.write_text(text)
+    run = imported(log, devices=2)
+    assert run.step_s == pytest.approx(0.3)
+    assert "15 s between blocks are left out, as of evaluations" in run.remarks
 
 
 def trace(steps: int, *, world: int) -> dict[str, Any]:
@@ -208,3 +259,28 @@ def test_dllogger_over_several_lines(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(text.replace('"type": "LOG"', '"type": LOG', 1))
     with pytest.raises(UserError, match="line 1: not JSON"):
         read_log(tmp_path / "log", Given(devices=1))
+
+
+def test_dllogger_with_a_throughput_that_only_its_unit_shows(tmp_path: Path) -> None:
+    def line(step: object, data: dict[str, object], at_s: float) -> str:
+        return (
+            "DLLL "
+            + json.dumps({"timestamp": str(1.7e9 + at_s), "type": "LOG", "step": step, "data": data})
+            + "\n"
+        )
+
+    rates = {"train.compute_ips": 9000, "train.total_ips": 6400, "val.total_ips": 20000}
+    text = line("PARAMETER", {"num_gpus": 8}, 0)
+    for metric in rates:
+        text += f'DLLL {{"type": "METADATA", "metric": "{metric}", "metadata": {{"unit": "images/s"}}}}\n'
+    for epoch in range(2):
+        text += "".join(
+            line([epoch, step], rates, epoch * 20 + step * 0.4) for step in range(epoch * 40, 40 + epoch * 40)
+        )
+        text += line([epoch], rates, epoch * 20 + 16)  # the summary of an epoch
+    path = tmp_path / "log.json"
+    path.write_text(text)
+    run = imported(path, batch=2560)
+    assert run.step_s == pytest.approx(0.4)
+    assert "`train.total_ips (images/s)` is read as a throughput, by its unit" in run.remarks
+    assert not any("step number falls" in remark for remark in run.remarks)

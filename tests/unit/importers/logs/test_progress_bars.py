@@ -95,6 +95,24 @@ def test_a_pause_between_two_steps_is_left_out(tmp_path: Path) -> None:
     assert any("1 pauses" in remark for remark in run.remarks)
 
 
+@pytest.mark.parametrize("described", ["", "Evaluating: "])
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_an_evaluation_with_a_bar_of_its_own_is_left_out(described: str, end: str, tmp_path: Path) -> None:
+    """Also if it takes only some times as long as a step."""
+    text, now_s = "", 0.0
+    for step in range(1, 301):
+        now_s += 0.5
+        text += f" {step // 3}%|## | {step}/300 [{clock(now_s)}<09:59,  1.70it/s]{end}"
+        if step % 50 == 0:
+            text += "".join(
+                f"{described} 9%|# | {at}/25 [{clock(at / 5)}<00:05,  5.00it/s]{end}" for at in range(26)
+            )
+            now_s += 5
+    run = imported(tmp_path, text + "\n")
+    assert run.step_s == pytest.approx(0.5, rel=0.01)
+    assert any("5 pauses between two steps are left out" in remark for remark in run.remarks)
+
+
 def test_a_bar_for_each_epoch_that_is_kept_at_its_end_only(tmp_path: Path) -> None:
     """Ultralytics draws a bar per epoch and one of its validation, whose time is not of the training."""
     epochs = [

@@ -131,6 +131,27 @@ def test_the_console_of_the_trainer(tmp_path: Path) -> None:
     assert run.step_s == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("front", "behind", "steps"),
+    [
+        ("", "TrainOutput(global_step=200, training_loss=3.2)\n", 200),
+        ("  Num examples = 6,400\n  Total train batch size (w. parallel) = 96\n", "", 201),
+        ("  Continuing training from global step 300\n", "", 200),
+        ("  Resuming training from checkpoint with epoch 1 and global step 300\n", "", 200),
+    ],
+    ids=["its steps are printed", "its epochs are printed", "continued", "continued, as transformers 5 says"],
+)
+def test_the_console_of_a_training_that_did_a_part_of_its_steps(
+    front: str, behind: str, steps: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.log"
+    end = ENDED | {"train_steps_per_second": 2.0}
+    path.write_text(f"  Total optimization steps = 500\n{front}{end}\n{behind}")
+    run = imported(path, devices=4)
+    assert (run.total_steps, run.global_batch) == (steps, 32)
+    assert run.step_s == pytest.approx(250.0 / steps)
+
+
 def test_the_devices_follow_from_the_batches_that_the_trainer_prints(tmp_path: Path) -> None:
     """A step of 32 samples, 2 times 4 per device, is of 4 devices. The last step has fewer samples."""
     path = tmp_path / "out.log"

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import nan
@@ -20,6 +20,9 @@ from scalestudy.study.named_file import nearest
 LONGEST_LINE = 1 << 20
 HEAD = 1 << 20
 """Bytes at the beginning of a file from which its format is recognised, where this is enough."""
+MOST_PIECES = 4
+"""Lines that a row may go on in."""
+IN_ONE_LINE = "If rows go on in the next line, import the log as it was written, with each row in one line"
 WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 ESCAPES = re.compile(rb"\x1b\[[0-9;]*m")
 """Codes that colour a terminal."""
@@ -84,6 +87,32 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
                     yield number, drawn + b"\n"
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise _damaged(path, number + 1, error) from None
+
+
+def joined(lines: Iterable[tuple[int, bytes]], is_cut: Callable[[bytes], bool]) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers, a row that goes on in the next lines as one line if they complete it.
+
+    is_cut: whether a line begins a row and does not have all of it.
+    """
+    held: list[tuple[int, bytes]] = []
+    for number, line in lines:
+        cut = is_cut(line)
+        if held and not cut:
+            whole = b"".join([part.rstrip(b"\r\n") for _, part in held]) + line
+            if not is_cut(whole):
+                yield held[0][0], whole
+                held = []
+                continue
+            if len(held) < MOST_PIECES:
+                held.append((number, line))
+                continue
+        yield from held
+        held = []
+        if cut:
+            held = [(number, line)]
+        else:
+            yield number, line
+    yield from held
 
 
 def lines_with(path: Path, text: bytes) -> Iterator[tuple[int, bytes]]:

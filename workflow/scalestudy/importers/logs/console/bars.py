@@ -69,6 +69,10 @@ class Bars:
     """Rows that are the first of a bar."""
     ends: list[int] = field(default_factory=list)
     """Last line of each bar, drawn again or not."""
+    behind: list[int] = field(default_factory=list)
+    """Rows in front of which another bar was drawn, as of an evaluation."""
+    is_behind: bool = False
+    """Whether another bar was drawn since the last row."""
     back: int = 0
     """Line in which the steps fall and the time does not: another rank drew its bar."""
     label: bytes | None = None
@@ -96,10 +100,17 @@ class Bars:
             return  # drawn again, or within the same second
         self.ends[-1] = number
         self.label, self.last = label, (step, passed_s)
+        self._mark()
         self.line.append(number)
         self.step.append(self.before[0] + step)
         self.passed_s.append(self.before[1] + passed_s)
         self.rate_s.append(rate_s)
+
+    def _mark(self) -> None:
+        """Note that the next row is behind another bar, if it is."""
+        if self.is_behind:
+            self.behind.append(len(self.line))
+            self.is_behind = False
 
     def add_all(
         self,
@@ -126,6 +137,8 @@ class Bars:
         if end:
             self.ends[-1] = numbers[end - 1]
         before_steps, before_s = self.before
+        if kept:
+            self._mark()
         self.line.extend([numbers[at] for at in kept])
         self.step.extend([before_steps + steps[at] for at in kept])
         self.passed_s.extend([before_s + passed_s[at] for at in kept])
@@ -142,6 +155,8 @@ class BarReader:
         self.groups: dict[bytes, Bars] = {}
         """Description with what is counted -> its bars."""
         self._rank: bytes | None = None
+        self._drawn: Bars | None = None
+        """Those of the last bar; None if it is of no training."""
 
     def take_all(self, block: list[tuple[int, bytes]]) -> None:
         """Take lines at once where they are all alike, else in halves, and few lines one by one."""
@@ -195,6 +210,8 @@ class BarReader:
         key, label = _described(begin)
         passed = match["passed1"] or match["passed2"] or match["passed3"]
         step = float(match["step"])
+        if key is None:
+            self._drawn = None
         if key is None or not step:
             return
         at = next((at for at in "123" if match[f"rate{at}"]), "")
@@ -204,17 +221,21 @@ class BarReader:
         if not at and comma >= 0 and (other := _OTHER_UNIT.match(match.string, comma)):
             unit = other["work"] or other["each"]
             if _NO_WORK.fullmatch(unit):
+                self._drawn = None
                 return
             counted = unit.decode()
         rate_s = value if per_s else 1 / value if value else nan
         self._bars(key, match["total"] or b"", counted).add(number, label, step, _seconds(passed), rate_s)
 
     def _bars(self, description: bytes, total: bytes, counted: str) -> Bars:
-        """The bars of a description, with the same total and unit."""
+        """The bars of a description, with the same total and unit, of which one is drawn now."""
         key = b" ".join((description, counted.encode(), total))
         bars = self.groups.get(key)
         if bars is None:
             bars = self.groups[key] = Bars(description.decode("utf-8", "replace").strip(" |:[]"), counted)
+        if self._drawn is not bars:
+            bars.is_behind = bool(bars.line)
+            self._drawn = bars
         return bars
 
 

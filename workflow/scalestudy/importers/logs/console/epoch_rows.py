@@ -39,6 +39,8 @@ _TIME = re.compile(
 )
 _ALONE = re.compile(rb"\((?P<value>\d{1,9}(?:\.\d{1,20})?)(?P<unit> ?(?:ms|s|secs?|seconds|min|minutes))\)")
 """A time that is all that parentheses have."""
+_BETWEEN_DASHES = re.compile(rb"- (?P<value>\d{1,9}(?:\.\d{1,20})?)(?P<unit>ms|s|min) - ")
+"""The time of an epoch as Keras prints it: `Epoch 1/6 - 62s - loss: 0.5`."""
 _LOSS = re.compile(rb"(?i)loss['\"]?[ :=]{1,3}(?P<value>\d[\d.]*(?:e[-+]?\d+)?)")
 _SAYS_TIME = re.compile(rb"(?i)time|elapsed|duration|too?k")
 """In the name of a time that may have no unit."""
@@ -152,6 +154,8 @@ def read(path: Path, given: Given, lines_of: LinesOf = numbered_lines) -> list[L
             times.append(real_or_nan(time["value"]) * TIMES.get(here, 1.0))
             losses.append(real_or_nan(loss["value"]) if loss else nan)
             rates.append(_rate_of(part))
+    if not lines:
+        raise UserError(f"{path}: no line has both an epoch and its time, as in `Epoch 1/6 - 62s - loss: 0.5`")
     if not unit:
         if given.time is None:
             raise UserError(
@@ -183,7 +187,7 @@ def _row(line: bytes) -> tuple[float, re.Match[bytes], str] | None:
             continue
         unit = (time["unit"] or time["said"] or b"").decode().strip(" ()[]").lower()
         return float(epoch["epoch"]), time, {"m": "min", "mins": "min"}.get(unit, unit)
-    alone = list(_ALONE.finditer(line))
+    alone = list(_ALONE.finditer(line)) or list(_BETWEEN_DASHES.finditer(line))
     if len(alone) == 1 and _LOSS.search(line):
         return float(epoch["epoch"]), alone[0], alone[0]["unit"].decode().strip()
     return None

@@ -31,6 +31,9 @@ MOST_ROWS = 500_000
 PAUSE, PAUSE_S = 5.0, 5.0
 """Times the median, and seconds, beyond which a step includes other work, such as an evaluation."""
 
+MOST_BEHIND = 0.25
+"""Share of rows behind other bars up to which these are pauses. Bars that are drawn together alternate."""
+
 
 def shows_bars(path: Path) -> bool:
     """Return whether one of the first lines of a log has a progress bar of steps."""
@@ -106,9 +109,11 @@ def _log(path: Path, bars: Bars, said: dict[str, int]) -> Log:
     line, step, passed_s, rate_s = (
         np.frombuffer(one)[::every] for one in (bars.line, bars.step, bars.passed_s, bars.rate_s)
     )
+    behind = np.zeros(len(line), dtype=bool)
+    behind[[at for row in bars.behind if (at := -(-row // every)) < len(line)]] = True
     name = f" `{bars.shown}`" if any(map(str.isalpha, bars.shown)) else ""
     remarks = [f"read from the progress bars{name}: {step[-1]:.0f} steps in {passed_s[-1]:.0f} s"]
-    step, passed_s, pauses = _without_pauses(step, passed_s)
+    step, passed_s, pauses = _without_pauses(step, passed_s, behind)
     if pauses:
         remarks.append(f"{pauses} pauses between two steps are left out, as of an evaluation")
     bars_drawn = len(bars.begins)
@@ -136,15 +141,26 @@ def _fits(step: np.ndarray, passed_s: np.ndarray, rate_s: np.ndarray, rounded_s:
     return bool((time_s - rounded_s) / steps <= middle <= (time_s + rounded_s) / steps)
 
 
-def _without_pauses(step: np.ndarray, passed_s: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """(steps, seconds, number of pauses): intervals much longer than the others take no steps and no time."""
+def _without_pauses(
+    step: np.ndarray, passed_s: np.ndarray, behind: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """(steps, seconds, number of pauses): intervals much longer than the others take no steps and no time, nor do
+    those in which another bar was drawn.
+
+    behind: whether another bar was drawn in front of a row.
+    """
     if len(step) < 4:
         return step, passed_s, 0
     steps, time_s = np.diff(step), np.diff(passed_s)
     each = time_s / np.maximum(steps, 1.0)
     middle = float(np.median(each[each > 0])) if (each > 0).any() else 0.0
     pause = (each > PAUSE * middle) & (time_s - steps * middle > PAUSE_S)
-    steps, time_s = np.where(pause, 0.0, steps), np.where(pause, 0.0, time_s)
+    if behind.mean() <= MOST_BEHIND:
+        pause |= behind[1:] & (time_s - steps * middle > 0)
+    out = pause.copy()
+    if middle < 1.0:  # rows begin a second but for the one behind a pause
+        out[1:] |= pause[:-1]
+    steps, time_s = np.where(out, 0.0, steps), np.where(out, 0.0, time_s)
     begin = np.array([0.0])
     return (
         step[0] + np.concatenate([begin, np.cumsum(steps)]),

@@ -15,8 +15,17 @@ from math import nan
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines, real_or_nan
+from scalestudy.importers.logs.lines import (
+    IN_ONE_LINE,
+    REAL,
+    WHOLE,
+    clock_of,
+    joined,
+    numbered_lines,
+    real_or_nan,
+)
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
+from scalestudy.importers.logs.stated import LABEL
 
 KIND = "Megatron-LM console log"
 MARK = re.compile(rb"elapsed(?: time per iteration \(ms\):|_time_per_iteration_ms=) *[0-9.]")
@@ -24,6 +33,7 @@ _ROW = re.compile(
     rb"iteration[ =]+(%b) */ *\d+ \|.*?elapsed(?: time per iteration \(ms\):|_time_per_iteration_ms=) *(%b)"
     rb"(?:/[0-9.]+)? *\|(?:.*?glo(?:ba|ab)l[ _]batch[ _]size[:=] *(%b) *\|)?" % (WHOLE, REAL, WHOLE)
 )
+_BEGIN = re.compile(rb"iteration[ =]+\d{1,15} */ *\d+ \|")
 _OF_A_DEVICE = re.compile(rb"(?:\(tgs\): |\(tokens/s/GPU\): |_tgs=) *(%b)" % REAL)
 _TOKENS = re.compile(rb"actual[ _]seqlen[:=] *(%b)" % WHOLE)
 _RANK = re.compile(rb"\[rank-\d+/(\d{1,7})\]")
@@ -42,17 +52,26 @@ def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log. Raises UserError if it has no complete row, or rows of different batches."""
     rows, said = Rows(path), dict[str, bytes]()
     batch, devices, ramped, derived, follows = None, None, 0, False, False
-    for number, line in numbered_lines(path):
+    first_rank: bytes | None = None
+    others = 0
+    for number, line in joined(numbered_lines(path), _is_cut):
         if b"elapsed time per iteration" in line or b"elapsed_time_per_iteration_ms=" in line:
             found = _ROW.search(line)
             if found is None:
                 raise UserError(
-                    f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch"
+                    f"{path}, line {number}: not a complete line of {KIND}: no iteration, time or batch."
+                    f" {IN_ONE_LINE}"
                 )
+            label = LABEL.search(line)
+            rank = label[1] if label else b""
+            first_rank = rank if first_rank is None else first_rank
+            if rank != first_rank:
+                others += 1
+                continue
             step, time_ms, printed = found.groups()
             here = printed or _batch_of(line, float(time_ms) * 1e-3)
             if here is None:
-                raise UserError(f"{path}, line {number}: not a complete line of {KIND}: no batch")
+                raise UserError(f"{path}, line {number}: not a complete line of {KIND}: no batch. {IN_ONE_LINE}")
             derived |= printed is None
             if batch is not None and int(here) != batch:
                 ramped += len(rows)
@@ -96,6 +115,8 @@ def read(path: Path, given: Given) -> list[Log]:
         unit="samples",
         per="all",
     )
+    if others:
+        log.remarks.append(f"{others} rows of other ranks are left out: those of the first one count")
     if follows:
         log.remarks.append(f"{devices} devices, as the rank or the rate of a device in the first row shows")
     if derived:
@@ -103,6 +124,14 @@ def read(path: Path, given: Given) -> list[Log]:
     if ramped:
         log.remarks.append(f"{ramped} rows of smaller batches are left out: only those of batch {batch} count")
     return [log]
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a line begins a row without its time, or without the batch that a row has."""
+    if b"iteration" not in line or not _BEGIN.search(line):
+        return False
+    row = _ROW.search(line)
+    return row is None or (row[3] is None and _RATE.search(line) is None)
 
 
 def _devices(line: bytes, batch: int, time_s: float, length: bytes) -> int | None:

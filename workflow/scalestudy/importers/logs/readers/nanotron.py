@@ -12,7 +12,7 @@ from math import nan
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.importers.logs.lines import REAL, WHOLE, clock_of, numbered_lines
+from scalestudy.importers.logs.lines import IN_ONE_LINE, REAL, WHOLE, clock_of, joined, numbered_lines
 from scalestudy.importers.logs.model import Facts, Given, Log, Rows
 
 KIND = "nanotron console log"
@@ -23,6 +23,7 @@ _ROW = re.compile(
     rb"iteration: (%b) / \d+ \|.*?time_per_iteration_ms: (%b)([KMBT]?) \|"
     rb" tokens_per_sec: (%b)([KMBT]?) \| tokens_per_sec_per_gpu: (%b)([KMBT]?) \|" % (WHOLE, REAL, REAL, REAL)
 )
+_BEGIN = re.compile(rb"iteration: \d{1,15} / \d+ \|")
 _BATCH = re.compile(rb"global_batch_size: (%b)([KMBT]?) \|" % REAL)
 _LOSS = re.compile(rb"lm_loss: (%b)([KMBT]?) \|" % REAL)
 _STAMP = re.compile(rb"(\d\d/\d\d/\d{4}|\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)")
@@ -30,15 +31,22 @@ _RANK = re.compile(rb"\[INFO\|(DP=\d+\|[^\]]*?)(?:\||\])")
 _LENGTH = re.compile(rb"sequence_length[=:]\s*(%b)" % WHOLE)
 
 
+def _is_cut(line: bytes) -> bool:
+    """Whether a line begins a row and does not have its rates and its batch."""
+    if b"iteration: " not in line or not _BEGIN.search(line):
+        return False
+    return not (_ROW.search(line) and _BATCH.search(line))
+
+
 def read(path: Path, given: Given) -> list[Log]:
     """Return the run of a log, of the first rank that prints one. Raises UserError if it has no row."""
     rows = Rows(path)
     batch, devices, length, first_rank, others = None, None, None, None, 0
-    for number, line in numbered_lines(path):
+    for number, line in joined(numbered_lines(path), _is_cut):
         if b"time_per_iteration_ms: " in line:
             found = _ROW.search(line)
             if found is None:
-                raise UserError(f"{path}, line {number}: not a complete line of {KIND}")
+                raise UserError(f"{path}, line {number}: not a complete line of {KIND}. {IN_ONE_LINE}")
             rank = _RANK.search(line)
             name = rank[1] if rank else b""
             if first_rank is None:

@@ -16,6 +16,9 @@ from scalestudy.importers.logs.steps.windows import FEWEST_TO_DROP, Windows
 STATED_BEYOND_CLOCK, STATED_BELOW_CLOCK = 1.25, 1 / 50
 """Limits of stated step time over elapsed time: a step cannot take longer than the time that passed. Evaluation
 and checkpoints explain a smaller ratio, but not one of a wrong unit."""
+EARLIEST_S, LATEST_S = 1e9, 4.2e9
+"""Seconds from 1970 to a day in 2001 and one in 2103, between which time stamps of a calendar are."""
+PARTS_OF_A_SECOND: Final = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 BETWEEN_STEPS: Final = 1.5
 """Elapsed time over step time of the median window from which a remark says so. Evaluation and checkpoints are in
 few windows."""
@@ -30,6 +33,20 @@ ROUNDED: Final = 0.05
 """Relative rounding of printed times from which an import has a remark on it."""
 FEWEST_FINE: Final = 3
 """Rows with exact time stamps that can contradict the stated times."""
+
+
+def in_seconds(log: Log) -> Log:
+    """Return a log whose time stamps are in seconds: those of a calendar show their unit by their size."""
+    clock = log.columns["clock_s"]
+    known = clock[~np.isnan(clock)]
+    if not len(known):
+        return log
+    for unit, parts in PARTS_OF_A_SECOND.items():
+        if known.min() / parts >= EARLIEST_S and known.max() / parts <= LATEST_S:
+            remark = f"time stamps are taken as {unit} since 1970, by their size"
+            columns = log.columns | {"clock_s": clock / parts}
+            return replace(log, columns=columns, remarks=[*log.remarks, remark])
+    return log
 
 
 def spaced(log: Log) -> Log:

@@ -13,8 +13,10 @@ from scalestudy.errors import UserError
 from scalestudy.importers.logs.file_names import devices_named
 from scalestudy.importers.logs.model import Given, Log
 from scalestudy.importers.logs.steps.clocks import (
+    LATEST_S,
     against_clock,
     check_whole_seconds,
+    in_seconds,
     instead_of_rounded,
     is_close,
     is_exact,
@@ -90,7 +92,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
     devices = given.devices or log.facts.devices
     if devices is None:
         raise NoDevicesError(log, given)
-    log = spaced(thinned(log))
+    log = spaced(thinned(in_seconds(log)))
     remarks = list(log.remarks)
     if given.devices is None and devices == log.facts.started:
         remarks.append("the number of devices is that of the command in it that starts the ranks")
@@ -119,7 +121,7 @@ def derive(log: Log, given: Given) -> ImportedRun:
         step_time_s=time_s,
         counts=counts,
         loss=log.columns["loss"],
-        started_s=float(known[0]) if len(known) and known[0] > 1e8 else nan,
+        started_s=float(known[0]) if len(known) and 1e8 < known[0] <= LATEST_S else nan,
         passed_s=float(np.nansum(windows.clock_s)) if (~np.isnan(windows.clock_s)).any() else nan,
         total_steps=int(np.nansum(windows.steps)),
         limits=tuple(_limits(log, work.unit, windows.usual_steps, by_clock=by_clock)),

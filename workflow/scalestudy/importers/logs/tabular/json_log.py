@@ -18,6 +18,7 @@ from typing import Any
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Facts, Given, Log
 from scalestudy.importers.logs.tabular.columns import Columns
+from scalestudy.importers.logs.quantities import meaning_of
 from scalestudy.importers.logs.tabular.json_stream import json_lines, members
 from scalestudy.importers.logs.tabular.table import flat, logs_of
 
@@ -31,6 +32,12 @@ _PARAMETERS = {
     "devices": ("num_gpus", "n_gpu", "gpus", "world_size", "num_devices"),
     "global_batch": ("global_batch_size", "total_batch_size", "train_global_batch_size"),
 }
+
+_OF_OTHER_WORK = re.compile(
+    r"(?<![a-z])(?:val|valid|validation|eval|evaluation|test|infer|inference|predict|compute|data|dataloader|best|max"
+    r"|min|peak)(?![a-z])"
+)
+"""In the name of a throughput that is not that of all work of a training."""
 
 
 def recognise(head: bytes) -> str:
@@ -73,8 +80,43 @@ def read(path: Path, given: Given, *, kind: str = KIND) -> list[Log]:
         found = _of_epochs((number, _renamed(row)) for number, row in chain(first, found))
         first = list(islice(found, LOOKED_AT))
         names = [STEP_TIME if name == "time" else name for name in names]
+    remarks = []
+    if rated := _by_unit(names, units):
+        remarks = [f"`{rated}` is read as a throughput, by its unit"]
+        total = "total " if "total" in rated.lower() else ""
+        renamed = {rated: f"{total}throughput ({units[rated.rpartition(' (')[0]]})"}
+        found = _with_names(chain(first, found), renamed)
+        first = list(islice(found, LOOKED_AT))
+        names = [renamed.get(name, name) for name in names]
     facts: dict[str, Any] = {field: _whole(said, known) for field, known in _PARAMETERS.items()}
-    return logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
+    logs = logs_of(kind, Columns.of(path, names, given), chain(first, found), facts=Facts(**facts))
+    logs[0].remarks[:0] = remarks
+    return logs
+
+
+def _with_names(
+    rows: Iterable[tuple[int, dict[str, Any]]], names: dict[str, str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with other names of some columns."""
+    for number, row in rows:
+        yield number, {names.get(name, name): value for name, value in row.items()}
+
+
+def _by_unit(names: list[str], units: dict[str, str]) -> str:
+    """The column of a training that is a throughput by its unit alone, such as `train.total_ips (images/s)`.
+
+    '' if there is none, or if another column is known to be a throughput or a step time.
+    """
+    known = [meaning_of(name) for name in names]
+    if any(one and one.quantity in ("step_time_s", "work_per_s") for one in known):
+        return ""
+    rates = []
+    for metric, unit in units.items():
+        meaning = meaning_of(f"throughput ({unit})")
+        name = _with_unit(metric, units)
+        if meaning and meaning.unit and name in names and not _OF_OTHER_WORK.search(metric.lower()):
+            rates.append(name)
+    return max(rates, key=lambda name: "total" in name.lower(), default="")
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +146,11 @@ def _of_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows with a step number; parameters and units of metrics are collected."""
+    """Rows with a step number; parameters and units of metrics are collected.
+
+    A row whose step has fewer numbers than another one's is the summary of an epoch.
+    """
+    longest = 1
     for number, row in json_lines(path, prefix=PREFIX):
         step, data = row.get("step"), row.get("data")
         if row.get("type") == "METADATA":
@@ -118,8 +164,9 @@ def _of_dllogger(path: Path, said: dict[str, Any], units: dict[str, str]) -> Ite
             said.update(flat(data))
             continue
         numbers = [one for one in (step if isinstance(step, list) else [step]) if isinstance(one, (int, float))]
-        if not numbers:
+        if len(numbers) < longest:
             continue  # a summary
+        longest = len(numbers)
         yield number, {"step": numbers[-1], "timestamp": row.get("timestamp"), **data}
 
 

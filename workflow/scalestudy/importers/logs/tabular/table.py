@@ -163,6 +163,8 @@ def _log(
         length = "how many steps it has is not known" if isnan(done) else f"it has {done:.0f} steps"
         remarks = [*remarks, f"the only row of the run counts as the mean of all its steps; {length}"]
         read = read | {"step": np.array([1.0 if isnan(done) else done])}
+    if not columns.by_epoch and not {"step_time_s", "work_per_s"} & set(columns.read):
+        remarks = [*remarks, "no step time and no throughput is read: the time between time stamps counts"]
     return Log(
         path=columns.path,
         kind=kind,
