@@ -17,8 +17,8 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import Facts, Given, Log
-from scalestudy.importers.logs.tabular.columns import Columns
 from scalestudy.importers.logs.quantities import meaning_of
+from scalestudy.importers.logs.tabular.columns import Columns
 from scalestudy.importers.logs.tabular.json_stream import json_lines, members
 from scalestudy.importers.logs.tabular.table import flat, logs_of
 
