@@ -128,7 +128,7 @@ def estimate(
         blocks=blocks,
         accumulation_steps=accumulation,
         optimizer_states=optimizer_states,
-        latency_assumed="latency" not in known,
+        latency_assumed=known.get("latency") is None,
     )
     view = estimate_view(
         setting, kind=kind, measured=bool(measured), step_time_s=known.get("step_time"), target=target

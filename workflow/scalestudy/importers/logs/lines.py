@@ -89,15 +89,18 @@ def numbered_lines(path: Path, *, whole: bool = True) -> Iterator[tuple[int, byt
             raise _damaged(path, number + 1, error) from None
 
 
-def joined(lines: Iterable[tuple[int, bytes]], is_cut: Callable[[bytes], bool]) -> Iterator[tuple[int, bytes]]:
+def joined(
+    lines: Iterable[tuple[int, bytes]], begin: re.Pattern[bytes], is_cut: Callable[[bytes], bool]
+) -> Iterator[tuple[int, bytes]]:
     """Yield lines with their numbers, a row that goes on in the next lines as one line if they complete it.
 
-    is_cut: whether a line begins a row and does not have all of it.
+    begin: the begin of a row, which is not part of another one. is_cut: whether a line that has it lacks a part.
     """
     held: list[tuple[int, bytes]] = []
     for number, line in lines:
-        cut = is_cut(line)
-        if held and not cut:
+        begins = begin.search(line) is not None
+        cut = begins and is_cut(line)
+        if held and not begins:
             whole = b"".join([part.rstrip(b"\r\n") for _, part in held]) + line
             if not is_cut(whole):
                 yield held[0][0], whole

@@ -54,7 +54,7 @@ def read(path: Path, given: Given) -> list[Log]:
     batch, devices, ramped, derived, follows = None, None, 0, False, False
     first_rank: bytes | None = None
     others = 0
-    for number, line in joined(numbered_lines(path), _is_cut):
+    for number, line in joined(numbered_lines(path), _BEGIN, _is_cut):
         if b"elapsed time per iteration" in line or b"elapsed_time_per_iteration_ms=" in line:
             found = _ROW.search(line)
             if found is None:
@@ -127,9 +127,7 @@ def read(path: Path, given: Given) -> list[Log]:
 
 
 def _is_cut(line: bytes) -> bool:
-    """Whether a line begins a row without its time, or without the batch that a row has."""
-    if b"iteration" not in line or not _BEGIN.search(line):
-        return False
+    """Whether a row is without its time, or without the batch that a row has."""
     row = _ROW.search(line)
     return row is None or (row[3] is None and _RATE.search(line) is None)
 
