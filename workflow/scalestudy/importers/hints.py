@@ -99,6 +99,19 @@ def devices_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     return of_one if only else "add a column with the number of devices of each row, such as gpus"
 
 
+def one_size_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
+    """Return what to add if all rows are on one number of devices, and another column counts others; else ''."""
+    for place, one in enumerate(meanings):
+        counts = {_count(cell) for cell in raw.cells(place)}
+        if (
+            one.role not in ("gpus", "nodes")
+            and meaning_of(one.header).role in ("gpus", "nodes")
+            and len(counts) > 1
+        ):
+            return f"to compare the rows by '{_short(one.header)}', add --column '{_short(one.header)}=gpus'"
+    return ""
+
+
 def measurement_hint(raw: RawTable, meanings: Sequence[Meaning]) -> str:
     """Return what to add if no column of a table is a measurement."""
     if other := next((one for one in meanings if one.role == "ignore" and is_over_another(one.header)), None):

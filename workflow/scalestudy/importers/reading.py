@@ -21,7 +21,7 @@ from scalestudy.importers.devices.counted import ON_ONE
 from scalestudy.importers.devices.products import factors_in
 from scalestudy.importers.headers.meaning import NAMELESS, Meaning, normal, with_role
 from scalestudy.importers.headers.terms import PER_NODE
-from scalestudy.importers.hints import devices_hint, measurement_hint
+from scalestudy.importers.hints import devices_hint, measurement_hint, one_size_hint
 from scalestudy.importers.numbers.printed import is_blank, plain, read_cell, share
 from scalestudy.importers.published import MEASURED, STATED, PublishedFile, PublishedTable, by_scaling
 from scalestudy.importers.ratios.across_cases import with_cases_as_one_series
@@ -189,8 +189,12 @@ def _read(raw: RawTable, corrected: Mapping[str, str], *, alone: bool, path: Pat
         raise _NoScalingError(
             f"{where}: no row has both a number of devices and a measurement; {reader.first_note()}"
         )
-    if not alone and not any(map(_has_two_scales, tables)):
-        raise _NoScalingError(f"{where}: only one number of devices, so it shows no scaling", tables=tables)
+    if not any(map(_has_two_scales, tables)):
+        hint = one_size_hint(raw, meanings)
+        if not alone:
+            why = "only one number of devices, so it shows no scaling"
+            raise _NoScalingError("; ".join(filter(None, (f"{where}: {why}", hint))), tables=tables)
+        tables = [replace(table, notes=(*table.notes, *filter(None, [hint]))) for table in tables]
     return _without_variants_on_one(tables)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,21 @@ def test_a_run_that_has_not_ended_is_not_measured(tmp_path: Path, status: str) -
     rows = ("4;32;8200;done", "32;256;76500;done", f"64;512;155000;{status}")
     (found,) = audited(tmp_path, table("Nodes;GPUs;Samples/sec;Status", *rows))
     assert [gpus for gpus, _ in speedups(found)] == [32, 256]
+
+
+@pytest.mark.parametrize("header", ["# GPUs", "Num of GPUs", "number of GPUs"])
+def test_no_device_is_a_run_without_and_no_id(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"{header};Time (s)", "0;230", "1;64.6", "2;33.0"))
+    assert speedups(found) == [(1, 1.0), (2, 1.96)]
+    assert any("on no device, so it is no scale" in note for note in found.source.notes)
+
+
+def test_rows_on_as_many_devices_name_the_column_to_compare_by(tmp_path: Path) -> None:
+    header = "MPI processes;OpenMP threads;Total threads;Time (ms)"
+    rows = ("1;8;8;10984", "2;4;8;5450", "4;2;8;5200")
+    (found,) = audited(tmp_path, table(header, *rows))
+    option = "--column 'MPI processes=gpus'"
+    assert f"to compare the rows by 'MPI processes', add {option}" in found.source.notes
+    (tmp_path / "two.md").write_text(f"{table(header, *rows)}\n{table(header, *rows)}", encoding="utf-8")
+    with pytest.raises(UserError, match=re.escape(option)):
+        read_published(tmp_path / "two.md")

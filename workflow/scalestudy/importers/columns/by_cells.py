@@ -39,6 +39,8 @@ _NAME = re.compile(r"(?!(?:milli|micro)?(?:sec|min|hour|day)|mean|median)\b[^\W\
 """A word that is no unit of time."""
 _ONE = re.compile(r"\W*(?:1(?:\.0*)? ?[x\u00d7]?|100(?:\.0*)? ?%)\W*")
 _BY_EACH = re.compile(rf"{nodes_by_each(f' ?(?:{NODE})?')}(?: ?{DEVICE}\b|\W*$)", re.IGNORECASE)
+_HOW_MANY = re.compile(r"#|(?:num(?:ber)?|no\.?|count|n)\b ?(?:of )?(?!$)", re.IGNORECASE)
+"""Begin of a header of how many devices there are, of which 0 is a run on none, and no id."""
 _OF_A_DEVICE = re.compile(rf"\d[\d,]* ?(?:samples |images )?(?:/|per) ?{DEVICE}")
 _OF_A_BATCH = re.compile(r"(?:(?:mean|avg|average|batch|training|inference) )?latency(?: ?\([^()]*\))?")
 _OF_HARDWARE = re.compile(r"\b(?:[gtnchx]pu|device|accel|card|chip|gcd|core)")
@@ -135,7 +137,7 @@ def by_cells(meaning: Meaning, raw: RawTable, place: int, meanings: Sequence[Mea
         _CORES_OR_GPUS.search(cell) and not _NODES.search(cell) for cell in map(plain, cells)
     ):
         return replace(meaning, role="gpus")  # 40 cores, 2 GPUs
-    if role == "gpus" and count_from_zero(cells):
+    if role == "gpus" and count_from_zero(cells) and not _HOW_MANY.match(plain(meaning.header)):
         return replace(meaning, role="label")  # the numbers of single devices, from 0 on
     if role in ("gpus", "nodes") and are_times(cells) and not any(share([cell], read_count) for cell in cells):
         twin = _has_a_measured_twin(meanings, place, raw)  # `vm` beside `jit`: by the unit of their cells, below

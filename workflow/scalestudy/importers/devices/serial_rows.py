@@ -55,8 +55,8 @@ def is_only_serial(text: str, cells: Sequence[str]) -> bool:
 def is_outside(raw: RawTable, text: str, place: int, *, has_ratios: bool, has_labels: bool) -> bool:
     """Return whether a row is none of the scales: on no device, or serial beside a parallel run on one.
 
-    text: its cell in the column of devices at `place`. Without printed ratios only a serial row is, beside a
-    bare 1, and if no label tells the two apart.
+    text: its cell in the column of devices at `place`. Without printed ratios only a row on 0 devices is, and a
+    serial one beside a bare 1 if no label tells the two apart.
     """
     cells = [plain(cell).lower() for cell in raw.cells(place)]
     if OF_ONE.match(plain(text)):
@@ -64,4 +64,4 @@ def is_outside(raw: RawTable, text: str, place: int, *, has_ratios: bool, has_la
         if one if has_ratios else "1" in cells and not has_labels:
             return True
     of_a_cpu = [bool(_ON_A_CPU.match(cell)) for cell in (plain(text).lower(), *cells)]
-    return has_ratios and (plain(text) == "0" or (of_a_cpu[0] and not all(of_a_cpu)))
+    return plain(text) == "0" or (has_ratios and of_a_cpu[0] and not all(of_a_cpu))
