@@ -177,12 +177,12 @@ def _audit(
     table = recompute(series.rows, source.rows)
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
-    speedups = speedups_held(table, others, over_row_before=source.says_row_before)
-    if (speedups.outside or speedups.kind == UNIT) and not source.says_row_before:
+    speedups = speedups_held(table, others, source)
+    if (speedups.outside or speedups.kind == UNIT) and not source.says_row_before("printed_speedup"):
         beside = [*others, *first_beside(settled, source, file)]
         whole = speedups_held(table, beside)
         speedups, others = (whole, beside) if whole.kind == ROW and not whole.outside else (speedups, others)
-    efficiencies = efficiencies_held(table, others)
+    efficiencies = efficiencies_held(table, others, source)
     if len({row.gpus for row in series.rows}) < 2:  # its own size is not the baseline of a ratio other than 1
         speedups, efficiencies = speedups.without_outside(), efficiencies.without_outside()
     lines = {row.line for row in series.rows}

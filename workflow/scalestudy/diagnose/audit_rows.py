@@ -9,6 +9,7 @@ from scalestudy.analyse.published.settle import TIMES
 from scalestudy.analyse.published.table import Table, known_rates, limits_of, ratio
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.remark import Remark
+from scalestudy.importers.columns.labels import is_length
 from scalestudy.importers.headers.batches import is_of_micro_batches
 from scalestudy.importers.headers.units import is_of_flops, is_of_parts
 from scalestudy.importers.published import UTILIZATION, PrecisionRatio, PublishedRow, PublishedTable
@@ -137,25 +138,30 @@ def _only_other_factor(stated: Sequence[tuple[PublishedRow, float, float]]) -> P
 
 
 def _rates(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterator[Remark]:
-    """Rows whose throughput is not their batch over their step time."""
+    """Rows whose throughput is not their batch over their step time, or their batch times their steps a second."""
     found = []
     for row in rows:
-        batch, time = global_batch(row), row.step_time_s
-        if row.throughput is not None and time is not None and batch and time.low > 0:
-            found.append((row, row.throughput, limits_of(time).inverse(batch), batch, time))
+        batch, time, steps = global_batch(row), row.step_time_s, row.numbers.get("steps_per_s")
+        if row.throughput is None or not batch:
+            continue
+        if time is not None and time.low > 0:
+            text = f"{batch:g} samples in {time.value * 1e3:g} ms"
+            found.append((row, row.throughput, limits_of(time).inverse(batch), text))
+        elif time is None and steps is not None:
+            text = f"{batch:g} samples {steps.value:g} times a second"
+            found.append((row, row.throughput, limits_of(steps).scaled(batch), text))
     rate = table.column("throughput") or table.column("throughput_per_gpu")
     of_flops = rate is not None and is_of_flops(rate.unit)
     if "step_time_s" in table.unknown_units or table.is_of_a_quantile("step_time_s") or of_flops or not found:
         return
-    if not any(overlap(printed, of_time) for _, printed, of_time, _, _ in found):
-        common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _, _ in found])
+    if not any(overlap(printed, of_time) for _, printed, of_time, _ in found):
+        common = _common([ratio(limits_of(printed), of_time) for _, printed, of_time, _ in found])
         parts = rate is not None and is_of_parts(rate.unit)
         if parts or (common is not None and len(found) >= FEWEST):
             return  # work of another size than a sample, such as tokens
-    for row, printed, of_time, batch, time in found:
+    for row, printed, of_time, given in found:
         if not overlap(printed, of_time):
-            computed = f"{batch:g} samples in {time.value * 1e3:g} ms are {of_time.value:.5g} samples/s"
-            text = f"{computed}, but {printed.value:g} is printed"
+            text = f"{given} are {of_time.value:.5g} samples/s, but {printed.value:g} is printed"
             yield Remark("throughput against step time", row.gpus, text)
 
 
@@ -180,12 +186,24 @@ def _whole_times(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterato
                 yield Remark("throughput against time", row.gpus, f"{text}, {other}")
 
 
+_OF_A_BATCH = ("batch", "batch_per_gpu", "micro_batch", "accumulation")
+
+
 def _step_rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Rows whose throughput is of another batch a step than that of most rows, of each device or of all.
 
-    The batch is not known, but throughput over steps a second shows it.
+    The batch is not known, but throughput over steps a second shows it. Rows that differ in what the table says of
+    their batch are not compared.
     """
-    known = [(row, row.throughput, row.numbers.get("steps_per_s")) for row in rows if global_batch(row) is None]
+    said = {
+        (*map(row.number, _OF_A_BATCH), *(row.labels[name] for name in row.labels if is_length(name)))
+        for row in rows
+    }
+    known = [
+        (row, row.throughput, row.numbers.get("steps_per_s"))
+        for row in rows
+        if global_batch(row) is None and len(said) == 1
+    ]
     both = [
         (row, ratio(limits_of(rate), limits_of(steps)), rate)
         for row, rate, steps in known

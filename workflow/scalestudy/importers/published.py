@@ -26,9 +26,12 @@ OF_COLUMNS = "variant of columns"
 FOOTNOTE = "footnote"
 """Label of the rows that a footnote of the table is of, with its text."""
 _OVER_ROW_BEFORE = re.compile(
-    r"\b(?:vs\.?|versus|over|relative to|compared (?:to|with)|from|to)\W+(?:the )?(?:prev(?:ious)?|prior|last)\b|"
-    r"\b(?:row|step|size|line) (?:above|before)\b|\bincremental\b"
+    r"\b(?:vs\.?|versus|over|relative to|compared (?:to|with)|from|to)\W+(?:the )?(?:prev(?:ious)?|prior|last)"
+    r"(?: (?:row|step|size|scale|line|count|number))?\b(?! ?[a-z])|"
+    r"\b(?:row|step|size|line) (?:above|before)\b|\b(?:incremental|marginal)\b|"
+    r"\b(?:per doubling|doubling (?:efficiency|speed-?up))\b|\b(?:vs\.?|versus|over) half\b"
 )
+"""Headers of ratios that are each over the row before. `previous release` is other software."""
 _QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""
@@ -181,11 +184,21 @@ class PublishedTable:
         """Return the column of a role."""
         return next((meaning for meaning in self.columns if meaning.role == role), None)
 
-    @property
-    def says_row_before(self) -> bool:
-        """Whether the header of the speedups says that each is relative to the row before: Speedup vs previous."""
-        column = self.column("printed_speedup")
-        return column is not None and bool(_OVER_ROW_BEFORE.search(column.header.lower()))
+    def says_row_before(self, role: str) -> bool:
+        """Return whether the header of the ratios of a role says that each is relative to the row before.
+
+        It does not count if all rows on the fewest devices have another one than 1: `prior` is a system then.
+        """
+        column = self.column(role)
+        fewest = min(row.gpus for row in self.rows)
+        begins = any(row.number(role) in (None, 1) for row in self.rows if row.gpus == fewest)
+        return column is not None and begins and bool(_OVER_ROW_BEFORE.search(column.header.lower()))
+
+    def is_ladder(self, role: str) -> bool:
+        """Return whether rows on the fewest devices are changes one after another, each with its own ratio."""
+        fewest = min(row.gpus for row in self.rows)
+        changed = any(row.number(role) not in (None, 1) for row in self.rows if row.gpus == fewest)
+        return changed and self.says_row_before(role)
 
     def is_of_a_quantile(self, role: str) -> bool:
         """Return whether the column of a role is of a median or an extreme, which may be far from the mean."""

@@ -121,3 +121,9 @@ def test_samples_beside_tokens_per_second_need_their_length(tmp_path: Path) -> N
     lines[0] = "step,global batch (tokens),gpus,tokens/s"
     (run,) = imported(tmp_path, lines, per="all")
     assert (run.global_batch, run.unit) == (8, "tokens")
+
+
+@pytest.mark.parametrize(("per", "rate"), [("all", 310), ("device", 620)])
+def test_whose_the_throughput_of_a_list_of_runs_is(tmp_path: Path, per: str, rate: float) -> None:
+    lines = ["run,gpus,global_batch,samples_per_second", "a,1,64,160", "b,2,128,310"]
+    assert [run.throughput for run in imported(tmp_path, lines, per=per)] == pytest.approx([160, rate])

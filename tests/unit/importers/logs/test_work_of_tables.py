@@ -108,3 +108,10 @@ def test_a_batch_of_samples_beside_tokens_per_second_needs_their_length(tmp_path
     with pytest.raises(UserError, match="counts tokens, and the throughput samples; add --sequence-length N"):
         imported(path)
     assert [run.global_batch for run in imported(path, sequence_length=100)] == [64, 512]
+
+
+def test_a_throughput_of_a_device_beside_one_of_all_contradicts_per_device(tmp_path: Path) -> None:
+    path = written(tmp_path, "GPUs,Global batch,img/s,img/s per GPU\n1,64,160,160\n2,128,310,155\n4,256,600,150\n")
+    assert [run.throughput for run in imported(path)] == pytest.approx([160, 310, 600])
+    with pytest.raises(UserError, match=r"line 3: img/s and img/s per GPU are not both per device"):
+        imported(path, per="device")

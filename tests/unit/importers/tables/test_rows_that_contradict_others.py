@@ -198,3 +198,94 @@ def test_rows_on_as_many_devices_name_the_column_to_compare_by(tmp_path: Path) -
     (tmp_path / "two.md").write_text(f"{table(header, *rows)}\n{table(header, *rows)}", encoding="utf-8")
     with pytest.raises(UserError, match=re.escape(option)):
         read_published(tmp_path / "two.md")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "rates"),
+    [
+        ("batch_size", ("32", "64", "128", "128"), ("160.6", "313.6", "618.2", "1139.2")),
+        ("grad_accum", ("8", "8", "8", "4"), ("160.6", "313.6", "618.2", "1139.2")),
+        ("seq_len", ("2048", "2048", "2048", "1024"), ("160.6", "313.6", "618.2", "1139.2")),
+    ],
+)
+def test_steps_of_other_batches_are_not_compared(
+    tmp_path: Path, column: str, cells: tuple[str, ...], rates: tuple[str, ...]
+) -> None:
+    steps = ("5.02", "4.90", "4.83", "8.90")
+    rows = [";".join(row) for row in zip(("1", "2", "4", "8"), cells, steps, rates, strict=True)]
+    (found,) = audited(tmp_path, table(f"gpus;{column};steps_per_s;samples_per_s", *rows))
+    assert not remarks(found, "throughput against step time")
+
+
+def test_a_known_batch_times_steps_a_second(tmp_path: Path) -> None:
+    rows = ("1;16;1.02;16.3", "2;16;1.00;32.0", "4;16;0.99;83.4", "8;16;0.97;124.2")
+    (found,) = audited(tmp_path, table("gpus;batch_per_gpu;steps_per_s;samples_per_s", *rows))
+    ((gpus, sentence),) = remarks(found, "throughput against step time")
+    assert gpus == 4
+    assert sentence == "64 samples 0.99 times a second are 63.36 samples/s, but 83.4 is printed"
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("Cells", ("0.13M", "0.25M", "0.5M", "1.0M")),
+        ("Points", ("16k", "32k", "64k", "131k")),
+        ("Cells", ("1M", "2M", "4M", "8.1M")),
+        ("Halo cells", ("1000", "2000", "4000", "8500")),
+        ("Boundary points", ("1000", "2000", "4000", "8500")),
+    ],
+)
+def test_a_rounded_size_and_a_surface_are_no_error(tmp_path: Path, header: str, cells: tuple[str, ...]) -> None:
+    times = ("4.02;1.000", "4.11;0.978", "4.30;0.935", "4.71;0.854")
+    rows = [";".join(row) for row in zip(("1", "2", "4", "8"), cells, times, strict=True)]
+    (found,) = audited(tmp_path, table(f"Ranks;{header};Time (s);Weak efficiency", *rows))
+    assert not remarks(found, "work")
+
+
+@pytest.mark.parametrize("header", ["Speedup vs previous release", "Speedup over prior work"])
+def test_a_speedup_over_other_software_is_not_over_the_row_before(tmp_path: Path, header: str) -> None:
+    (found,) = audited(tmp_path, table(f"GPUs;Time (s);{header}", "1;100;1.12", "2;52;1.15", "4;27;1.18"))
+    assert not remarks(found, "speedup")
+
+
+def test_a_ladder_of_changes_is_not_held_against_its_first_row(tmp_path: Path) -> None:
+    rows = ("Baseline;1;100;-", "+ BF16;1;190;1.90", "+ compile;1;230;1.21", "+ DDP;4;880;3.83")
+    found = audited(tmp_path, table("Optimization;GPUs;tokens/s;Speedup vs previous", *rows))
+    assert not [one for audit in found for one in remarks(audit, "speedup")]
+
+
+@pytest.mark.parametrize("header", ["Efficiency per doubling", "Doubling efficiency", "Incremental efficiency"])
+def test_an_efficiency_over_the_row_before_by_its_header(tmp_path: Path, header: str) -> None:
+    rows = ("1;410;-", "2;790;96.3%", "4;1460;94.2%", "8;2610;89.4%")
+    (found,) = audited(tmp_path, table(f"GPUs;img/s;{header}", *rows))
+    ((gpus, sentence),) = remarks(found, "efficiency")
+    assert gpus == 4
+    assert "gives 92.4 %" in sentence
+
+
+def test_one_wrong_ratio_among_those_of_the_shortest_times(tmp_path: Path) -> None:
+    rows = (
+        "a;8.0;4.2;2.84;2.95;2.82x",
+        "b;9.0;4.6;2.5;2.6;3.60x",
+        "c;7.0;3.7;2.0;2.2;3.50x",
+        "d;6.0;3.1;1.6;1.7;5.66x",
+    )
+    found = audited(tmp_path, table("op;1 thread (s);2 threads (s);4 threads (s);8 threads (s);Speedup", *rows))
+    assert [gpus for audit in found for gpus, _ in remarks(audit, "speedup")] == [4]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("1 (1 GPU)", "1 (8 GPUs)", "2 (16 GPUs)"),
+        ("1 (=1 GPU)", "1 (=8 GPUs)", "2 (=16 GPUs)"),
+        ("1 (1x H100)", "1 (8x H100)", "2 (16x H100)"),
+        ("1 [1 A100]", "1 [8 A100]", "2 [16 A100]"),
+        ("1 (1 GPU each)", "1 (8 GPUs each)", "2 (8 GPUs each)"),
+        ("1 (1 GPU per node)", "1 (8 GPUs per node)", "2 (8 GPUs/node)"),
+    ],
+)
+def test_ways_to_write_the_devices_of_nodes(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    rows = [f"{cell};{rate}" for cell, rate in zip(cells, ("430", "3250", "6300"), strict=True)]
+    found = audited(tmp_path, table("Nodes;Tokens/s", *rows))
+    assert sorted({gpus for audit in found for gpus, _ in speedups(audit)}) == [1, 8, 16]

@@ -30,7 +30,7 @@ from scalestudy.analyse.published.missing_bases import common_unit
 from scalestudy.analyse.published.table import Recomputed, Table, limits_of, rate_of, ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.importers.numbers.printed import Printed
-from scalestudy.importers.published import PublishedRow
+from scalestudy.importers.published import PublishedRow, PublishedTable
 
 
 def unit_of(table: Table) -> Printed | None:
@@ -41,10 +41,10 @@ def unit_of(table: Table) -> Printed | None:
     return stated if stated and not overlap(stated, ONE) else None
 
 
-def speedups_held(table: Table, others: Sequence[PublishedRow], *, over_row_before: bool = False) -> Held:
+def speedups_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable | None = None) -> Held:
     """Returns the printed speedups beside those of the best baseline.
 
-    others: further rows of the table. over_row_before: whether the table says that each is over the row before.
+    others: further rows of the table. source: the table, whose header may say that each is over the row before.
     """
     unit = unit_of(table)
 
@@ -58,8 +58,9 @@ def speedups_held(table: Table, others: Sequence[PublishedRow], *, over_row_befo
     if all(scale.row.printed_speedup is None for scale in table.scales):
         return Held(UNIT if unit else SMALLEST, table.base, ())
     further = list(_further(table))
-    if over_row_before:
-        return best_base(table, "printed_speedup", [way for way in further if way[0] == BEFORE])
+    if source and source.says_row_before("printed_speedup"):
+        ways = [way for way in further if way[0] == BEFORE]
+        return _over_row_before(table, "printed_speedup", ways, source)
     rows = list(_other_rows(table, others, "printed_speedup"))
     if unit and table.base:
         whole = [row for _, row, _ in rows if row and row.number("printed_speedup") == 1]
@@ -76,8 +77,8 @@ def speedups_held(table: Table, others: Sequence[PublishedRow], *, over_row_befo
     return best_base(table, "printed_speedup", ways)
 
 
-def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
-    """Returns the printed efficiencies beside those that the best baseline gives."""
+def efficiencies_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable | None = None) -> Held:
+    """Returns the printed efficiencies beside those that the best baseline gives. source: as of speedups_held."""
     base = table.base
     if all(scale.row.printed_efficiency is None for scale in table.scales):
         return Held(SMALLEST, base, ())
@@ -100,10 +101,13 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
     def after(expected: Expected) -> Expected:
         return lambda scale: expected(scale).scaled(before.get(id(scale), scale.row.gpus) / scale.row.gpus)
 
+    if source and source.says_row_before("printed_efficiency"):
+        ways: list[Way] = [(kind, None, after(way)) for kind, _, way in _further(table) if kind == BEFORE]
+        return _over_row_before(table, "printed_efficiency", ways, source)
     own = [scale for scale in known if scale.row.printed_efficiency is not None]
     if base and base.gpus > 1 and len(own) == 1 and own[0].row is base:
         return Held(SMALLEST, base, ())  # relative to a run that the table does not have
-    ways: list[Way] = [(SMALLEST, base, lambda scale: scale.efficiency)]
+    ways = [(SMALLEST, base, lambda scale: scale.efficiency)]
     if unit_row := _whole_elsewhere(table, others):
         rate = rate_of(unit_row)
         over = per_device(lambda scale: ratio(scale.throughput, rate), unit_row.gpus)
@@ -127,6 +131,11 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow]) -> Held:
         held = first if first.kind == SMALLEST and not first.outside and _apart(first) < _apart(held) else held
     held = _by_printed_speedups(held, table)
     return held if common_unit(held) else _over_its_own(held, base)
+
+
+def _over_row_before(table: Table, role: str, ways: Sequence[Way], source: PublishedTable) -> Held:
+    """Ratios over the row before; none are held in a ladder of changes, whose rows are no series."""
+    return Held(BEFORE, None, ()) if source.is_ladder(role) else best_base(table, role, ways)
 
 
 def _apart(held: Held) -> float:

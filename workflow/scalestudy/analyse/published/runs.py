@@ -19,7 +19,7 @@ from scalestudy.analyse.published.settle import (
     Settled,
     settle,
 )
-from scalestudy.analyse.published.work_of_rows import contradiction, work_of_step
+from scalestudy.analyse.published.work_of_rows import SAME, contradiction, work_of_step
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
 from scalestudy.importers.logs.quantities import TIMES, is_of_flops, work_of
@@ -85,7 +85,9 @@ def _question(question: Question, table: PublishedTable) -> str:
 
 
 def _check_scope(table: PublishedTable, settled: Settled, path: Path, given: Given) -> None:
-    """Raises UserError if --per is not what a header says of its throughput."""
+    """Raises UserError if --per is not what a header, or a throughput per device beside it, says."""
+    if given.per == "device" and settled.rate == "throughput":
+        _check_beside(table, settled, path)
     if settled.rate not in RATES or ANSWERS.get(given.per or "", settled.whose) == settled.whose:
         return
     column = table.column(settled.rate) or table.columns[0]
@@ -96,6 +98,18 @@ def _check_scope(table: PublishedTable, settled: Settled, path: Path, given: Giv
         f"{path}, line {table.line}, {column.header}: is read as the throughput of {whose}, not as --per"
         f" {given.per} says; leave --per out, or add --column '{column.header}={other}'"
     )
+
+
+def _check_beside(table: PublishedTable, settled: Settled, path: Path) -> None:
+    """Raises UserError if a throughput per device shows that the one beside it is of all devices."""
+    for row in (row for one in settled.series for row in one.rows if row.gpus > 1):
+        each, whole = row.number("throughput_per_gpu"), row.number("throughput")
+        if each and whole and abs(whole / (each * row.gpus) - 1) > SAME:
+            named = [column.header for role in RATES if (column := table.column(role))]
+            raise UserError(
+                f"{path}, line {row.line}: {' and '.join(named)} are not both per device, as --per device says;"
+                " leave --per out"
+            )
 
 
 def _whose_batch(table: PublishedTable) -> str:

@@ -12,11 +12,13 @@ from scalestudy.importers.columns.batch_in_words import called, scaling_by_batch
 from scalestudy.importers.columns.labels import is_size_of_work
 from scalestudy.importers.headers.meaning import Meaning, normal
 from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import read_cell
+from scalestudy.importers.numbers.printed import Printed, read_cell
 from scalestudy.importers.published import BY_SIZE, BY_TABLE, BY_TEXT, RATES, TIMES, OddSize, PublishedRow
 from scalestudy.importers.raw import RawTable
 
 _FEW = 3
+_OF_A_SURFACE = re.compile(r"\b(?:halo|ghost|boundary|surface|contact|interface|shared|border)s?\b")
+"""Names of sizes that do not grow as the work does."""
 _OF_EACH = re.compile(
     r"(?:local )?(?:input|data|problem|message|array|vector|matrix|grid|mesh|work(?:load)?|size|elements|cells|"
     rf"particles|atoms|points|samples|rows|dofs?)(?: ?size)?s? ?(?:/|per) ?(?:{DEVICE}|{NODE})(?: ?[(\[].*)?"
@@ -65,15 +67,15 @@ def _grows_as_devices(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence
     return False
 
 
-def _are_of_each(sizes: Sequence[tuple[int, float]]) -> bool:
+def _are_of_each(sizes: Sequence[tuple[int, Printed]]) -> bool:
     """Whether sizes are the same for each device. sizes: (devices, size) of each row."""
-    first = sizes[0][1] / sizes[0][0]
-    return first > 0 and all(isclose(size / gpus, first, rel_tol=1e-9) for gpus, size in sizes)
+    first = sizes[0][1].value / sizes[0][0]
+    return first > 0 and all(isclose(size.value / gpus, first, rel_tol=1e-9) for gpus, size in sizes)
 
 
 def _sizes(
     raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]
-) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+) -> Iterator[tuple[str, list[tuple[int, Printed]]]]:
     """The header of each size of the work, and (devices, size) of its rows, fewest devices first."""
     by_line = {row.line: row.gpus for row in rows}
     whole = len(rows) == len(raw.rows)  # rows of a table that was turned have one line
@@ -84,23 +86,32 @@ def _sizes(
         sizes = []
         for gpus, (_, cells) in zip(devices, raw.rows, strict=True):
             with suppress(ValueError, IndexError):
-                sizes.append((gpus, read_cell(cells[place]).printed.value))
-        yield one.header, sorted(pair for pair in sizes if pair[0])
+                sizes.append((gpus, read_cell(cells[place]).printed))
+        yield one.header, sorted((pair for pair in sizes if pair[0]), key=lambda pair: (pair[0], pair[1].value))
 
 
 def odd_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> OddSize | None:
-    """Return the only size of the work that is another one for each device than in the others, at least three."""
+    """Return the only size of the work that is another one for each device than in the others, at least three.
+
+    None if another size is the same for each device. A size may be rounded to its last digit.
+    """
+    odd = None
     for header, sizes in _sizes(raw, meanings, rows):
-        each = [size / gpus for gpus, size in sizes]
-        for place, own in enumerate(each) if len(each) == len(rows) > _FEW else ():
-            others = [pair for at, pair in enumerate(sizes) if at != place]
-            if (
-                len({gpus for gpus, _ in others}) == len(others)
-                and _are_of_each(others)
-                and own != each[place - 1]
-            ):
-                return OddSize(header, *sizes[place], each[place - 1])
-    return None
+        each = [(size.low / gpus, size.high / gpus) for gpus, size in sizes]
+        if len(each) < len(rows) or len(each) <= _FEW or len({gpus for gpus, _ in sizes}) < len(each):
+            continue
+        if _overlap(each):
+            return None
+        alike = [place for place in range(len(each)) if _overlap([*each[:place], *each[place + 1 :]])]
+        if len(alike) == 1 and not _OF_A_SURFACE.search(normal(header)):
+            (gpus, size), (other, usual) = sizes[alike[0]], sizes[alike[0] - 1]
+            odd = OddSize(header, gpus, size.value, usual.value / other)
+    return odd
+
+
+def _overlap(ranges: Sequence[tuple[float, float]]) -> bool:
+    """Whether ranges have a number in common."""
+    return max(low for low, _ in ranges) <= min(high for _, high in ranges)
 
 
 def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[PublishedRow]) -> tuple[str, bool]:
@@ -110,6 +121,6 @@ def growing_size(raw: RawTable, meanings: Sequence[Meaning], rows: Sequence[Publ
     """
     for header, sizes in _sizes(raw, meanings, rows):
         known = len(sizes) == len(rows) >= _FEW
-        if known and all(few[0] < many[0] and few[1] < many[1] for few, many in pairwise(sizes)):
+        if known and all(few[0] < many[0] and few[1].value < many[1].value for few, many in pairwise(sizes)):
             return header, _are_of_each(sizes)
     return "", False

@@ -12,8 +12,8 @@ from operator import mul
 from scalestudy.importers.counts.labels import count_of_degrees
 from scalestudy.importers.devices.degrees import OF_A_DEGREE
 from scalestudy.importers.headers.meaning import Meaning, meaning_of, normal, with_role
-from scalestudy.importers.headers.terms import DEVICE, NODE
-from scalestudy.importers.numbers.printed import plain
+from scalestudy.importers.headers.terms import DEVICE, KIND, MAKER, NODE
+from scalestudy.importers.numbers.printed import is_blank, plain
 from scalestudy.importers.published import TIMES
 from scalestudy.importers.raw import RawTable
 
@@ -21,7 +21,12 @@ _MOST_THREADS = 1024
 _MOST_COLUMNS = 6
 """Columns of devices of which products are looked for."""
 _PAIR = re.compile(rf"(\d{{1,6}}) ?(?:n|{NODE})? ?[(/] ?(\d{{1,7}}) ?(?:{DEVICE})? ?\)?", re.IGNORECASE)
-_IN_BRACKETS = re.compile(rf"\( ?\d{{1,7}} ?(?P<noun>{DEVICE}) ?\)$", re.IGNORECASE)
+_WITH_NOUN = re.compile(
+    rf"(?P<nodes>\d{{1,6}}) ?(?:n|{NODE})? ?[(\[] ?=? ?(?P<own>\d{{1,7}}) ?x? ?(?:{DEVICE}|{MAKER}*{KIND}s?)"
+    r"(?P<each> ?(?:each|(?:per|/) ?node))? ?[)\]]",
+    re.IGNORECASE,
+)
+"""Nodes with their devices, or with those of each: 2 (16 GPUs), 2 (8 GPUs each)."""
 _CODE = re.compile(r"(?P<nodes>\d{1,4})n[-_x]?(?P<each>\d{1,4})[gpc]")
 """Nodes with the devices of each: 2n4g."""
 _NUMBER_OF = r"(?:# |no\.? of |num(?:ber)? ?(?:of )?|n )?"
@@ -95,21 +100,29 @@ def _with_nodes(table: RawTable) -> RawTable:
     They are `1 (8)` below `Nodes (GPUs)`, or `1 (8 GPUs)` below `Nodes`.
     """
     for place, header in enumerate(table.header):
-        texts = list(map(plain, table.cells(place)))
         named = re.fullmatch(rf"(?:# ?)?({NODE}) ?\( ?(?:# ?)?({DEVICE})\)", normal(header))
-        nouns = {found["noun"].lower() for cell in texts if (found := _IN_BRACKETS.search(cell))}
-        if not named and meaning_of(header).role == "nodes" and len(nouns) == 1 < len(texts):
-            named = re.fullmatch(rf"({NODE})({DEVICE})", f"nodes{nouns.pop()}")
-        pairs = [_PAIR.fullmatch(cell) for cell in texts]
-        if not named or not pairs or not all(pairs):
+        names = named.groups() if named else ("nodes", "gpus")
+        if not named and meaning_of(header).role != "nodes":
             continue
-        rows = []
-        for line, cells in table.rows:
-            pair = _PAIR.fullmatch(plain(cells[place])) if place < len(cells) else None
-            rows.append((line, (*cells[:place], *(pair.groups() if pair else ("", "")), *cells[place + 1 :])))
-        names = (*table.header[:place], *named.groups(), *table.header[place + 1 :])
-        return replace(table, header=names, rows=tuple(rows))
+        pairs = [_pair(row[place], noun=not named) if place < len(row) else None for _, row in table.rows]
+        filled = [cell for cell in table.cells(place) if not is_blank(cell)]
+        if not filled or len([pair for pair in pairs if pair]) < len(filled):
+            continue
+        rows = tuple(
+            (line, (*cells[:place], *(pair or ("", "")), *cells[place + 1 :]))
+            for (line, cells), pair in zip(table.rows, pairs, strict=True)
+        )
+        return replace(table, header=(*table.header[:place], *names, *table.header[place + 1 :]), rows=rows)
     return table
+
+
+def _pair(cell: str, *, noun: bool) -> tuple[str, str] | None:
+    """The nodes and the devices of a cell; None for another. noun: whether it has to name the devices."""
+    if found := _WITH_NOUN.fullmatch(plain(cell)):
+        each = int(found["nodes"]) if found["each"] else 1
+        return found["nodes"], str(int(found["own"]) * each)
+    found = None if noun else _PAIR.fullmatch(plain(cell))
+    return (found[1], found[2]) if found else None
 
 
 def _with_nodes_of_codes(table: RawTable) -> RawTable:

@@ -10,6 +10,7 @@ from scalestudy.importers.headers.meaning import normal
 from scalestudy.importers.numbers.printed import read_cell
 from scalestudy.importers.raw import RawTable
 
+_ENOUGH = 3
 _BEST = re.compile(r"\b(?:best|max(?:imum)?|peak|highest)\b")
 
 
@@ -49,14 +50,15 @@ def _follow_from_best(
 
     They are relative to the first number of the row. ratio: place of the speedups. sizes: as in size_of_best.
     """
-    of_the_last = []
+    of_the_last, of_the_best = [], []
     for cells in rows:
         with suppress(ValueError, IndexError):
             stated = read_cell(cells[ratio]).printed
             first, *_, last = known = [read_cell(cells[place]).printed.value for place in sorted(sizes)]
             gains = [first / value if of_times else value / first for value in (last, min(known), max(known))]
             follows = [abs(stated.value - gain) <= stated.last for gain in gains]
-            if not follows[1 if of_times else 2]:
-                return False
+            of_the_best.append(follows[1 if of_times else 2])
             of_the_last.append(follows[0])
-    return len(of_the_last) > 1 and not all(of_the_last)
+    whole = all(of_the_best) and not all(of_the_last)
+    most = sum(of_the_best) >= max(_ENOUGH, len(of_the_best) - 1, sum(of_the_last) + 2)  # but for one wrong ratio
+    return len(of_the_best) > 1 and (whole or most)

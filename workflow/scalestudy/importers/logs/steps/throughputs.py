@@ -115,7 +115,8 @@ def _rate(log: Log, given: Given) -> tuple[np.ndarray, str, str]:
             f"{log.name}: its throughput has no unit; add --rate samples, --rate tokens or --rate steps (per"
             " second)"
         )
-    return rate, unit, log.per if log.printed else given.per or log.per  # --per has turned that of a table
+    said = (log.per, given.per) if log.printed else (given.per, log.per)  # --per has turned that of a table
+    return rate, unit, said[0] or said[1] or ""
 
 
 def _scope(
