@@ -138,7 +138,7 @@ def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
         ("size,throughput\n1,2\n", "no column of devices, such as gpus; its columns are size, throughput"),
         ("gpus,loss\n1,2\n", "no column of a throughput, a step time or a speedup; its columns are gpus, loss"),
         ("gpus,throughput\n1,fast\n", "line 2, throughput: 'fast' is not a number"),
-        ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is not a whole number from 1 to"),
+        ("gpus,throughput\n0,12\n", "line 2 is a serial run or on no device, so it is no scale"),
         ("gpus,throughput\n,12\n", "line 2: no number of devices"),
         ("gpus,throughput\n", "no rows below the header"),
         ("", "is empty; name a file with a table of scaling"),
