@@ -178,9 +178,9 @@ def _audit(
     others = [row for one in settled.series if one is not series for row in one.rows]
     others += settled.outside
     speedups = speedups_held(table, others, source)
-    if (speedups.outside or speedups.kind == UNIT) and not source.says_row_before("printed_speedup"):
+    if speedups.outside or speedups.kind == UNIT:
         beside = [*others, *first_beside(settled, source, file)]
-        whole = speedups_held(table, beside)
+        whole = speedups_held(table, beside, source)
         speedups, others = (whole, beside) if whole.kind == ROW and not whole.outside else (speedups, others)
     efficiencies = efficiencies_held(table, others, source)
     if len({row.gpus for row in series.rows}) < 2:  # its own size is not the baseline of a ratio other than 1
@@ -201,7 +201,11 @@ def _audit(
     elif own := as_the_base(table):
         part = recompute(own, source.rows)
         remarks += ratio_remarks(
-            part, speedups_held(part, others), efficiencies_held(part, others), settled, source
+            part,
+            speedups_held(part, others, source),
+            efficiencies_held(part, others, source),
+            settled,
+            source,
         )
     mixed += other_batches(table)
     partly = list(settings_of_some(table, source.rows))

@@ -20,6 +20,8 @@ _APART = 1.05
 """Ratio up to which a utilization and a throughput may differ: they may be means over different steps."""
 _MOST_ALIKE = 2 / 3
 """Share of the rows from which their work counts as constant; more than this have to agree."""
+_OF_A_BATCH = ("batch", "batch_per_gpu", "micro_batch", "accumulation")
+"""What a table may say of the batch of a row."""
 FEWEST = 2
 """Rows from which a common factor between two columns counts, such as the tokens of a sample."""
 
@@ -186,9 +188,6 @@ def _whole_times(rows: Sequence[PublishedRow], table: PublishedTable) -> Iterato
                 yield Remark("throughput against time", row.gpus, f"{text}, {other}")
 
 
-_OF_A_BATCH = ("batch", "batch_per_gpu", "micro_batch", "accumulation")
-
-
 def _step_rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
     """Rows whose throughput is of another batch a step than that of most rows, of each device or of all.
 
@@ -199,11 +198,9 @@ def _step_rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         (*map(row.number, _OF_A_BATCH), *(row.labels[name] for name in row.labels if is_length(name)))
         for row in rows
     }
-    known = [
-        (row, row.throughput, row.numbers.get("steps_per_s"))
-        for row in rows
-        if global_batch(row) is None and len(said) == 1
-    ]
+    if len(said) > 1:
+        return
+    known = [(row, row.throughput, row.numbers.get("steps_per_s")) for row in rows if global_batch(row) is None]
     both = [
         (row, ratio(limits_of(rate), limits_of(steps)), rate)
         for row, rate, steps in known
@@ -216,8 +213,10 @@ def _step_rates(rows: Sequence[PublishedRow]) -> Iterator[Remark]:
         found.append((max(groups, key=len, default=[]), batches, "each device" if of_each else "all devices"))
     alike, batches, whose = max(found, key=lambda way: len(way[0]))
     common = _common(alike) if len(alike) >= max(FEWEST + 1, _MOST_ALIKE * len(batches)) else None
-    for (row, _, rate), own in zip(both, batches, strict=True) if common else ():
-        if common and not _common([own, common]):
+    if common is None:
+        return
+    for (row, _, rate), own in zip(both, batches, strict=True):
+        if not _common([own, common]):
             text = f"line {row.line}: {rate.value:g} a second are {own.value:.4g} for each step of {whose}"
             yield Remark(
                 "throughput against step time", row.gpus, f"{text}, but {common.value:.4g} in the other rows"

@@ -31,7 +31,7 @@ _OVER_ROW_BEFORE = re.compile(
     r"\b(?:row|step|size|line) (?:above|before)\b|\b(?:incremental|marginal)\b|"
     r"\b(?:per doubling|doubling (?:efficiency|speed-?up))\b|\b(?:vs\.?|versus|over) half\b"
 )
-"""Headers of ratios that are each over the row before. `previous release` is other software."""
+"""Headers which say that each ratio is relative to the row before. `previous release` names other software."""
 _QUANTILE = re.compile(r"\b(?:median|p\d\d|minimum|maximum|best|fastest|slowest|worst)\b")
 BATCHES = ("batch", "batch_per_gpu", "global_batch", "accumulation")
 """Roles of columns with the samples or the micro-batches of a step."""

@@ -36,7 +36,7 @@ def names_of(files: Iterable[Path]) -> dict[Path, str]:
 def run_lines(run: ImportedRun, file: str = "") -> list[str]:
     """The interpretation of a log: what it was taken for, and every number that follows from it.
 
-    file: its name, if its own name does not tell it from other files.
+    file: its name with folders, where another file has the same name.
     """
     name = (file or Path(run.log.path).name) + (f" ({run.log.label})" if run.log.label else "")
     where = counted(run.devices, "device") + (f" on {run.nodes} nodes" if run.nodes > 1 else "")

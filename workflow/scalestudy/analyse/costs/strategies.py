@@ -38,7 +38,7 @@ class Setting:
 
     @property
     def surely(self) -> Setting:
-        """The same with the latency that is known: 0 s if it is a default."""
+        """The same setting, with a latency of 0 s where the latency is only assumed."""
         return replace(self, link=Link(0.0, self.link.bandwidth_bytes_per_s)) if self.latency_assumed else self
 
     @property

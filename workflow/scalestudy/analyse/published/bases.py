@@ -41,7 +41,7 @@ def unit_of(table: Table) -> Printed | None:
     return stated if stated and not overlap(stated, ONE) else None
 
 
-def speedups_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable | None = None) -> Held:
+def speedups_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable) -> Held:
     """Returns the printed speedups beside those of the best baseline.
 
     others: further rows of the table. source: the table, whose header may say that each is over the row before.
@@ -58,7 +58,7 @@ def speedups_held(table: Table, others: Sequence[PublishedRow], source: Publishe
     if all(scale.row.printed_speedup is None for scale in table.scales):
         return Held(UNIT if unit else SMALLEST, table.base, ())
     further = list(_further(table))
-    if source and source.says_row_before("printed_speedup"):
+    if source.says_row_before("printed_speedup"):
         ways = [way for way in further if way[0] == BEFORE]
         return _over_row_before(table, "printed_speedup", ways, source)
     rows = list(_other_rows(table, others, "printed_speedup"))
@@ -77,7 +77,7 @@ def speedups_held(table: Table, others: Sequence[PublishedRow], source: Publishe
     return best_base(table, "printed_speedup", ways)
 
 
-def efficiencies_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable | None = None) -> Held:
+def efficiencies_held(table: Table, others: Sequence[PublishedRow], source: PublishedTable) -> Held:
     """Returns the printed efficiencies beside those that the best baseline gives. source: as of speedups_held."""
     base = table.base
     if all(scale.row.printed_efficiency is None for scale in table.scales):
@@ -101,7 +101,7 @@ def efficiencies_held(table: Table, others: Sequence[PublishedRow], source: Publ
     def after(expected: Expected) -> Expected:
         return lambda scale: expected(scale).scaled(before.get(id(scale), scale.row.gpus) / scale.row.gpus)
 
-    if source and source.says_row_before("printed_efficiency"):
+    if source.says_row_before("printed_efficiency"):
         ways: list[Way] = [(kind, None, after(way)) for kind, _, way in _further(table) if kind == BEFORE]
         return _over_row_before(table, "printed_efficiency", ways, source)
     own = [scale for scale in known if scale.row.printed_efficiency is not None]

@@ -26,7 +26,7 @@ def with_the_row_of_its_ratios(series: Series, settled: Settled, source: Publish
     if len(series.rows) == 1:
         found = _only_one(first, alike)
     else:
-        held = speedups_held(recompute(series.rows, source.rows), alike)
+        held = speedups_held(recompute(series.rows, source.rows), alike, source)
         found = held.row if held.kind == ROW and not held.outside and held.pairs else None
     if found is None or found.gpus >= first.gpus:
         return series

@@ -19,10 +19,11 @@ from scalestudy.analyse.published.settle import (
     Settled,
     settle,
 )
-from scalestudy.analyse.published.work_of_rows import SAME, contradiction, work_of_step
+from scalestudy.analyse.published.work_of_rows import contradiction, work_of_step
 from scalestudy.errors import UserError
 from scalestudy.importers.logs.model import COLUMNS, Facts, Given, Log
 from scalestudy.importers.logs.quantities import TIMES, is_of_flops, work_of
+from scalestudy.importers.logs.steps.throughputs import SAME
 from scalestudy.importers.published import MEASURED, RATES, PublishedFile, PublishedRow, PublishedTable
 
 KIND = "scaling table"

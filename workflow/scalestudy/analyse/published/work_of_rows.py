@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from scalestudy.analyse.published.batches import global_batch
 from scalestudy.importers.headers.batches import tokens_of_one
 from scalestudy.importers.logs.model import Given
+from scalestudy.importers.logs.steps.throughputs import SAME
 from scalestudy.importers.numbers.printed import Printed
 from scalestudy.importers.published import PublishedRow, PublishedTable
-
-SAME: Final = 0.1
-"""Relative difference, beside the rounding of the printed numbers, up to which a product of them is the batch."""
 
 
 @dataclass(frozen=True)

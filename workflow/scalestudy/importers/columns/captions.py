@@ -8,11 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from scalestudy.importers.columns.labels import MOST_OF, is_length
-from scalestudy.importers.counts.cells import read_count
-from scalestudy.importers.counts.labels import count_in_words
+from scalestudy.importers.counts.labels import count_or_none
 from scalestudy.importers.devices.degrees import is_degree
 from scalestudy.importers.devices.found import devices_of_labels
-from scalestudy.importers.devices.listed import count_by
 from scalestudy.importers.headers.batches import without_batches_of_each
 from scalestudy.importers.headers.meaning import (
     Meaning,
@@ -234,15 +232,9 @@ def _ratios(raw: RawTable, place: int, meanings: Sequence[Meaning]) -> list[tupl
     for _, row in raw.rows if devices is not None else ():
         with suppress(ValueError, IndexError):
             cell = read_cell(row[place])
-            if not cell.percent:
-                known.append((_devices(row[devices or 0]), cell.printed.value))
+            if not cell.percent and (count := count_or_none(row[devices or 0])):
+                known.append((count.gpus, cell.printed.value))
     return known
-
-
-def _devices(text: str) -> int:
-    """The devices of a cell. Raises ValueError if it names none."""
-    count = count_by(text, read_count) or count_in_words(text)
-    return count.gpus
 
 
 def _grow(known: Sequence[tuple[int, float]]) -> bool:
